@@ -9,14 +9,9 @@ from typing import Any
 
 from quart import Quart
 
-from backend.api_host import ApiHost
 from backend.app_api import app_api
-from backend.block_list import BlockList
-from backend.clock import Clock, utc_now
-from backend.current import Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
-from backend.interpreter import set_up_interpreter
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
 from backend.operations.blueprint import operations
@@ -25,37 +20,42 @@ from backend.operations.logs import configure_logs
 from backend.operations.metrics import update_before_scrape
 from backend.operations.observation import ObservedRoute, observe
 from backend.operations.tls import tls
-from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
-from backend.redirector.country import load_table
 from backend.redirector.follow import Redirector
-from backend.redirector.link_file import path_in
-from backend.redirector.recognition import recognize
+from backend.redirector.links.file import path_in
+from backend.redirector.request.country import load_table
+from backend.redirector.request.recognition import recognize
 from backend.rest_api import CREATION_PATHS, CreationRoute, documentation, rest
-from backend.rest_api.link_service import LinkService
-from backend.rest_api.link_text import LinkText
-from backend.rest_api.sales_service import SalesService
+from backend.rest_api.links.service import LinkService
+from backend.rest_api.routes.link_text import LinkText
+from backend.rest_api.sales.service import SalesService
 from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
+from backend.storage.accounts.key_cache import KeyCache
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.upkeep import analytics_upkeep
-from backend.storage.click_merges import click_merges
-from backend.storage.click_signing import ClickSigning
+from backend.storage.clicks.expired_days import expired_days
+from backend.storage.clicks.merges import click_merges
+from backend.storage.clicks.signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
-from backend.storage.destination_policies import DestinationPolicies
-from backend.storage.expired_days import expired_days
-from backend.storage.feed.aging import feed_aging
-from backend.storage.feed.sequencer import Sequencer
-from backend.storage.feed.watch import FeedWatch
-from backend.storage.former_devices import device_move
-from backend.storage.key_cache import KeyCache
-from backend.storage.lanes import Lane
-from backend.storage.mongo import Database
-from backend.storage.organization_deletion import deletion_sweep
-from backend.storage.pulse import Pulse
-from backend.storage.statement_signing import statement_signing
+from backend.storage.driver.lanes import Lane
+from backend.storage.driver.mongo import Database
+from backend.storage.driver.pulse import Pulse
+from backend.storage.ledger.statement_signing import statement_signing
+from backend.storage.lifecycle.former_devices import device_move
+from backend.storage.lifecycle.organization_deletion import deletion_sweep
+from backend.storage.links.destinations.block_list import BlockList
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.outbox.aging import feed_aging
+from backend.storage.outbox.sequencer import Sequencer
+from backend.storage.outbox.watch import FeedWatch
+from backend.system.clock import Clock, utc_now
+from backend.system.interpreter import set_up_interpreter
+from backend.web.api_host import ApiHost
+from backend.web.current import Resources, attach, handling
+from backend.web.proxies import TrustedProxies
 from backend.web_client.page_reader import PageReader
 from backend.web_client.receivers import Receivers
 from backend.webhooks.delivery import WebhookDelivery

@@ -11,10 +11,10 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-from backend import setting_values as values_of
 from backend.domain.errors import OperatorError
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.domain.webhooks.receiver_url import is_loopback_url
+from backend.system import setting_values as values_of
 
 PREFIX = "WAYLINK_"
 _DOTENV = Path(".env")

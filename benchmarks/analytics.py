@@ -19,19 +19,19 @@ from dataclasses import dataclass, replace
 import httpx
 
 from backend.app import create_app
-from backend.clock import utc_now
-from backend.domain.api_keys import KeyKind
+from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.ids import LinkId
-from backend.storage import api_keys
+from backend.storage.accounts import api_keys
 from backend.storage.analytics.click_windows import ClickWindows
 from backend.storage.analytics.client import Analytics
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from benchmarks.analytics_process import AnalyticsProcess, until_ready
 from benchmarks.asking import Taken
 from benchmarks.kept_year import Year, kept_year, options
-from tests.api.links import API, create, info
-from tests.clicks import click, ship
-from tests.organizations import create_test_organization
+from tests.api.link_calls import API, create, info
+from tests.facts.clicks import click, ship
+from tests.facts.organizations import create_test_organization
 
 _FEW = 10
 _TARGET = 3

@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.clock import utc_now
 from backend.concurrency.processes import who_locks
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.question import FactsNotReady
+from backend.system.clock import utc_now
 from benchmarks.servers import cpu_seconds_of, memory_of
 
 _NO_LINK = LinkId("none")

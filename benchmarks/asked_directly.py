@@ -12,9 +12,9 @@ from datetime import UTC, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from backend.domain.analytics_query import Field, Measure, Query
+from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.ids import LinkId
-from backend.domain.query_period import QueryPeriod
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.query_questions import AskQuery, StreamQuery
 from backend.storage.analytics.question import LongQuestion, Question

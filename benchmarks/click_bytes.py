@@ -11,19 +11,21 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from backend.domain.click_stretch import read_stretch
+from backend.domain.clicks.stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage import click_blocks, click_summaries, organizations
-from backend.storage.analytics.column_store import ColumnStore, EngineBounds
-from backend.storage.analytics.loading import load
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.storage.accounts import organizations
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks import summaries as click_summaries
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.expired_days import sum_expired
+from backend.storage.clicks.logs import LogHead
+from backend.storage.columns.loading import load
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.expired_days import sum_expired
-from backend.storage.feed import entries
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.outbox import entries
 from benchmarks.made_clicks import made_lines
 
 _DAYS = (30, 1)

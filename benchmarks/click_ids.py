@@ -13,19 +13,19 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 
-from backend.clock import utc_now
-from backend.domain.click_ids import click_id
+from backend.domain.clicks.ids import click_id
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
-from backend.storage import organizations
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.accounts import organizations
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from benchmarks.compared_links import compare
 from benchmarks.made_clicks import made_lines
 from benchmarks.servers import Server
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 _IDS = 50_000
 _KINDS = ("without click ids", "with click ids")

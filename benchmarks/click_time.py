@@ -12,19 +12,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from backend.clock import utc_now
-from backend.domain.click_block import Block
-from backend.domain.click_stretch import read_stretch
+from backend.domain.clicks.block import Block
+from backend.domain.clicks.stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.analytics.click_windows import ClickWindow
-from backend.storage.analytics.column_store import ColumnStore, EngineBounds
-from backend.storage.analytics.projections import Projections
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
+from backend.storage.columns.projections import Projections
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.system.clock import utc_now
 from benchmarks.ingest import mongod_pid
 from benchmarks.made_clicks import made_lines
 from benchmarks.servers import cpu_seconds_of

@@ -37,13 +37,13 @@ import httpx
 
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage import click_blocks
-from backend.storage import links as stored_links
 from backend.storage.analytics.click_windows import ClicksOfLinks, ClickWindow
 from backend.storage.analytics.client import Analytics
+from backend.storage.clicks import blocks as click_blocks
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.links import links as stored_links
 from benchmarks.analytics_process import AnalyticsProcess
 from benchmarks.click_bytes import print_click_bytes
 from benchmarks.click_time import print_click_time
@@ -53,7 +53,7 @@ from benchmarks.servers import GRANIAN, HYPERCORN, Server, service
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, path_of, prepare_domain, store_links
 from benchmarks.wrk import HOST, require_wrk, visit_links
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 _FEW_LINKS, _MANY_LINKS = 1_000, 100_000
 PARTS = ("load", "backlog", "disk", "time")

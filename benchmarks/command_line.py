@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.replica_set import replica_set
+from tests.processes.replica_set import replica_set
 
 _WAYLINK = (sys.executable, "-m", "backend.cli")
 _DRIVER = (sys.executable, "-c", "import motor.motor_asyncio")

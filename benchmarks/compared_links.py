@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.settings import Settings
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from benchmarks.servers import HYPERCORN, Server, installed_servers, service
 from benchmarks.wrk import require_wrk
 

@@ -15,10 +15,10 @@ import sys
 from datetime import timedelta
 from decimal import Decimal
 
-from backend.domain.analytics_input import UTC_ZONE
-from backend.domain.analytics_query import Field, Measure, Query
-from backend.domain.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.query_period import QueryPeriod
+from backend.domain.analytics.input import UTC_ZONE
+from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import NoAnswer
 from benchmarks.asking import Asking, Taken, asking

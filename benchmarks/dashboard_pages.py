@@ -21,15 +21,16 @@ from typing import Any
 import httpx
 from pymongo import MongoClient
 
-from backend.clock import utc_now
 from backend.dashboard.frame.navigation import ITEMS
+from backend.domain.accounts.sessions import new_session
+from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
-from backend.domain.sessions import new_session
-from backend.domain.users import User
 from backend.settings import Settings
-from backend.storage import links, sessions, users
+from backend.storage.accounts.users import sessions, users
 from backend.storage.analytics.client import Analytics
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.links import links
+from backend.system.clock import utc_now
 from benchmarks.analytics_process import AnalyticsProcess, until_ready
 from benchmarks.kept_year import kept_year, options
 from benchmarks.servers import HYPERCORN, Server, service

@@ -22,22 +22,22 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from backend.domain.click_block import Block, unpack
-from backend.domain.click_stretch import read_stretch
+from backend.domain.clicks.block import Block, unpack
+from backend.domain.clicks.stretch import read_stretch
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.settings import Settings
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.feed import entries
-from backend.storage.feed.heads import find_heads
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.feed.reading import read_feed
-from backend.storage.feed.sequencer import MOST_AT_ONCE, Sequencer, place_waiting
-from backend.storage.feed.watch import FeedWatch
-from backend.storage.mongo import Database
+from backend.storage.outbox import entries
+from backend.storage.outbox.heads import find_heads
+from backend.storage.outbox.sequencer import MOST_AT_ONCE, Sequencer, place_waiting
+from backend.storage.outbox.watch import FeedWatch
 from benchmarks.ingest import mongod_pid
 from benchmarks.made_clicks import made_lines
 from benchmarks.servers import cpu_seconds_of

@@ -22,11 +22,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.domain.api_keys import KeyKind
+from backend.domain.accounts.api_keys import KeyKind
 from backend.settings import Settings
-from backend.storage import api_keys, events, organizations, origins
+from backend.storage.accounts import api_keys, organizations, origins
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.visitors import events
 from benchmarks.cores import leave_a_core
 from benchmarks.servers import Server, cpu_seconds_of, empty_app, installed_servers, service
 from benchmarks.spread import spread

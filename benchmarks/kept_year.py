@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.settings import Settings
-from backend.storage import links
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.links import links
+from backend.system.clock import utc_now
 from benchmarks.stored_links import prepare_domain, store_links
 from benchmarks.year_of_clicks import ship_year
 from benchmarks.year_of_sales import store_sales

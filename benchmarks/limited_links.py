@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.domain.ids import OrgId
-from backend.domain.link_limits import LinkLimits
-from backend.domain.links import Link
-from backend.storage.mongo import Database
+from backend.domain.links.limits import LinkLimits
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
 from benchmarks.compared_links import compare
 from benchmarks.servers import Server
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 # More than any run takes.
 _PLENTY = LinkLimits(max_clicks=10**9)

@@ -36,19 +36,20 @@ from urllib.parse import urlsplit
 
 import uvloop
 
-from backend.domain.api_keys import KeyKind
+from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import parse_new_link
-from backend.domain.links import CreatedBy
+from backend.domain.links.input import parse_new_link
+from backend.domain.links.links import CreatedBy
 from backend.settings import Settings
-from backend.storage import api_keys, domains, links, organizations
+from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import ClientSession, Database, in_transaction
-from backend.storage.random_names import random_ids
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.links import links
+from backend.storage.links.writing.random_names import random_ids
 from benchmarks.servers import cpu_seconds_of
 from benchmarks.spread import spread
-from tests.service_process import SERVE, ServiceProcess, service_process
+from tests.processes.service_process import SERVE, ServiceProcess, service_process
 
 CONNECTIONS = 16
 IN_BULK = 1_000

@@ -17,10 +17,10 @@ from typing import Any
 
 from backend.domain.ids import OrgId
 from backend.settings import Settings
-from backend.storage import links
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.links import links
 from benchmarks.cores import leave_a_core
 from benchmarks.servers import HYPERCORN, Server, service
 from benchmarks.spread import spread

@@ -13,15 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 from backend.domain.ids import OrgId
-from backend.domain.link_input import LINK_RULES
-from backend.domain.links import Link
-from backend.storage.mongo import Database
+from backend.domain.links.input import LINK_RULES
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
 from benchmarks.compared_links import compare
 from benchmarks.servers import Server
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import ask
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 _KINDS = ("no rules", "ten rules")
 _THERE = {"destination_url": "https://shop.example/there"}

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from backend.domain.clicks import record_line
-from backend.domain.destination import Outcome
+from backend.domain.clicks.clicks import record_line
+from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.visitors import HIGHEST_HASH
-from backend.redirector.click_log import create_log
+from backend.domain.links.destinations.destination import Outcome
+from backend.redirector.click_log.files import create_log
 
 _CLIENTS = (
     '"desktop","Windows","Chrome","browser"',

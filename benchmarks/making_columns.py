@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.column_store import ColumnStore, EngineBounds
-from backend.storage.analytics.loading import load
+from backend.storage.columns.loading import load
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from benchmarks.analytics_process import AnalyticsProcess, until_ready
 from benchmarks.ingest import mongod_pid
 from benchmarks.kept_year import Year, target

@@ -23,10 +23,10 @@ import uvloop
 from backend.app import Service, create_app
 from backend.rate_limits.limit import LimitState
 from backend.settings import Settings
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from tests.api.links import API, create
-from tests.organizations import TestOrganization, create_test_organization
-from tests.sdk_batches import Visitor, call
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from tests.api.link_calls import API, create
+from tests.facts.organizations import TestOrganization, create_test_organization
+from tests.facts.sdk_batches import Visitor, call
 
 Send = Callable[[], Awaitable[httpx.Response]]
 _ALLOWED = LimitState(allowed=True, limit=1, remaining=1, reset_after=60)

@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from sdk_build.compressed import compress
-from tests.local_server import Silent, local_server
+from tests.processes.local_server import Silent, local_server
 
 # Content codings, each with the ending of its file.
 CODINGS = {"identity": "", "gzip": ".gz", "br": ".br"}

@@ -17,7 +17,7 @@ from pathlib import Path
 from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from benchmarks.servers import HYPERCORN, Server, service
 from benchmarks.stored_links import path_of, prepare_domain, store_links
 from benchmarks.wrk import ask, require_wrk

@@ -17,16 +17,16 @@ from typing import Any
 import uvloop
 
 from backend.app import Service
-from backend.clock import utc_now
 from backend.domain.ids import OrgId
-from backend.domain.links import Link
-from backend.storage import organizations
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.accounts import organizations
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from benchmarks.compared_links import links_in_mongodb
 from benchmarks.link_rules import RULES
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import HOST
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 _KINDS = ("a link", "one with ten rules", "one without click id")
 _AT_ONCE = 32

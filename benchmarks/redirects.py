@@ -20,20 +20,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.clock import utc_now
 from backend.domain.ids import OrgId
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.settings import Settings
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.system.clock import utc_now
 from benchmarks.cores import leave_a_core
 from benchmarks.servers import GRANIAN, HYPERCORN, Server, empty_app, installed_servers, service
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask, require_wrk
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 # Ratios of rates.
 _TARGETS = {HYPERCORN: 1.48, GRANIAN: 0.5}

@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.cores import move_to
-from tests.service_process import environment_of, free_port
+from tests.processes.service_process import environment_of, free_port
 
 HYPERCORN, GRANIAN = "hypercorn", "granian"
 _GRANIAN = (sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--no-ws")

@@ -6,11 +6,11 @@ import uuid
 from datetime import UTC, datetime
 
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
-from backend.storage import domains, organizations
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.accounts import domains, organizations
+from backend.storage.driver.mongo import Database
 from benchmarks.wrk import HOST
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 _AT_ONCE = 5_000
 # Links with numbers that differ by so many have the same one.

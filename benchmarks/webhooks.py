@@ -22,22 +22,22 @@ from pathlib import Path
 
 import httpx
 
-from backend.clock import utc_now
-from backend.domain.click_stretch import read_stretch
+from backend.domain.clicks.stretch import read_stretch
 from backend.domain.ids import OrgId
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.settings import Settings
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.webhooks.endpoints import create_endpoint, delete_endpoint
+from backend.system.clock import utc_now
 from benchmarks.made_clicks import made_lines
 from benchmarks.servers import HYPERCORN, service
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import HOST, ask, require_wrk
-from tests.stored_links import insert_links
+from tests.facts.stored_links import insert_links
 
 _ANSWER = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n"
 _LOAD_SECONDS = 10

@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from benchmarks.servers import Server
-from tests.service_process import SERVE, service_process
+from tests.processes.service_process import SERVE, service_process
 
 _WORKERS = (1, 4)
 

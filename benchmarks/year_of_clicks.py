@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from backend.domain.click_block import DAY_MS, MOST_CLICKS, ClickRow, What, blocks_of_rows
-from backend.domain.clicks import NotCounted
-from backend.domain.destination import Outcome
+from backend.domain.clicks.block import DAY_MS, MOST_CLICKS, ClickRow, What, blocks_of_rows
+from backend.domain.clicks.clicks import NotCounted
+from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.visitors import HIGHEST_HASH
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
-from backend.storage.mongo import Database
+from backend.domain.links.destinations.destination import Outcome
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
+from backend.storage.driver.mongo import Database
 
 DAYS = 365
 _DAY = timedelta(days=1)

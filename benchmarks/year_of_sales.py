@@ -11,15 +11,16 @@ from operator import attrgetter
 
 from bson import Decimal128
 
-from backend.domain.attribution import Device, Identification, Touch
-from backend.domain.click_block import moment
-from backend.domain.credit import kept_credit
-from backend.domain.histories import SaleFacts
+from backend.domain.clicks.block import moment
 from backend.domain.ids import CustomerId, DeviceId, OrgId
-from backend.storage import conversions, devices, identities
-from backend.storage.mongo import Database, Document
-from backend.storage.records import TOUCHES
-from backend.storage.touches import touch_document
+from backend.domain.sales.credit import kept_credit
+from backend.domain.sales.histories import SaleFacts
+from backend.domain.visitors.attribution import Device, Identification, Touch
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.sales import conversions
+from backend.storage.visitors import devices, identities
+from backend.storage.visitors.records import TOUCHES
+from backend.storage.visitors.touches import touch_document
 from benchmarks.stored_links import CAMPAIGNS
 from benchmarks.year_of_clicks import DAYS, Visit
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import click
 
 from backend.app import create_app
-from backend.clock import utc_now
-from backend.domain.api_keys import KeyKind
+from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.errors import OperatorError
 from backend.serving.listener import bind
 from backend.serving.server import ServedApp, run, serve_sites
 from backend.settings import Settings, load_settings
+from backend.storage.accounts.organizations import find_organization_by_name
 from backend.storage.database import open_database
-from backend.storage.mongo import Database
-from backend.storage.organizations import find_organization_by_name
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from demo_site.app import DemoSite, create_demo_site
 from demo_site.demo_organization import NAME, Demo, demo_address, prepare_demo
 from demo_site.history.make import DAYS, make_history, unmake_history

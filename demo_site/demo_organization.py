@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.domain.api_keys import KeyKind, hash_key
+from backend.domain.accounts.api_keys import KeyKind, hash_key
+from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import OrgId
-from backend.domain.link_input import NewLink
-from backend.domain.link_operations import ChangeLink, CreateLink, LinkOperation, LinkRequest
-from backend.domain.links import CreatedBy
-from backend.domain.organizations import Organization
+from backend.domain.links.input import NewLink
+from backend.domain.links.links import CreatedBy
+from backend.domain.links.operations import ChangeLink, CreateLink, LinkOperation, LinkRequest
 from backend.settings import Settings
-from backend.storage import api_keys, domains, links, organizations, origins
-from backend.storage.destination_policies import DestinationPolicies
-from backend.storage.link_writes import store_link
-from backend.storage.mongo import Database
+from backend.storage.accounts import api_keys, domains, organizations, origins
+from backend.storage.driver.mongo import Database
+from backend.storage.links import links
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.writing.writes import store_link
 from demo_site.demo_user import DemoUser, prepare_user
 
 NAME = "Waylink demo"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
-from backend.domain.users import User
-from backend.passwords import hash_password, is_password
-from backend.storage import users
-from backend.storage.mongo import Database
+from backend.storage.accounts.users import users
+from backend.storage.accounts.users.passwords import hash_password, is_password
+from backend.storage.driver.mongo import Database
 
 EMAIL = "demo@example.com"
 

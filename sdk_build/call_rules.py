@@ -1,14 +1,22 @@
-"""Writes sdk_src/call_rules.py: the service's rules for calls (backend/domain/calls), for the SDK."""
+"""Writes sdk_src/call_rules.py: the service's rules for calls (backend/domain/visitors/calls), for the
+SDK."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from backend.domain import money
-from backend.domain.call_fields import CLEAR_CONTACTS, Amount, CallText, CallTime, CurrencyCode, Sha256
-from backend.domain.call_metadata import Metadata
-from backend.domain.calls import FIELDS, ID_LENGTH, REQUIRED, Kind
-from backend.domain.field_rules import Rule
+from backend.domain.fields import money
+from backend.domain.fields.rules import Rule
+from backend.domain.visitors.call_fields import (
+    CLEAR_CONTACTS,
+    Amount,
+    CallText,
+    CallTime,
+    CurrencyCode,
+    Sha256,
+)
+from backend.domain.visitors.call_metadata import Metadata
+from backend.domain.visitors.calls import FIELDS, ID_LENGTH, REQUIRED, Kind
 
 # Kinds and names in the order that compresses best, found by trying.
 _KINDS = (Kind.IDENTIFY, Kind.LEAD, Kind.EVENT, Kind.CONVERSION)

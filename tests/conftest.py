@@ -20,21 +20,22 @@ import pytest
 import uvloop
 
 from backend.app import Service, create_app
-from backend.clock import utc_now
 from backend.rate_limits.exact_limit import ExactLimit
-from backend.redirector import daily_keys
+from backend.redirector.request import daily_keys
 from backend.settings import Settings
-from backend.storage import domain_removal
+from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.analytics.client import Analytics
-from backend.storage.domain_owners import DomainOwners
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.links.writing import domain_removal
+from backend.system.clock import utc_now
 from backend.webhooks import delivery
-from tests import certificates, used_databases
-from tests.far_site import Site, far_site
-from tests.organizations import TestOrganization, create_test_organization
-from tests.replica_set import replica_set
-from tests.service_process import ServiceProcess, own_database, service_process
-from tests.time_limit import time_limit
+from tests import used_databases
+from tests.facts.organizations import TestOrganization, create_test_organization
+from tests.processes import certificates
+from tests.processes.far_site import Site, far_site
+from tests.processes.replica_set import replica_set
+from tests.processes.service_process import ServiceProcess, own_database, service_process
+from tests.processes.time_limit import time_limit
 
 # Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
 # machine either may happen, and says nothing about what is tested.
@@ -60,27 +61,27 @@ LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
 LONGEST_FIRST = (
     "tests/faults/",
     "tests/model/",
-    "tests/api/test_openapi.py",
+    "tests/api/description/test_openapi.py",
     "tests/api/test_error_table.py",
-    "tests/storage/test_embedded_mongodb.py",
+    "tests/storage/embedded/test_mongodb.py",
     "tests/cli/test_commands.py",
-    "tests/cli/test_archive_commands.py",
+    "tests/cli/archives/test_archive.py",
     "tests/dashboard/test_accessibility.py",
-    "tests/browser/test_hostile_sites.py",
+    "tests/browser/sites/test_hostile_sites.py",
     "tests/browser/test_every_engine.py",
     "tests/browser/test_service_restart.py",
     "tests/browser/test_end_to_end.py",
-    "tests/browser/test_demo_site.py",
+    "tests/browser/sites/test_demo_site.py",
     "tests/proxy/test_in_a_browser.py",
-    "tests/browser/test_good_guest.py",
-    "tests/browser/test_delivery.py",
+    "tests/browser/sites/test_good_guest.py",
+    "tests/browser/calls/test_delivery.py",
     "tests/dashboard/",
     "tests/browser/",
     "tests/sdk/",
     "tests/api/",
 )
 # Files whose tests wait most of their time: for processes that start, and for databases that are stopped.
-WAITING = ("tests/faults/", "tests/storage/test_embedded_mongodb.py", "tests/webhooks/", "tests/cli/")
+WAITING = ("tests/faults/", "tests/storage/embedded/test_mongodb.py", "tests/webhooks/", "tests/cli/")
 
 
 def pytest_xdist_auto_num_workers() -> int:

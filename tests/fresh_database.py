@@ -7,8 +7,8 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from backend.storage.indexes import create_indexes
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.indexes import create_indexes
 from tests import used_databases
 
 

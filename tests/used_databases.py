@@ -14,7 +14,7 @@ from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.uri_parser import parse_uri
 
-from backend.storage.collections import declared_indexes
+from backend.storage.lifecycle.collections import declared_indexes
 
 Client = MongoClient[dict[str, Any]]
 Hosts = frozenset[tuple[str, int | None]]

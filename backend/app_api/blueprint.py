@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from quart import Blueprint, Response
 
-from backend.current import known
-from backend.domain.api_keys import KeyKind
+from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
+from backend.web.current import known
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.current import resources, visitor_address
-from backend.domain.deferred_links import (
+from backend.domain.apps.deferred_links import (
     Candidate,
     app_of_open,
     days_of_window,
     hash_address,
     only_candidate,
 )
+from backend.domain.apps.installs import AppOpen
 from backend.domain.ids import OrgId
-from backend.domain.installs import AppOpen
-from backend.domain.links import Link
-from backend.storage.address_keys import find_address_keys
-from backend.storage.apps import list_apps
-from backend.storage.deferred_links import find_candidates
+from backend.domain.links.links import Link
+from backend.storage.accounts.apps import list_apps
+from backend.storage.apps.deferred_links import find_candidates
+from backend.storage.clicks.address_keys import find_address_keys
+from backend.web.current import resources, visitor_address
 
 
 async def find_deferred_link(opened: AppOpen, org_id: OrgId, named: Link | None) -> Candidate | None:

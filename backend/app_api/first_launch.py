@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from backend.app_api.deferred_link import find_deferred_link
 from backend.app_api.link_of_open import FoundLink
-from backend.current import resources
+from backend.domain.apps.installs import AppOpen, Install, Match
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.installs import AppOpen, Install, Match
 from backend.json_api.call_limits import sender
-from backend.storage.deferred_links import AlreadyClaimed
-from backend.storage.installs import RecordedInstall, find_install, record_install
-from backend.storage.links import find_link
+from backend.storage.apps.deferred_links import AlreadyClaimed
+from backend.storage.apps.installs import RecordedInstall, find_install, record_install
+from backend.storage.links.links import find_link
+from backend.web.current import resources
 
 
 async def record_first_launch(opened: AppOpen, org_id: OrgId, named: FoundLink) -> tuple[FoundLink, bool]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from backend.current import resources
+from backend.domain.apps.installs import AppOpen, Match
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.installs import AppOpen, Match
-from backend.domain.links import Link
-from backend.domain.short_urls import parse_short_url
-from backend.storage.links import find_link, find_link_at
+from backend.domain.links.links import Link
+from backend.domain.web.short_urls import parse_short_url
+from backend.storage.links.links import find_link, find_link_at
+from backend.web.current import resources
 
 
 @dataclass(frozen=True, slots=True)

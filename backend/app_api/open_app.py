@@ -10,11 +10,11 @@ from typing import Any
 from backend.app_api.blueprint import app_api, calling_org_id
 from backend.app_api.first_launch import record_first_launch
 from backend.app_api.link_of_open import find_named_link
-from backend.current import resources
-from backend.domain.destination_policy import leads_to
-from backend.domain.installs import Match, parse_open
-from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Link, LinkState
+from backend.domain.apps.installs import Match, parse_open
+from backend.domain.links.destinations.policy import leads_to
+from backend.domain.links.links import SOCIAL_FIELDS, UTM_FIELDS, Link, LinkState
 from backend.json_api.json_body import read_json_object
+from backend.web.current import resources
 
 
 @app_api.post("/open")

@@ -16,14 +16,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from backend.domain.accounts.organizations import CLICK_DAYS, parse_days
 from backend.domain.errors import OperatorError
-from backend.domain.field_rules import is_uuid
+from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import OrgId
-from backend.domain.organizations import CLICK_DAYS, parse_days
-from backend.storage.archived_documents.holdings import Holdings
-from backend.storage.collections import Archived, archived_collections
-from backend.storage.extended_json import from_json, to_json
-from backend.storage.mongo import Document
+from backend.storage.driver.extended_json import from_json, to_json
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.holdings import Holdings
+from backend.storage.lifecycle.collections import Archived, archived_collections
 
 FORMAT = "waylink-organization"
 VERSION = 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from backend.archives.archive_file import Entry
-from backend.domain.links import Link
-from backend.domain.short_urls import parse_short_url
-from backend.storage import links
-from backend.storage.domains import is_domain
-from backend.storage.loops import DomainPath, looping_field
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.domain.web.short_urls import parse_short_url
+from backend.storage.accounts.domains import is_domain
+from backend.storage.driver.mongo import Database
+from backend.storage.links import links
+from backend.storage.links.writing.loops import DomainPath, looping_field
 
 
 class Chains:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Header
 from backend.domain.ids import OrgId
-from backend.storage.archive import count_owned, read_owned, snapshot
-from backend.storage.mongo import Database, server_time
-from backend.storage.organizations import get_organization
-from backend.whole_file import whole_or_nothing
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database, server_time
+from backend.storage.lifecycle.archive import count_owned, read_owned, snapshot
+from backend.system.whole_file import whole_or_nothing
 
 # Called once with the total number of documents, then with the number written since the last call.
 Progress = Callable[[int, int], object]

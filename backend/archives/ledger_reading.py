@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from backend.archives.archive_file import Entry
-from backend.domain.click_block import DAY_MS, Columns, UnreadableBlock, contents, moment, unpack
+from backend.domain.clicks.block import DAY_MS, Columns, UnreadableBlock, contents, moment, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.ledger.books import Books, FoundBlock
-from backend.storage import click_blocks, links, statements
-from backend.storage.feed import entries
-from backend.storage.mongo import Document
-from backend.storage.statement_signing import receipts_of
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.driver.mongo import Document
+from backend.storage.ledger import statements
+from backend.storage.ledger.statement_signing import receipts_of
+from backend.storage.links import links
+from backend.storage.outbox import entries
 
 
 @dataclass(slots=True)

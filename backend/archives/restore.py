@@ -19,20 +19,20 @@ from backend.archives.archive_file import (
     read_header,
 )
 from backend.archives.chains import Chains
-from backend.storage import counted_once
-from backend.storage.archived_documents.check import BrokenRule, check_document
-from backend.storage.archived_documents.holdings import Holdings
-from backend.storage.collection import Stage
-from backend.storage.collections import archived_collections
-from backend.storage.deleted_organizations import forget_deletion, refuse_being_deleted
-from backend.storage.mongo import Database, Document
-from backend.storage.restores import (
+from backend.storage.accounts.deleted_organizations import forget_deletion, refuse_being_deleted
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.lifecycle.archived_documents.check import BrokenRule, check_document
+from backend.storage.lifecycle.archived_documents.holdings import Holdings
+from backend.storage.lifecycle.collections import archived_collections
+from backend.storage.lifecycle.restores import (
     begin_restore,
     find_position,
     finish_restore,
     insert_history,
     refuse_taken,
 )
+from backend.storage.schema.collection import Stage
+from backend.storage.visitors import counted_once
 
 # Called with the bytes that were checked, and later stored, since the last call.
 Advance = Callable[[int], object]

@@ -14,7 +14,7 @@ from backend.domain.ids import LinkId
 from backend.domain.ledger.books import Checked, SignedStatement, check_books
 from backend.domain.ledger.discrepancies import DiscrepancyKind
 from backend.domain.ledger.statements import Statement
-from backend.storage.ed25519 import is_signed
+from backend.storage.ledger.ed25519 import is_signed
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from backend.domain.errors import OperatorError
 from backend.settings import Settings, load_settings, names_installation
 from backend.storage.analytics.question import NoAnswer
 from backend.storage.database import Indexes, open_database
-from backend.storage.mongo import StorageError
+from backend.storage.driver.mongo import StorageError
 
 CommandResult = dict[str, Any]
 Command = Callable[..., Awaitable[CommandResult]]

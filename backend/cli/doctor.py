@@ -13,12 +13,12 @@ import click
 from backend.cli.command import NoInstallation, settings_of_installation
 from backend.cli.options import json_option
 from backend.cli.printable import printable
-from backend.clock import utc_now
 from backend.doctor import first_party_proxy
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity
 from backend.domain.ids import OrgId
 from backend.settings import InvalidSetting
+from backend.system.clock import utc_now
 
 
 @click.group(invoke_without_command=True)

@@ -12,8 +12,8 @@ from backend.cli.command import CommandResult, run_on_database
 from backend.cli.options import json_option
 from backend.cli.table import table
 from backend.storage.database import Indexes
-from backend.storage.mongo import Database
-from backend.storage.upgrade import Plan, UpgradeStep, plan_upgrade
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.upgrade import Plan, UpgradeStep, plan_upgrade
 from backend.version import VERSION
 
 # Exit codes beside 1, which is an error: what the data needs.

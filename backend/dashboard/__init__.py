@@ -3,26 +3,26 @@
 Importing the file of a page adds its routes to the blueprint.
 """
 
-from backend.dashboard.account import settings, sign_in, subscription, switch_organization
+from backend.dashboard.accounts import (
+    apps,
+    domains,
+    keys,
+    settings,
+    sign_in,
+    subscription,
+    switch_organization,
+)
 from backend.dashboard.analytics import attribution, overview, sale
 from backend.dashboard.destinations import broken, reports, rules
-from backend.dashboard.domains import apps, domains
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.frame.service import attach_dashboard_service
-from backend.dashboard.keys import keys
-from backend.dashboard.links import (
-    bulk,
-    change_link,
-    fill_preview,
-    link,
-    link_rules,
-    links_file,
-    listing,
-    make_link,
-    sales,
-)
+from backend.dashboard.links import bulk, link, links_file, listing, sales
+from backend.dashboard.links.editing import change as change_link
+from backend.dashboard.links.editing import make as make_link
+from backend.dashboard.links.editing import preview as fill_preview
+from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.live import live
 from backend.dashboard.site import install, origins
 from backend.dashboard.tags import tags, templates

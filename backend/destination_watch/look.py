@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
-from backend.storage.broken_destinations import BrokenDestination, keep_results
-from backend.storage.destination_rounds import Round, go_on_behind, next_links
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.broken import BrokenDestination, keep_results
+from backend.storage.links.destinations.rounds import Round, go_on_behind, next_links
 from backend.web_client.destination_check import DestinationCheck
 
 AT_ONCE = 20

@@ -6,11 +6,11 @@ import asyncio
 import uuid
 from datetime import timedelta
 
-from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
 from backend.destination_watch.look import look_at_next
-from backend.storage.destination_rounds import begin_again, end_turn, take_turn
-from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.links.destinations.rounds import begin_again, end_turn, take_turn
+from backend.system.clock import Clock
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
 

@@ -13,7 +13,7 @@ import httpx
 
 from backend.doctor.finding import Area, Finding, Findings
 from backend.doctor.site import MOST_BYTES, Site
-from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 
 _found = Findings(Area.DOMAINS)
 APPLE = ".well-known/apple-app-site-association"

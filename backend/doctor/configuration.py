@@ -9,7 +9,7 @@ import httpx
 
 from backend.doctor.disks import examine_folder
 from backend.doctor.finding import Area, Finding, Findings
-from backend.domain.host_names import is_ip_address
+from backend.domain.web.host_names import is_ip_address
 from backend.settings import Settings, unknown_variables
 
 _found = Findings(Area.CONFIGURATION)

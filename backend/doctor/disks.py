@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from threading import Thread
 
 from backend.doctor.finding import Area, Finding, Findings
-from backend.storage.inspection import Disk
+from backend.storage.lifecycle.inspection import Disk
 
 # Bytes that a click takes while it waits in a click log; and in MongoDB with all its counts and indexes, from
 # busy links to ones with fifty clicks in thirty days. Measured: docs/operations.md#sizing.

@@ -10,15 +10,15 @@ from datetime import datetime
 
 import httpx
 
-from backend.api_host import ApiHost
 from backend.doctor.association_files import GOOGLE, examine_association_files
 from backend.doctor.certificates import examine_certificate
 from backend.doctor.finding import Area, Finding, Findings, Severity
 from backend.doctor.site import Site, site_of
 from backend.settings import Settings
-from backend.storage.apps import find_apps
-from backend.storage.links import list_app_paths
-from backend.storage.mongo import Database
+from backend.storage.accounts.apps import find_apps
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import list_app_paths
+from backend.web.api_host import ApiHost
 
 _found = Findings(Area.DOMAINS)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import httpx
 
-from backend.clock import Clock
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
@@ -16,14 +15,15 @@ from backend.doctor.ledger import examine_ledger
 from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
 from backend.doctor.webhooks import examine_webhooks
+from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import OrgId
-from backend.domain.organizations import Organization
 from backend.settings import Settings
+from backend.storage.accounts.domains import list_domains
+from backend.storage.accounts.organizations import get_organization, list_organizations
 from backend.storage.database import Indexes, MongoDBUnreachable, open_database
-from backend.storage.domains import list_domains
-from backend.storage.mongo import Database, StorageError
-from backend.storage.mongod_process import MongoDBNotFound
-from backend.storage.organizations import get_organization, list_organizations
+from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.embedded.mongod_process import MongoDBNotFound
+from backend.system.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from backend.doctor.finding import Area, Finding, Findings
-from backend.domain.api_keys import ApiKey, KeyKind
-from backend.domain.organizations import Organization
-from backend.storage.api_keys import list_api_keys
-from backend.storage.mongo import Database
-from backend.storage.origins import list_origins
-from backend.storage.refusals import OriginRefusal, list_refusals
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.organizations import Organization
+from backend.storage.accounts.api_keys import list_api_keys
+from backend.storage.accounts.origins import list_origins
+from backend.storage.accounts.refusals import OriginRefusal, list_refusals
+from backend.storage.driver.mongo import Database
 
 _found = Findings(Area.KEYS)
 # A key that was not used for so long is probably no longer needed.

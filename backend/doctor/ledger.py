@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from backend.doctor.finding import Area, Finding, Findings
-from backend.domain.organizations import Organization
-from backend.storage.mongo import Database
-from backend.storage.statement_signing import unsigned_since
+from backend.domain.accounts.organizations import Organization
+from backend.storage.driver.mongo import Database
+from backend.storage.ledger.statement_signing import unsigned_since
 
 # A service signs a day some minutes after its end.
 _IN_TIME = timedelta(hours=1)

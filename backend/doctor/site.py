@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 
 SECONDS = 10.0
 # The most that is read of an answer. Apple reads half as much.

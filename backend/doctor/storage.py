@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
-from backend.clock import Clock
 from backend.doctor.disks import examine_mongodb_disk
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
-from backend.storage.click_blocks import count_unreadable_blocks
-from backend.storage.click_summaries import count_unreadable_summaries
-from backend.storage.deleted_organizations import unfinished_deletions
-from backend.storage.inspection import (
+from backend.storage.accounts.deleted_organizations import unfinished_deletions
+from backend.storage.clicks.blocks import count_unreadable_blocks
+from backend.storage.clicks.summaries import count_unreadable_summaries
+from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.lifecycle.inspection import (
     Difference,
     IndexDifference,
     ServerState,
@@ -20,8 +20,8 @@ from backend.storage.inspection import (
     read_disk,
     read_server_state,
 )
-from backend.storage.mongo import Database, StorageError
-from backend.storage.shard_keys import find_other_keys
+from backend.storage.lifecycle.shard_keys import find_other_keys
+from backend.system.clock import Clock
 
 _found = Findings(Area.STORAGE)
 _OLDEST_VERSION = 6

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from backend.doctor.finding import Area, Finding, Findings
-from backend.domain.organizations import Organization
+from backend.domain.accounts.organizations import Organization
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import PATIENCE
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.endpoints import list_endpoints
 
 _found = Findings(Area.WEBHOOKS)

@@ -15,8 +15,8 @@ from typing import Any
 
 from backend.domain.feed.events import EventType
 from backend.domain.feed.shapes import SHAPES
-from backend.domain.field_rules import Schema
-from backend.domain.links import UTM_FIELDS
+from backend.domain.fields.rules import Schema
+from backend.domain.links.links import UTM_FIELDS
 
 # What every event has beside its data, and so no column of its data is called.
 OWN_NAMES = frozenset({"id", "type", "at", "org_id", "place", "index", "written_at"})

@@ -20,7 +20,7 @@ from backend.domain.ids import OrgId
 from backend.follow.event_lines import LineForm, Lines
 from backend.follow.locked_file import locked_file
 from backend.follow.target import Followed, TargetMismatch, check_same
-from backend.whole_file import whole_or_nothing
+from backend.system.whole_file import whole_or_nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import Protocol
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.follow.target import FeedTarget, Followed, TargetAway, TargetTaken
-from backend.storage.deadlines import deadline
-from backend.storage.feed.heads import find_heads
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.outbox.heads import find_heads
 
 # Seconds between two looks at a feed of which all was read, and of two followers whether the first has ended.
 _BETWEEN = 0.25

@@ -7,12 +7,12 @@ from contextlib import suppress
 from datetime import datetime
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.item_names import NameTaken, TooManyItems, name_key
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.item_names import NameTaken, TooManyItems, name_key
-from backend.domain.tags import MOST_TAGS
+from backend.domain.links.tags import MOST_TAGS
 from backend.imports.row import TAGS, ImportedLink
-from backend.storage.mongo import Database
-from backend.storage.tags import create_tag, list_tags
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import create_tag, list_tags
 
 
 class ImportTags:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from backend.domain.link_input import CREATE_REQUIRED
+from backend.domain.links.input import CREATE_REQUIRED
 from backend.imports.cells import SHORT_URL, Defaults, parse_defaults, settled
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.report import REPORT_COLUMNS

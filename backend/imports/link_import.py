@@ -15,18 +15,18 @@ from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import NewLink
-from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
-from backend.domain.links import CreatedBy
+from backend.domain.links.input import NewLink
+from backend.domain.links.links import CreatedBy
+from backend.domain.links.operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
 from backend.imports.import_tags import ImportTags
 from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
-from backend.passwords import with_password_hash
-from backend.storage.destination_policies import DestinationPolicies
-from backend.storage.domains import list_domains
-from backend.storage.link_writes import Submission, write_links
-from backend.storage.links import find_links
-from backend.storage.mongo import Database
+from backend.storage.accounts.domains import list_domains
+from backend.storage.accounts.users.passwords import with_password_hash
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.links import find_links
+from backend.storage.links.writing.writes import Submission, write_links
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 # Rows that are stored in one transaction, or looked up with one question.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from backend.domain.apps import Apps
+from backend.domain.accounts.apps import Apps
 from backend.domain.ids import OrgId
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from backend.domain.destination_policy import DestinationPolicy, refuse_destinations
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import NewLink
-from backend.domain.link_operations import DomainNotConfigured, PathTaken
-from backend.domain.links import LEADING_FIELDS, CreatedBy, Link
-from backend.domain.short_urls import parse_short_url
-from backend.storage.domains import is_domain
-from backend.storage.links import resolve_link, taken_paths
-from backend.storage.loops import DomainPath, refuse_loop
-from backend.storage.mongo import Database
+from backend.domain.links.destinations.policy import DestinationPolicy, refuse_destinations
+from backend.domain.links.input import NewLink
+from backend.domain.links.links import LEADING_FIELDS, CreatedBy, Link
+from backend.domain.links.operations import DomainNotConfigured, PathTaken
+from backend.domain.web.short_urls import parse_short_url
+from backend.storage.accounts.domains import is_domain
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import resolve_link, taken_paths
+from backend.storage.links.writing.loops import DomainPath, refuse_loop
 
 
 class PlannedLinks:

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
-from backend.domain.spreadsheets import inert
+from backend.domain.fields.spreadsheets import inert
 from backend.imports.row import COLUMNS, ImportRow
 
 # Columns of a report, so that its corrected rows can be imported as they are.

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Rule
-from backend.domain.link_input import (
+from backend.domain.fields.rules import Rule
+from backend.domain.links.input import (
     CREATE_FIELDS,
     CREATE_OPTIONAL,
     CREATE_REQUIRED,
@@ -19,9 +19,9 @@ from backend.domain.link_input import (
     NewLink,
     parse_new_link,
 )
-from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES
-from backend.domain.links import ImportedClicks, Link
-from backend.domain.tags import TagNames
+from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES
+from backend.domain.links.links import ImportedClicks, Link
+from backend.domain.links.tags import TagNames
 
 # What was counted elsewhere. It grows from one export to the next, so it does not tell rows apart.
 _COUNT_COLUMNS = ("imported_clicks", "imported_from")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from backend.current import header
-from backend.domain.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
 from backend.json_api.call_limits import sender
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
+from backend.web.current import header
 
 KEY_HEADER = "API-KEY"
 _NAME = KEY_HEADER.lower().encode()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from backend.current import Resources, resources, visitor_network
-from backend.domain.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
@@ -19,7 +18,8 @@ from backend.rate_limits.service_limits import (
     ServiceLimits,
     address_in,
 )
-from backend.storage.mongo import StorageError
+from backend.storage.driver.mongo import StorageError
+from backend.web.current import Resources, resources, visitor_network
 
 
 def sender() -> Sender:

@@ -9,7 +9,7 @@ from backend.domain.errors import FieldError
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal, refusal_for
-from backend.storage.mongo import StorageError
+from backend.storage.driver.mongo import StorageError
 
 _KEPT_HEADERS = {"Allow", "Location", "Retry-After"}
 _BY_STATUS = {

@@ -13,7 +13,7 @@ from quart import request
 from backend.json_api import error_table
 from backend.json_api.deep_json import without_depths
 from backend.json_api.refusal import Refusal
-from backend.storage.deadlines import clock_stopped
+from backend.storage.driver.deadlines import clock_stopped
 
 MAX_BODY_BYTES = 64 * 1024
 

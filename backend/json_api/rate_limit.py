@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from backend.current import resources
 from backend.domain.ids import KeyId, OrgId
 from backend.json_api import error_table
 from backend.json_api.call_limits import refused
 from backend.rate_limits.limit import LimitState
 from backend.rate_limits.service_limits import REST_OF_KEY
+from backend.web.current import resources
 
 RATE_LIMIT_HEADERS = {
     "RateLimit-Limit": "Requests a minute that this key may send.",

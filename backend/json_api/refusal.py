@@ -10,7 +10,7 @@ from backend.domain.errors import FieldError, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.storage.analytics.question import FactsNotReady, NoAnswer, TooMuch
-from backend.storage.mongo import StorageError, is_unreachable
+from backend.storage.driver.mongo import StorageError, is_unreachable
 
 _log = logging.getLogger("waylink.api")
 # Seconds after which a caller may try again when the storage can't be reached.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from quart import Quart, Response, current_app, jsonify, request
 
-from backend.current import resources
 from backend.operations.blueprint import operations
-from backend.storage.mongo import StorageError, ping
+from backend.storage.driver.mongo import StorageError, ping
+from backend.web.current import resources
 
 # In the `state` of the application: an asyncio.Event, set when the server begins to stop.
 STOPPING = "stopping"

@@ -13,10 +13,10 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from quart import Quart, Response, abort, current_app, request
 
 from backend.concurrency.background_task import when_failed
-from backend.current import resources
 from backend.operations.blueprint import operations
 from backend.operations.forwarded import was_forwarded
 from backend.operations.shared_counts import SHARED_FOLDER
+from backend.web.current import resources
 
 REQUESTS = Counter("waylink_requests", "Requests to the API.", ["method", "route", "status"])
 SECONDS = Histogram(

@@ -12,9 +12,9 @@ from typing import Any
 
 from quart import Quart, Response, request
 
-from backend.current import known
 from backend.operations.logs import request_id
 from backend.operations.metrics import REQUESTS, SECONDS
+from backend.web.current import known
 
 HEADER = "X-Request-Id"
 _HEADER_NAME = HEADER.lower().encode()

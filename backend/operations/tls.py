@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from quart import Blueprint, Response, abort, request
 
-from backend.current import resources
-from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.domain.web.host_names import InvalidHostName, normalize_host
 from backend.operations.forwarded import was_forwarded
-from backend.storage.domains import is_domain
+from backend.storage.accounts.domains import is_domain
+from backend.web.current import resources
 
 tls = Blueprint("tls", __name__)
 

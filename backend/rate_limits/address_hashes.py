@@ -7,9 +7,9 @@ import hmac
 import time
 from collections.abc import Callable
 
-from backend.domain.deferred_links import day_of
-from backend.storage.address_keys import address_key
-from backend.storage.mongo import Database, server_time
+from backend.domain.apps.deferred_links import day_of
+from backend.storage.clicks.address_keys import address_key
+from backend.storage.driver.mongo import Database, server_time
 
 _LOOK_EVERY = 600.0  # seconds
 

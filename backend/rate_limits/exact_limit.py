@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backend.rate_limits.limit import Limit, LimitState, state_of
-from backend.storage.deadlines import new_deadline
-from backend.storage.mongo import Database, StorageError
-from backend.storage.rate_limits import count_in_window, forget_count
+from backend.storage.accounts.rate_limits import count_in_window, forget_count
+from backend.storage.driver.deadlines import new_deadline
+from backend.storage.driver.mongo import Database, StorageError
 
 _log = logging.getLogger("waylink.rate_limits")
 

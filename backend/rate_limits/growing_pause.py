@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.storage.mongo import Database
-from backend.storage.rate_limits import begin_try, forget_count
+from backend.storage.accounts.rate_limits import begin_try, forget_count
+from backend.storage.driver.mongo import Database
 
 
 class GrowingPause:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from backend.domain.addresses import network_of
 from backend.domain.ids import LinkId
+from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import PAUSES
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 
 # Wrong tries from one address, whichever link they are for.
 OF_ADDRESS = Limit("link-password-address", 30)

@@ -8,11 +8,11 @@ from collections import Counter
 
 from prometheus_client import Counter as Metric
 
-from backend.clock import Clock
 from backend.domain.ids import OrgId
-from backend.storage.deadlines import lift_deadline
-from backend.storage.limited import Limited, add_limited
-from backend.storage.mongo import Database, StorageError
+from backend.storage.accounts.limited import Limited, add_limited
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.driver.mongo import Database, StorageError
+from backend.system.clock import Clock
 
 LIMITED = Metric("waylink_limited_requests", "Requests that a limit refused.", ["limit"])
 _STORE_EVERY = 1.0  # seconds

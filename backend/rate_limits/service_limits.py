@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from backend.clock import Clock
-from backend.domain.addresses import network_of
 from backend.domain.ids import OrgId
+from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
@@ -12,7 +11,8 @@ from backend.rate_limits.link_password_limits import LinkPasswordLimits
 from backend.rate_limits.refused_counts import RefusedCounts
 from backend.rate_limits.stepped_limit import SteppedLimit
 from backend.settings import Settings
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.system.clock import Clock
 
 # The names of the limits, by which owners and operators are told what was refused.
 REST_OF_KEY = "rest_of_key"

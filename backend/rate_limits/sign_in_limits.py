@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from backend.clock import Clock
-from backend.domain.addresses import network_of
+from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes, keyed_hash
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit, LimitState
-from backend.storage.address_keys import address_key_of_month, find_address_keys
-from backend.storage.known_addresses import add_known_address, is_known_address
-from backend.storage.mongo import Database
+from backend.storage.accounts.users.known_addresses import add_known_address, is_known_address
+from backend.storage.clicks.address_keys import address_key_of_month, find_address_keys
+from backend.storage.driver.mongo import Database
+from backend.system.clock import Clock
 
 # Seconds to wait after each wrong try for one account from one address. A typing error costs nothing.
 PAUSES = (0, 0, 0, 0, 15, 30, 60, 120, 240, 480, 900, 1800, 3600)

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from backend.rate_limits.limit import Limit, LimitState, state_of
-from backend.storage.deadlines import lift_deadline
-from backend.storage.mongo import Database, StorageError
-from backend.storage.rate_limits import count_in_window
+from backend.storage.accounts.rate_limits import count_in_window
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.driver.mongo import Database, StorageError
 
 _log = logging.getLogger("waylink.rate_limits")
 # A process tells the others of a key each time that it has counted this part of the limit for it. What one

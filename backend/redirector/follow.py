@@ -11,32 +11,33 @@ from time import perf_counter
 from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.current import Resources
-from backend.domain.click_ids import click_id
-from backend.domain.clicks import NotCounted, client_fragment, record_line, why_not_counted
-from backend.domain.destination import Outcome, decide
-from backend.domain.link_limits import NO_LIMITS
-from backend.domain.link_rules import Circumstances, CompiledRules, Target, share_of
-from backend.domain.visitors import visitor_hash
-from backend.redirector import link_reports, pages
-from backend.redirector.answer import Answer, plain, send_answer
-from backend.redirector.arrival import Arrival, Arrivals
-from backend.redirector.association_files import ANDROID, APPLE, AssociationFiles
-from backend.redirector.country import country_lookup
-from backend.redirector.daily_keys import DailyKeys
-from backend.redirector.handoffs import Handoffs
-from backend.redirector.limited_links import LimitedLinks
-from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
-from backend.redirector.link_file import MOST_LINKS, LinkFile, hosts_in, path_in
-from backend.redirector.link_reports import LinkReports
+from backend.domain.clicks.clicks import NotCounted, client_fragment, record_line, why_not_counted
+from backend.domain.clicks.ids import click_id
+from backend.domain.clicks.visitor_hashes import visitor_hash
+from backend.domain.links.destinations.destination import Outcome, decide
+from backend.domain.links.limits import NO_LIMITS
+from backend.domain.links.rules import Circumstances, CompiledRules, Target, share_of
+from backend.redirector.answers import pages
+from backend.redirector.answers import reports as link_reports
+from backend.redirector.answers.answer import Answer, plain, send_answer
+from backend.redirector.answers.association_files import ANDROID, APPLE, AssociationFiles
+from backend.redirector.answers.limited_links import LimitedLinks
+from backend.redirector.answers.outcomes import answer_by_rule, answer_for
+from backend.redirector.answers.qr_code import qr_code, split_suffix
+from backend.redirector.answers.reports import LinkReports
+from backend.redirector.click_log.shipper import Shipper
+from backend.redirector.links.cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.links.file import MOST_LINKS, LinkFile, hosts_in, path_in
+from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.metrics import AnswerTallies, observe_backlog
-from backend.redirector.outcomes import answer_by_rule, answer_for
-from backend.redirector.qr_code import qr_code, split_suffix
-from backend.redirector.shipper import Shipper
-from backend.redirector.visit import InvalidHost, Scope, Visit
-from backend.storage.address_keys import split_key, visitor_key
-from backend.storage.lanes import Lane
-from backend.storage.mongo import Database, StorageError
+from backend.redirector.request.arrival import Arrival, Arrivals
+from backend.redirector.request.country import country_lookup
+from backend.redirector.request.daily_keys import DailyKeys
+from backend.redirector.request.visit import InvalidHost, Scope, Visit
+from backend.storage.clicks.address_keys import split_key, visitor_key
+from backend.storage.driver.lanes import Lane
+from backend.storage.driver.mongo import Database, StorageError
+from backend.web.current import Resources
 
 _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0

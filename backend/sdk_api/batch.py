@@ -6,11 +6,11 @@ import contextlib
 from typing import Any
 
 from backend.concurrency.group_commit import NotStored
-from backend.domain.api_keys import ApiKey, KeyKind
-from backend.domain.batches import MOST_CALLS, Envelope, parse_envelope
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
-from backend.domain.rejections import BATCH, Rejection
+from backend.domain.visitors.batches import MOST_CALLS, Envelope, parse_envelope
+from backend.domain.visitors.rejections import BATCH, Rejection
 from backend.json_api import error_table
 from backend.json_api.asgi_answer import AsgiAnswer, encoded, error_answer, json_answer
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from werkzeug.http import parse_accept_header
 
-from backend.sdk_files import IDENTITY
+from backend.web.sdk_files import IDENTITY
 
 # Less than any quality in a header: what nobody excluded is accepted, and preferred to nothing.
 _NOT_EXCLUDED = 0.0001

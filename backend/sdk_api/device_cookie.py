@@ -10,9 +10,9 @@ from publicsuffixlist import PublicSuffixList
 from werkzeug.http import dump_cookie
 from werkzeug.sansio.http import parse_cookie
 
-from backend.domain.host_names import is_host_name, is_ip_address
+from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import DeviceId
-from backend.domain.organizations import Organization
+from backend.domain.web.host_names import is_host_name, is_ip_address
 
 # Name, lifetime and attributes are the SDK's (decisions, "device cookie").
 NAME = "cl_device_id"

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.domain.attribution import CLICK_SIGNAL, LINK_SIGNAL, Source, source_of
-from backend.domain.batches import ArrivedCall, Batch, Envelope
-from backend.domain.calls import Call, Kind, parse_call
-from backend.domain.click_ids import ClickPlace
+from backend.domain.accounts.organizations import Organization
+from backend.domain.clicks.ids import ClickPlace
 from backend.domain.errors import InvalidField, MissingField
-from backend.domain.field_rules import is_uuid
+from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import CallId, LinkId, OrgId
-from backend.domain.intake import Result
-from backend.domain.links import Link
-from backend.domain.organizations import Organization
-from backend.domain.rejections import UNKNOWN_KIND, Rejection, rejection_of
+from backend.domain.links.links import Link
+from backend.domain.sales.intake import Result
+from backend.domain.visitors.attribution import CLICK_SIGNAL, LINK_SIGNAL, Source, source_of
+from backend.domain.visitors.batches import ArrivedCall, Batch, Envelope
+from backend.domain.visitors.calls import Call, Kind, parse_call
+from backend.domain.visitors.rejections import UNKNOWN_KIND, Rejection, rejection_of
 from backend.sdk_api.metrics import calls_of
 from backend.sdk_api.service import SdkService
-from backend.storage.links import find_links
-from backend.storage.rejections import RejectedCalls
+from backend.storage.links.links import find_links
+from backend.storage.visitors.rejections import RejectedCalls
 
 CallResult = dict[str, Any]
 REJECTED = "rejected"

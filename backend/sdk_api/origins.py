@@ -12,8 +12,8 @@ from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
 from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import SdkService
-from backend.storage.mongo import StorageError
-from backend.storage.refusals import OriginRefusal, add_refusal
+from backend.storage.accounts.refusals import OriginRefusal, add_refusal
+from backend.storage.driver.mongo import StorageError
 
 ORIGIN_REFUSED = ErrorRow(
     403, 403, "Origin not allowed", "The request's Origin is not an Allowed Web Origin", "ORIGIN_NOT_ALLOWED"

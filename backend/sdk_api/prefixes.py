@@ -14,8 +14,8 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from backend.sdk_api.batch import BatchRoute
 from backend.sdk_api.blueprint import sdk
-from backend.sdk_files import SCRIPT, SENTENCES
 from backend.settings import InvalidSetting
+from backend.web.sdk_files import SCRIPT, SENTENCES
 
 Scope = MutableMapping[str, Any]
 # What stands right behind a prefix, and the address that it means.

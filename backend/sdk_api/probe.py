@@ -9,12 +9,12 @@ import hashlib
 
 from quart import Response, jsonify, request
 
-from backend.current import of_app
 from backend.json_api.call_limits import sender
 from backend.json_api.json_body import read_bytes
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.origins import ALLOW_ORIGIN, EXPOSED, CallingSite, reader_of
 from backend.sdk_api.service import SdkService
+from backend.web.current import of_app
 
 # Only hashes are sent back: this route must not read out what a proxy adds to a request.
 HASHED = ("Content-Type", "Cookie", "Origin", "Referer", "User-Agent", "X-Waylink-Probe")

@@ -11,7 +11,7 @@ import re
 from quart import Blueprint, Response, abort, request
 
 from backend.sdk_api.content_codings import choose_coding
-from backend.sdk_files import IDENTITY, SCRIPT, SENTENCES, SOURCE_MAP, build, npm_archive, sdk_files
+from backend.web.sdk_files import IDENTITY, SCRIPT, SENTENCES, SOURCE_MAP, build, npm_archive, sdk_files
 
 # A new version reaches a visitor within ten minutes, or with the next page of who comes back within a day.
 NEWEST = "public, max-age=600, stale-while-revalidate=86400"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.concurrency.timed_cache import TimedCache
-from backend.current import Resources
-from backend.domain.batches import Batch
+from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import OrgId
-from backend.domain.intake import Result
-from backend.domain.organizations import Organization
-from backend.storage.batches import store_batches
-from backend.storage.group_writes import GroupWrites
-from backend.storage.organizations import get_organization
-from backend.storage.origins import is_allowed, is_allowed_by_any
-from backend.storage.rejections import RejectedCalls, add_rejections
+from backend.domain.sales.intake import Result
+from backend.domain.visitors.batches import Batch
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.origins import is_allowed, is_allowed_by_any
+from backend.storage.driver.group_writes import GroupWrites
+from backend.storage.sales.batches import store_batches
+from backend.storage.visitors.rejections import RejectedCalls, add_rejections
+from backend.web.current import Resources
 
 
 class SdkService:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.domain.batches import Envelope
-from backend.domain.organizations import Organization
+from backend.domain.accounts.organizations import Organization
+from backend.domain.visitors.batches import Envelope
 from backend.sdk_api.service import SdkService
-from backend.storage.belongings import Subject
-from backend.storage.privacy import erase_subject
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
 
 _OFF = "erase: the organization has not switched it on; see `waylink privacy withdrawal`"
 

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from backend.interpreter import set_up_interpreter
 from backend.settings import Settings
+from backend.system.interpreter import set_up_interpreter
 
 MakeApp = Callable[[Settings], Any]
 

@@ -3,7 +3,7 @@
 h11 reads and writes every form that HTTP/1.1 has, which takes most of an empty answer's time. Here only what
 has one meaning is understood: a whole request in one piece, and an answer that says how long it is.
 Everything else is None, and h11's. What is understood here, h11 understands alike
-(tests/unit/test_plain_exchange.py).
+(tests/serving/test_plain_exchange.py).
 """
 
 from __future__ import annotations

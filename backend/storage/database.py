@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from contextvars import copy_context
 from enum import Enum, auto
-from functools import partial
 from typing import Any
-
-from bson.codec_options import CodecOptions
-from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import WriteConcern
-from pymongo.read_concern import ReadConcern
-from pymongo.synchronous import monitor
 
 from backend.domain.errors import OperatorError
 from backend.settings import Settings
-from backend.storage import organizations
-from backend.storage.deadlines import deadline
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.lanes import BACKGROUND
-from backend.storage.mongo import Database, Document, StorageError, is_unreachable, ping
+from backend.storage.accounts import organizations
+from backend.storage.driver.connection import connect
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable, ping
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 
 # The default time limit of an operation in seconds, where no deadline says otherwise: in the service, and in
 # commands with long reports.
 SERVICE_SECONDS = 5.0
 COMMAND_SECONDS = 600.0
-_GOODBYE_SECONDS = 1.0
 _FIRST_ANSWER_SECONDS = 1.5  # where the server may be away
 _PREPARE_AGAIN_SECONDS = 1.0
 _log = logging.getLogger("waylink.storage")
-_uris: dict[int, str] = {}  # by the client's id(): clients of one server are equal
 
 
 class MongoDBUnreachable(OperatorError):
@@ -56,11 +45,6 @@ class Indexes(Enum):
     # must be unique has to be so from the first document on.
     MAKE_IN_NEW = auto()
     LEAVE = auto()
-
-
-def uri_of(database: Database) -> str:
-    """The URI with which the database was opened, for a process that is to open it too."""
-    return _uris[id(database.client)]
 
 
 @asynccontextmanager
@@ -93,33 +77,6 @@ async def open_database(
 
 
 @asynccontextmanager
-async def connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database]:
-    """A connection to the database, without a look at whether it answers."""
-    client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
-        uri,
-        tz_aware=True,
-        serverSelectionTimeoutMS=5000,
-        connectTimeoutMS=3000,
-        heartbeatFrequencyMS=1000,  # with the above, how soon a monitor's own connection is known to hang
-        timeoutMS=round(seconds * 1000),
-        appname="waylink",
-        retryWrites=True,
-    )
-    _uris[id(client)] = uri
-    try:
-        yield client.get_database(
-            name,
-            codec_options=CodecOptions(tz_aware=True),
-            # Only what a majority has survives any member: nothing else may be answered, or taken for stored.
-            read_concern=ReadConcern("majority"),
-            write_concern=WriteConcern("majority"),
-        )
-    finally:
-        del _uris[id(client)]
-        await _close(client)
-
-
-@asynccontextmanager
 async def _prepared(database: Database, indexes: Indexes, may_be_away: bool) -> AsyncIterator[None]:
     """The block runs with all indexes; if the server may be away, they are created once it is back."""
     going_on: asyncio.Task[None] | None = None
@@ -147,15 +104,6 @@ async def _go_on_preparing(database: Database, indexes: Indexes) -> None:
             return await _prepare(database, indexes)
 
 
-async def _close(client: AsyncIOMotorClient[Document]) -> None:
-    """Close the client in a thread: it sends a last message to the server, which may not answer."""
-    # At the end of a process the driver would wait for its threads, which sleep for half a second at a time.
-    atexit.unregister(monitor._shutdown_resources)
-    with deadline(_GOODBYE_SECONDS), contextlib.suppress(TimeoutError):
-        closing = asyncio.wrap_future(BACKGROUND.submit(partial(copy_context().run, client.delegate.close)))
-        await asyncio.wait_for(closing, 2 * _GOODBYE_SECONDS)
-
-
 async def _answered(database: Database, seconds: float) -> None:
     with _unreachable(database), deadline(seconds):
         await ping(database)
@@ -164,7 +112,7 @@ async def _answered(database: Database, seconds: float) -> None:
 async def _prepare(database: Database, indexes: Indexes) -> None:
     with _unreachable(database):
         if indexes is Indexes.MAKE or (indexes is Indexes.MAKE_IN_NEW and await _is_new(database)):
-            from backend.storage.indexes import create_indexes  # noqa: PLC0415 - few commands need it
+            from backend.storage.lifecycle.indexes import create_indexes  # noqa: PLC0415 - few commands need it
 
             await create_indexes(database)
 

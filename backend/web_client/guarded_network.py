@@ -11,7 +11,7 @@ from typing import Any
 
 import httpcore
 
-from backend.domain.public_addresses import is_loopback, is_public
+from backend.domain.web.public_addresses import is_loopback, is_public
 
 # The addresses of a host, as the system knows them.
 Resolve = Callable[[str, int], Awaitable[list[str]]]

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 from backend.domain.errors import InvalidField
-from backend.domain.link_input import OPTIONAL
-from backend.domain.links import Link
+from backend.domain.links.input import OPTIONAL
+from backend.domain.links.links import Link
 from backend.web_client.page_reader import Page, PageReader, Unreadable
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})

@@ -13,8 +13,8 @@ from urllib.parse import urljoin
 import httpcore
 
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import WebAddress
-from backend.domain.web_address import encoded_address
+from backend.domain.fields.rules import WebAddress
+from backend.domain.links.destinations.web_address import encoded_address
 from backend.version import VERSION
 from backend.web_client.guarded_network import GuardedNetwork, NotPublic, Resolve, resolve
 

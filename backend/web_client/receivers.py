@@ -9,7 +9,7 @@ from functools import cached_property
 
 import httpcore
 
-from backend.domain.web_address import encoded_address
+from backend.domain.links.destinations.web_address import encoded_address
 from backend.version import VERSION
 from backend.web_client.guarded_network import GuardedNetwork, Resolve, resolve
 from backend.web_client.page_reader import told_as_unreadable

@@ -11,8 +11,8 @@ from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import EndpointId
-from backend.storage.leases import end_lease, forget_leases, live_leases, take_lease
-from backend.storage.mongo import StorageError, is_unreachable
+from backend.storage.driver.mongo import StorageError, is_unreachable
+from backend.storage.processes.leases import end_lease, forget_leases, live_leases, take_lease
 from backend.storage.webhooks.holding import count_by_holder, release, take_free
 from backend.webhooks.metrics import FAILING
 from backend.webhooks.sender import EndpointSender, Lost, Tools

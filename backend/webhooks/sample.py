@@ -8,7 +8,7 @@ from datetime import datetime
 from backend.domain.ids import OrgId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.requests import test_request_of
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.deliveries import note_deliveries
 from backend.storage.webhooks.endpoints import get_endpoint
 from backend.web_client.receivers import Receivers

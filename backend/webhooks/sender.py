@@ -10,22 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 
-from backend.clock import Clock
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.links.links import Link
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, Form
 from backend.domain.webhooks.requests import request_of
 from backend.domain.webhooks.retries import Failure, failed, succeeded
 from backend.domain.webhooks.selection import batches, link_of, selected, wanted_types
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.feed.reading import FeedPage, read_feed
-from backend.storage.feed.watch import FeedWatch
-from backend.storage.links import find_links
-from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.links.links import find_links
+from backend.storage.outbox.watch import FeedWatch
 from backend.storage.webhooks.deliveries import MOST_KEPT, note_deliveries
 from backend.storage.webhooks.holding import Held, store_progress
+from backend.system.clock import Clock
 from backend.web_client.receivers import Receivers
 from backend.webhooks.attempt import attempt
 from backend.webhooks.metrics import DELAY, EVENTS, REPEATS, REQUESTS, SLEPT

@@ -9,8 +9,8 @@ from enum import Enum
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from backend.domain.client import ClientKind, Platform
-from backend.domain.visitors import HIGHEST_HASH
+from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
+from backend.domain.web.client import ClientKind, Platform
 
 ValueT = TypeVar("ValueT")
 

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
 
-from backend.domain.batches import Batch
-from backend.domain.clicks import Click, NotCounted
-from backend.domain.client import ClientKind
-from backend.domain.destination import Outcome
-from backend.domain.links import Link
+from backend.domain.clicks.clicks import Click, NotCounted
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.links import Link
+from backend.domain.visitors.batches import Batch
+from backend.domain.web.client import ClientKind
 from demo_site.history.audience import HABITS, ROBOTS, Channel, Market, Person, somebody
 from demo_site.history.catalogue import PlannedLink
 from demo_site.history.journeys import LONGEST, Ids, Journey, Purpose

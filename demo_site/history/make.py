@@ -13,17 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
-from backend.domain.click_block import block_of
+from backend.domain.clicks.block import block_of
+from backend.domain.fields.item_names import name_key
 from backend.domain.ids import LinkId, OrgId, TagId
-from backend.domain.item_names import name_key
-from backend.domain.link_operations import ChangeLink, LinkRequest
-from backend.domain.links import CreatedBy, Link
-from backend.domain.tags import PALETTE, Tag
-from backend.storage import domains
-from backend.storage.batches import store_batches
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import AlreadyShipped, LogHead
-from backend.storage.demo_history import (
+from backend.domain.links.links import CreatedBy, Link
+from backend.domain.links.operations import ChangeLink, LinkRequest
+from backend.domain.links.tags import PALETTE, Tag
+from backend.storage.accounts import domains
+from backend.storage.accounts.organizations import find_retention_days
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import AlreadyShipped, LogHead
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.demo_history import (
     MARK,
     Removed,
     find_history_links,
@@ -33,11 +34,10 @@ from backend.storage.demo_history import (
     remove_history,
     stored_history,
 )
-from backend.storage.destination_policies import DestinationPolicies
-from backend.storage.link_writes import store_link
-from backend.storage.mongo import Database
-from backend.storage.organizations import find_retention_days
-from backend.storage.tags import find_known_tags
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.tags import find_known_tags
+from backend.storage.links.writing.writes import store_link
+from backend.storage.sales.batches import store_batches
 from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, PlannedLink, planned_links
 from demo_site.history.days import History, UsedLink
 from demo_site.history.journeys import Ids

@@ -13,7 +13,7 @@ import pytest
 
 from backend.operations.logs import configure_logs
 from tests.api.whole_links import Links
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 
 LOGGERS = ("waylink", "backend")
 

@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.rest_api.openapi import openapi_document
-from tests.api.links import API, create, info, invalid, link_body
-from tests.api.test_app_open import OPEN
-from tests.organizations import TestOrganization
+from backend.rest_api.openapi.document import openapi_document
+from tests.api.apps.test_open import OPEN
+from tests.api.link_calls import API, create, info, invalid, link_body
+from tests.facts.organizations import TestOrganization
 
 QUERY = f"{API}/analytics/query"  # may be larger than others
 LINK_ID = str(uuid.UUID(int=7))

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from tests.api.links import API, link_body
-from tests.organizations import TestOrganization
+from tests.api.link_calls import API, link_body
+from tests.facts.organizations import TestOrganization
 
 # A deadline for which no body waits that comes so much later.
 SECONDS, LATE = 1.0, 1.2
@@ -21,7 +21,7 @@ async def test_a_body_that_comes_slowly_takes_nothing_of_it(
     client: httpx.AsyncClient, organization: TestOrganization, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who is long in sending a request has as much time for the answer as everybody."""
-    monkeypatch.setattr("backend.current.REQUEST_SECONDS", SECONDS)
+    monkeypatch.setattr("backend.web.current.REQUEST_SECONDS", SECONDS)
     link = link_body(organization)
     body = json.dumps(link if path == "/links" else {"operations": [{"op": "create", "link": link}]}).encode()
 

@@ -13,17 +13,17 @@ import httpx
 import pytest
 
 from backend.app import Service, create_app
-from backend.clock import utc_now
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
-from backend.redirector.link_file import path_in
+from backend.redirector.links.file import path_in
 from backend.settings import Settings
-from backend.storage.link_holds import hold_link
-from backend.storage.mongo import Database
-from tests.api.links import API, create, link_body
-from tests.organizations import TestOrganization
+from backend.storage.driver.mongo import Database
+from backend.storage.links.writing.holds import hold_link
+from backend.system.clock import utc_now
+from tests.api.link_calls import API, create, link_body
+from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
-from tests.service_process import free_port
+from tests.processes.service_process import free_port
 
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 UPDATE = f"/update-link/{uuid.UUID(int=7)}"

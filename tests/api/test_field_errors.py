@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.storage.mongo import Database
-from tests.api.links import API, invalid, link_body, wrong
-from tests.api.sales import SALE, stored
-from tests.organizations import TestOrganization
+from backend.storage.driver.mongo import Database
+from tests.api.link_calls import API, invalid, link_body, wrong
+from tests.api.told_sales import SALE, stored
+from tests.facts.organizations import TestOrganization
 
 SOLD = SALE | {"customer_id": "ada"}
 NEITHER = "customer_id must be given, or device_id or click_id"

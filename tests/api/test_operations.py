@@ -17,9 +17,9 @@ import pytest
 from backend.app import Service, create_app
 from backend.operations.logs import JsonLines
 from tests.api.conftest import lines_of_requests
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
 from tests.polling import wait_for_async
-from tests.sdk_batches import Visitor, call, check, conversion
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.api.links import API, create, info, link_body
-from tests.organizations import TestOrganization
+from tests.api.link_calls import API, create, info, link_body
+from tests.facts.organizations import TestOrganization
 
 LINK = [
     "id",

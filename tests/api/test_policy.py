@@ -11,14 +11,14 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.clock import utc_now
-from backend.domain.destination_policy import DestinationRules
+from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.ids import LinkId
-from backend.storage.mongo import Database
-from backend.storage.organizations import set_destination_rules, set_subscription
-from tests.api.links import API, create, info
+from backend.storage.accounts.organizations import set_destination_rules, set_subscription
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.api.link_calls import API, create, info
 from tests.conftest import OrganizationFactory
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 
 REST = f"{API}/"
 # Routes that need no key, each with the reason.

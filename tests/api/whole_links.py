@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
-from tests.api.links import API, link_body
-from tests.organizations import TestOrganization
+from tests.api.link_calls import API, link_body
+from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 
 

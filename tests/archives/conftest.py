@@ -9,11 +9,11 @@ import pytest
 
 from backend.app import Service
 from backend.archives.export import export_organization
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 from tests.archives.forging import Archive, remove
 from tests.archives.full_organization import fill
+from tests.facts.organizations import create_test_organization
 from tests.fresh_database import fresh_database
-from tests.organizations import create_test_organization
 
 
 @pytest.fixture(scope="package")

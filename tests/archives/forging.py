@@ -8,13 +8,13 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from backend.api_host import ApiHost
 from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, read_header
 from backend.archives.restore import restore_organization
-from backend.clock import utc_now
-from backend.storage import counted_once
-from backend.storage.mongo import Database, Document
-from tests.organizations import TestOrganization
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.visitors import counted_once
+from backend.system.clock import utc_now
+from backend.web.api_host import ApiHost
+from tests.facts.organizations import TestOrganization
 
 Change = Callable[[str, Document], Document | None]
 MARKS = counted_once.NAME

@@ -8,39 +8,39 @@ from typing import Any
 
 import httpx
 
-from backend.domain.apps import AndroidApp, Apps, IosApp
-from backend.domain.click_ids import click_id
-from backend.domain.clicks import record_line
-from backend.domain.destination import Outcome
-from backend.domain.destination_policy import DestinationRules
+from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.accounts.destination_rules import DestinationRules
+from backend.domain.accounts.users import User
+from backend.domain.apps.installs import AppPlatform, Install
+from backend.domain.clicks.clicks import record_line
+from backend.domain.clicks.ids import click_id
 from backend.domain.feed.events import EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
-from backend.domain.installs import AppPlatform, Install
-from backend.domain.link_reports import parse_report
-from backend.domain.users import User
-from backend.storage.apps import set_apps
-from backend.storage.belongings import Subject
-from backend.storage.broken_destinations import BrokenDestination, keep_results
-from backend.storage.click_signing import PURPOSE
-from backend.storage.expired_days import sum_expired
-from backend.storage.installs import record_install
-from backend.storage.link_holds import hold_link
-from backend.storage.link_reports import add_report
-from backend.storage.links import find_link, list_links
-from backend.storage.mongo import Database
-from backend.storage.organizations import set_destination_rules
-from backend.storage.privacy import erase_subject
-from backend.storage.signing_keys import signing_key
-from backend.storage.statement_signing import sign_days
-from backend.storage.tags import list_tags
-from backend.storage.taken_clicks import take_clicks
-from backend.storage.users import insert_user
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.reports import parse_report
+from backend.storage.accounts.apps import set_apps
+from backend.storage.accounts.organizations import set_destination_rules
+from backend.storage.accounts.users.users import insert_user
+from backend.storage.apps.installs import record_install
+from backend.storage.clicks.expired_days import sum_expired
+from backend.storage.clicks.signing import PURPOSE
+from backend.storage.clicks.signing_keys import signing_key
+from backend.storage.driver.mongo import Database
+from backend.storage.ledger.statement_signing import sign_days
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.links.destinations.broken import BrokenDestination, keep_results
+from backend.storage.links.links import find_link, list_links
+from backend.storage.links.reports import add_report
+from backend.storage.links.tags import list_tags
+from backend.storage.links.taken_clicks import take_clicks
+from backend.storage.links.writing.holds import hold_link
 from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
-from tests.api.sales import tell
-from tests.clicks import click, ship
-from tests.feeds import place_all
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
+from tests.api.told_sales import tell
+from tests.facts.clicks import click, ship
+from tests.facts.feeds import place_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 # Of no password that anyone knows.
 PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=4$" + "c2FsdA" * 4 + "$" + "aGFzaA" * 7

@@ -18,22 +18,24 @@ import backend.storage
 from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
-from backend.clock import utc_now
-from backend.domain.api_keys import hash_key
+from backend.domain.accounts.api_keys import hash_key
 from backend.domain.ids import OrgId, UserId
-from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
-from backend.storage import api_keys, links, organizations, users
-from backend.storage.collections import COLLECTIONS, archived_collections
-from backend.storage.conversions import NAME as CONVERSIONS
-from backend.storage.domains import insert_domain
-from backend.storage.extended_json import from_json, to_json
-from backend.storage.link_listing import list_page
-from backend.storage.mongo import Database
-from backend.storage.restores import AlreadyTaken, AnotherRestore
+from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
+from backend.storage.accounts import api_keys, organizations
+from backend.storage.accounts.domains import insert_domain
+from backend.storage.accounts.users import users
+from backend.storage.driver.extended_json import from_json, to_json
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.collections import COLLECTIONS, archived_collections
+from backend.storage.lifecycle.restores import AlreadyTaken, AnotherRestore
+from backend.storage.links import links
+from backend.storage.links.lists.listing import list_page
+from backend.storage.sales.conversions import NAME as CONVERSIONS
+from backend.system.clock import utc_now
 from tests.archives.full_organization import fill
 from tests.conftest import OrganizationFactory
+from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.fresh_database import fresh_database
-from tests.organizations import TestOrganization, create_test_organization
 
 
 @pytest.fixture

@@ -10,24 +10,19 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.archives.restore import Restored, restore_organization
-from backend.clock import utc_now
 from backend.domain.ids import OrgId
-from backend.storage import restores
-from backend.storage.domains import DomainTaken, insert_domain, list_domains
-from backend.storage.links import count_links
-from backend.storage.mongo import Database
-from backend.storage.organization_deletion import delete_organization
-from backend.storage.organizations import UnknownOrganization
-from backend.storage.restores import (
-    AlreadyTaken,
-    GivenUp,
-    being_restored,
-    finish_restore,
-    insert_history,
-)
+from backend.storage.accounts import restores
+from backend.storage.accounts.domains import DomainTaken, insert_domain, list_domains
+from backend.storage.accounts.organizations import UnknownOrganization
+from backend.storage.accounts.restores import being_restored
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.organization_deletion import delete_organization
+from backend.storage.lifecycle.restores import AlreadyTaken, GivenUp, finish_restore, insert_history
+from backend.storage.links.links import count_links
+from backend.system.clock import utc_now
 from tests.archives.forging import Archive, remove, restore
+from tests.facts.organizations import create_test_organization
 from tests.fresh_database import fresh_database
-from tests.organizations import create_test_organization
 
 NOW = datetime.now(UTC)
 

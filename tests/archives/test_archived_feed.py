@@ -10,17 +10,17 @@ from backend.archives.export import export_organization
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import anew_fact
 from backend.domain.ids import CustomerId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage.belongings import Subject
-from backend.storage.feed import entries
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.driver.mongo import Database, Document, in_transaction
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database, Document, in_transaction
-from backend.storage.privacy import erase_subject
-from tests.api.sales import SALE, tell
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.outbox import entries
+from tests.api.told_sales import SALE, tell
 from tests.archives.forging import Archive, forge, remove, restore
-from tests.feeds import read_all
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call
+from tests.facts.feeds import read_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call
 
 
 async def test_a_restored_feed_goes_on(

@@ -12,21 +12,18 @@ from typing import Any
 import pytest
 from bson import Decimal128, ObjectId, Timestamp
 
-from backend.archives.archive_file import (
-    RefusedArchive,
-    UnreadableArchive,
-)
-from backend.domain.click_block import block_of, unpack
-from backend.domain.click_summary import DaySum
+from backend.archives.archive_file import RefusedArchive, UnreadableArchive
+from backend.domain.accounts.users import is_password_hash
+from backend.domain.clicks.block import block_of, unpack
+from backend.domain.clicks.summary import DaySum
+from backend.domain.clicks.visitor_numbers import VisitorNumbers
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.users import is_password_hash
-from backend.domain.visitor_numbers import VisitorNumbers
-from backend.passwords import hash_password
-from backend.storage.calls import KEPT
-from backend.storage.mongo import Database, Document
+from backend.storage.accounts.users.passwords import hash_password
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.visitors.calls import KEPT
 from tests.archives.forging import Archive, Change, forge, remove, restore
 from tests.archives.full_organization import PASSWORD_HASH
-from tests.clicks import click
+from tests.facts.clicks import click
 
 NOW = datetime.now(UTC)
 

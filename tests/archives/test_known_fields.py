@@ -6,14 +6,14 @@ from dataclasses import fields
 
 import pytest
 
-from backend.domain.api_keys import ApiKey
-from backend.domain.organizations import Organization
-from backend.domain.users import User
+from backend.domain.accounts.api_keys import ApiKey
+from backend.domain.accounts.organizations import Organization
+from backend.domain.accounts.users import User
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.archived_documents import organization, webhooks
-from backend.storage.archived_documents.check import RULES
-from backend.storage.collections import archived_collections
-from backend.storage.document_fields import DocumentFields
+from backend.storage.lifecycle.archived_documents import organization, webhooks
+from backend.storage.lifecycle.archived_documents.check import RULES
+from backend.storage.lifecycle.collections import archived_collections
+from backend.storage.schema.document_fields import DocumentFields
 
 # Who delivers to an endpoint, and what it may have been sent, is storage's to know.
 _ONLY_STORED = {"holder", "term", "sent_to"}

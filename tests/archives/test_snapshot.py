@@ -8,16 +8,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.clock import utc_now
-from backend.domain.click_block import unpack
+from backend.domain.clicks.block import unpack
 from backend.domain.ids import LinkId
 from backend.settings import Settings
-from backend.storage.archive import SnapshotTooOld, read_owned, snapshot
 from backend.storage.database import open_database
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.archive import SnapshotTooOld, read_owned, snapshot
+from backend.system.clock import utc_now
 from tests.archives.full_organization import fill
-from tests.clicks import click, recorded_clicks, ship
-from tests.organizations import TestOrganization
+from tests.facts.clicks import click, recorded_clicks, ship
+from tests.facts.organizations import TestOrganization
 
 
 @pytest.mark.parametrize("in_snapshot", [True, False])

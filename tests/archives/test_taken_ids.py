@@ -9,19 +9,22 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.domain.calls import Kind
+from backend.domain.accounts.users import User
+from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.ids import InstallId, OrgId, UserId
-from backend.domain.installs import AppPlatform, Install
-from backend.domain.users import User
-from backend.storage import click_blocks, click_logs, counted_once, users
-from backend.storage.installs import record_install
-from backend.storage.mongo import Database, Document
-from backend.storage.restores import AlreadyTaken
+from backend.domain.visitors.calls import Kind
+from backend.storage.accounts.users import users
+from backend.storage.apps.installs import record_install
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks import logs as click_logs
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.lifecycle.restores import AlreadyTaken
+from backend.storage.visitors import counted_once
 from tests.archives.forging import MARKS, Archive, forge, remove, restore, unchanged
 from tests.archives.full_organization import PASSWORD_HASH
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, conversion
 from tests.fresh_database import fresh_database
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, conversion
 
 NOW = datetime.now(UTC)
 

@@ -12,7 +12,7 @@ from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
 from tests.browser.visitor import tab, visitor
 from tests.browser_setup import find_headless_chromium
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 __all__ = ["tab", "visitor"]  # fixtures
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.domain.ids import OrgId
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.local_server import Silent, local_server
 from tests.polling import wait_for
+from tests.processes.local_server import Silent, local_server
 
 SDK = Path(__file__).parents[2] / "sdk_dist"
 BATCH_PATH = "/serviceCore/sdk/v1/batch"

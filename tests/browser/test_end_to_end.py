@@ -17,8 +17,8 @@ from playwright.sync_api import Page, expect
 
 from backend.settings import load_settings
 from backend.storage.database import open_database
-from tests.demo_process import DemoProcess, demo_process
 from tests.polling import wait_for
+from tests.processes.demo_process import DemoProcess, demo_process
 
 COUNTRY_HEADER = "CF-IPCountry"
 

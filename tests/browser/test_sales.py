@@ -18,7 +18,7 @@ from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
 from tests.conftest import ServiceStarter
 from tests.polling import wait_for
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 DOMAIN = "go.journey.localhost"
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.browser.real_service import new_shop
 from tests.browser.recording_server import RecordingServer
-from tests.service_process import free_port, own_database, service_process
+from tests.processes.service_process import free_port, own_database, service_process
 
 QUEUED = "Object.keys(localStorage).filter(name => name.includes(':call_')).length"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.polling import wait_for
-from tests.service_process import free_port
+from tests.processes.service_process import free_port
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webdriver import WebDriver

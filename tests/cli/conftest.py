@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backend.domain.ids import OrgId
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 
 @pytest.fixture(scope="module")

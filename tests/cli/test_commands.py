@@ -13,7 +13,7 @@ import pytest
 
 from backend.domain.ids import OrgId
 from tests.conftest import ServiceStarter
-from tests.service_process import ServiceProcess, environment_of, run_process
+from tests.processes.service_process import ServiceProcess, environment_of, run_process
 
 
 def test_organizations_are_listed(running: ServiceProcess, org_id: OrgId) -> None:
@@ -165,7 +165,7 @@ def test_short_commands_import_no_more_than_they_need() -> None:
         "prometheus_client",
         "httpx",
         "argon2",
-        "backend.storage.collections",
+        "backend.storage.lifecycle.collections",
         "backend.imports",
     }
     assert unneeded.isdisjoint(loaded)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service_process import ServiceProcess, invoke, run_process
+from tests.processes.service_process import ServiceProcess, invoke, run_process
 
 URI = "mongodb://admin:hunter2@db.example:27017/?replicaSet=w&tlsCertificateKeyFilePassword=s3cret&w=1"
 

@@ -12,7 +12,7 @@ import pytest
 
 from backend.cli.table import cell
 from backend.domain.ids import OrgId
-from tests.service_process import ServiceProcess, invoke
+from tests.processes.service_process import ServiceProcess, invoke
 
 
 def test_a_list_has_headings(running: ServiceProcess, org_id: OrgId) -> None:

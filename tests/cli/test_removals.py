@@ -12,9 +12,9 @@ import pytest
 from pymongo import MongoClient
 
 from backend.domain.ids import OrgId
-from backend.storage import deleted_organizations
+from backend.storage.accounts import deleted_organizations
 from tests.polling import wait_for
-from tests.service_process import (
+from tests.processes.service_process import (
     ServiceProcess,
     environment_of,
     invoke,

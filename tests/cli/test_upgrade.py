@@ -11,7 +11,7 @@ import pytest
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from tests.service_process import environment_of, invoke, own_database, run_command
+from tests.processes.service_process import environment_of, invoke, own_database, run_command
 
 
 @pytest.fixture

@@ -8,18 +8,18 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from html import unescape
 
-from backend.domain.attribution import source_of
-from backend.domain.batches import ArrivedCall, Batch
-from backend.domain.calls import parse_call
 from backend.domain.ids import DeviceId, LinkId
-from backend.domain.links import Link
-from backend.domain.refunds import Refund, ToldRefund
-from backend.storage.batches import store_batches
-from backend.storage.mongo import Database
-from backend.storage.refunds import store_refunds
-from tests.clicks import click, ship
-from tests.organizations import TestOrganization
-from tests.stored_links import insert_links
+from backend.domain.links.links import Link
+from backend.domain.sales.refunds import Refund, ToldRefund
+from backend.domain.visitors.attribution import source_of
+from backend.domain.visitors.batches import ArrivedCall, Batch
+from backend.domain.visitors.calls import parse_call
+from backend.storage.driver.mongo import Database
+from backend.storage.sales.batches import store_batches
+from backend.storage.sales.refunds import store_refunds
+from tests.facts.clicks import click, ship
+from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
 
 NOON = datetime(2026, 3, 18, 12, 10, tzinfo=UTC)  # a Wednesday
 

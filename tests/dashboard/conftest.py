@@ -8,16 +8,16 @@ from datetime import datetime
 import pytest
 from argon2 import PasswordHasher
 
-from backend import passwords
 from backend.app import Service
-from backend.clock import utc_now
-from backend.domain.links import Link
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.accounts.users import passwords
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium
 from tests.conftest import MovableClock
 from tests.dashboard.campaigns import NOON, make_link
 from tests.dashboard.people import Person, browser, make_user, open_session
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 QUICK_HASH_OF_NOBODY = QUICK.hash("nobody")

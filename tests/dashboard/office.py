@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from tests.dashboard.people import PASSWORD, FormsOf
 from tests.dashboard.routes import routes
-from tests.service_process import ServiceProcess, run_command
+from tests.processes.service_process import ServiceProcess, run_command
 
 # Not pages: images, files, and what scripts ask for.
 NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv")

@@ -11,13 +11,13 @@ from html.parser import HTMLParser
 import httpx
 
 from backend.app import Service
-from backend.clock import utc_now
+from backend.domain.accounts.sessions import new_session
+from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
-from backend.domain.sessions import new_session
-from backend.domain.users import User
-from backend.passwords import hash_password, needs_new_hash
-from backend.storage import sessions, users
-from backend.storage.mongo import Database
+from backend.storage.accounts.users import sessions, users
+from backend.storage.accounts.users.passwords import hash_password, needs_new_hash
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 
 PASSWORD = "correct horse battery"
 # A hash is dear to make: every user of the tests has the same one, of the parameters that hold for the test.

@@ -22,16 +22,17 @@ from playwright.sync_api import Browser, BrowserType, Page, ViewportSize
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from backend.clock import utc_now
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
-from backend.storage import broken_destinations, link_reports
-from backend.storage.limited import KEPT, NAME
+from backend.storage.accounts.limited import KEPT, NAME
+from backend.storage.links import reports as link_reports
+from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.webhooks import endpoints
+from backend.system.clock import utc_now
 from sdk_build.node import install_packages
 from tests.browser.conftest import LaunchArguments
 from tests.dashboard.office import Office, make_key, make_organization, make_user
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 AXE = Path(__file__).parents[1] / "accessibility"
 RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 import pytest
 
 from backend.app import Service
-from backend.current import given_to
 from backend.dashboard.frame.service import DashboardService
-from backend.domain.links import Link
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
+from backend.web.current import given_to
 from tests.dashboard.people import FormsOf, Person
-from tests.far_site import Handler, Site
+from tests.processes.far_site import Handler, Site
 
 # A deadline for which nothing waits that comes so much later.
 SECONDS, LATE = 1.0, 1.2
@@ -24,7 +24,7 @@ SECONDS, LATE = 1.0, 1.2
 @pytest.fixture(autouse=True)
 def short_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forms have less time than in operation."""
-    monkeypatch.setattr("backend.current.REQUEST_SECONDS", SECONDS)
+    monkeypatch.setattr("backend.web.current.REQUEST_SECONDS", SECONDS)
 
 
 async def test_a_form_that_comes_slowly_takes_nothing_of_it(person: Person) -> None:

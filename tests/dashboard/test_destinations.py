@@ -8,23 +8,23 @@ from html import unescape
 import pytest
 
 from backend.app import Service
-from backend.clock import utc_now
-from backend.domain.address_patterns import AddressPatterns
-from backend.domain.destination_policy import DestinationRules
+from backend.domain.accounts.destination_rules import DestinationRules
+from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId
-from backend.domain.link_reports import LinkReport, ReportReason
-from backend.domain.links import Link
-from backend.domain.short_urls import host_of
-from backend.storage.broken_destinations import BrokenDestination, keep_results
-from backend.storage.link_holds import hold_link
-from backend.storage.link_reports import add_report
-from backend.storage.mongo import Database
-from backend.storage.organizations import find_destination_rules
+from backend.domain.links.links import Link
+from backend.domain.links.reports import LinkReport, ReportReason
+from backend.domain.web.short_urls import host_of
+from backend.storage.accounts.organizations import find_destination_rules
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.broken import BrokenDestination, keep_results
+from backend.storage.links.reports import add_report
+from backend.storage.links.writing.holds import hold_link
+from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
-from tests.far_site import Site
-from tests.organizations import TestOrganization
-from tests.stored_links import insert_links
+from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
+from tests.processes.far_site import Site
 
 
 async def test_rules_are_set(person: Person, organization: TestOrganization, database: Database) -> None:

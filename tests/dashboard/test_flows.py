@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.polling import wait_for
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 SITE = "https://shop.example"
 

@@ -16,22 +16,22 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from backend.app import Service
-from backend.clock import utc_now
 from backend.dashboard.live import live
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import LinkId
+from backend.storage.accounts.users.sessions import set_session_organization
+from backend.storage.driver.mongo import Database
 from backend.storage.feed import newest
-from backend.storage.mongo import Database
-from backend.storage.sessions import set_session_organization
-from tests.clicks import click, ship
+from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.dashboard.people import Person
-from tests.feeds import place_all
-from tests.organizations import TestOrganization
+from tests.facts.clicks import click, ship
+from tests.facts.feeds import place_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.told_history import tell_history
 from tests.polling import until
-from tests.service_process import ServiceProcess
-from tests.told_history import tell_history
+from tests.processes.service_process import ServiceProcess
 
 LINK = LinkId("11111111-0c9e-4a04-9d0e-6f2f1f6b1f2a")
 STREAM = {"Accept": "text/event-stream"}

@@ -8,25 +8,25 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.clock import utc_now
-from backend.domain.apps import Apps, IosApp
+from backend.domain.accounts.apps import Apps, IosApp
 from backend.domain.ids import OrgId
-from backend.domain.rejections import Rejection
-from backend.storage.api_keys import list_api_keys
-from backend.storage.apps import set_apps
-from backend.storage.mongo import Database
-from backend.storage.refusals import OriginRefusal, add_refusal
-from backend.storage.rejections import RejectedCalls, add_rejections
-from backend.storage.tags import create_tag, list_tags
-from backend.storage.utm_templates import create_template, list_templates
+from backend.domain.visitors.rejections import Rejection
+from backend.storage.accounts.api_keys import list_api_keys
+from backend.storage.accounts.apps import set_apps
+from backend.storage.accounts.refusals import OriginRefusal, add_refusal
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import create_tag, list_tags
+from backend.storage.links.utm_templates import create_template, list_templates
+from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.endpoints import create_endpoint, list_endpoints
-from tests.api.links import create, info
+from backend.system.clock import utc_now
+from tests.api.link_calls import create, info
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person, make_user
 from tests.dashboard.routes import routes
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, check, conversion
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, check, conversion
 
 SECRET = "their secret"
 

@@ -11,16 +11,16 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.clock import utc_now
-from backend.storage.mongo import Database
-from backend.storage.tags import change_tag, create_tag, list_tags
-from backend.storage.utm_templates import create_template, list_templates
-from tests.api.links import API
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import change_tag, create_tag, list_tags
+from backend.storage.links.utm_templates import create_template, list_templates
+from backend.system.clock import utc_now
+from tests.api.link_calls import API
 from tests.api.whole_links import Links
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.dashboard.people import FormsOf, Person
-from tests.organizations import TestOrganization
-from tests.service_process import ServiceProcess
+from tests.facts.organizations import TestOrganization
+from tests.processes.service_process import ServiceProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import pytest
 from pymongo.errors import AutoReconnect
 
 from backend.app import Service
+from backend.dashboard.accounts import domains
 from backend.dashboard.analytics import attribution
-from backend.dashboard.domains import domains
 from backend.dashboard.frame import two_parts
 from tests.dashboard.people import Person
 from tests.polling import until

@@ -12,11 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.clock import utc_now
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState, Form
-from backend.storage.mongo import Database
-from backend.storage.tags import create_tag
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import create_tag
 from backend.storage.webhooks.deliveries import list_deliveries
 from backend.storage.webhooks.endpoints import (
     NAME,
@@ -25,11 +24,12 @@ from backend.storage.webhooks.endpoints import (
     get_endpoint,
     list_endpoints,
 )
+from backend.system.clock import utc_now
 from tests.api.whole_links import Links
 from tests.dashboard.people import FormsOf, Person, heading
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
-from tests.service_process import free_port
+from tests.processes.service_process import free_port
 from tests.webhooks.receiver import Receiver, receiver
 
 SECRET = re.compile(r'<code class="secret">([^<]+)</code>')

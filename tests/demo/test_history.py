@@ -10,38 +10,38 @@ from typing import Any
 
 import pytest
 
-from backend.domain.analytics_query import Field, Measure, Query
-from backend.domain.attribution import source_of
-from backend.domain.batches import ArrivedCall, Batch
-from backend.domain.calls import Kind, parse_call
-from backend.domain.clicks import Click
-from backend.domain.field_rules import is_uuid
+from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.clicks.clicks import Click
+from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import DeviceId, LinkId, OrgId
-from backend.domain.links import Link
-from backend.domain.query_period import QueryPeriod
-from backend.domain.tags import PALETTE
-from backend.storage import demo_clicks
+from backend.domain.links.links import Link
+from backend.domain.links.tags import PALETTE
+from backend.domain.visitors.attribution import source_of
+from backend.domain.visitors.batches import ArrivedCall, Batch
+from backend.domain.visitors.calls import Kind, parse_call
+from backend.storage.accounts.domains import list_domains
+from backend.storage.accounts.organizations import set_click_days
 from backend.storage.analytics.click_windows import ClicksOfLinks, ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
-from backend.storage.batches import store_batches
-from backend.storage.click_merges import merge_small_blocks
-from backend.storage.collections import archived_collections
-from backend.storage.demo_history import IsAddedUp, find_history_links
-from backend.storage.domains import list_domains
-from backend.storage.expired_days import sum_expired
-from backend.storage.feed import entries, heads
-from backend.storage.mongo import Database
-from backend.storage.organizations import set_click_days
-from backend.storage.ownership import ByLink
-from backend.storage.tags import create_tag, find_tag, list_tags
+from backend.storage.clicks.expired_days import sum_expired
+from backend.storage.clicks.merges import merge_small_blocks
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle import demo_clicks
+from backend.storage.lifecycle.collections import archived_collections
+from backend.storage.lifecycle.demo_history import IsAddedUp, find_history_links
+from backend.storage.links.tags import create_tag, find_tag, list_tags
+from backend.storage.outbox import entries, heads
+from backend.storage.sales.batches import store_batches
+from backend.storage.schema.ownership import ByLink
 from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, planned_links
 from demo_site.history.days import History, UsedLink
 from demo_site.history.make import make_history, unmake_history
-from tests.clicks import click, recorded_clicks, ship
-from tests.organizations import TestOrganization
-from tests.replayed_links import replayed, stored
-from tests.stored_links import insert_links
+from tests.facts.clicks import click, recorded_clicks, ship
+from tests.facts.organizations import TestOrganization
+from tests.facts.replayed_links import replayed, stored
+from tests.facts.stored_links import insert_links
 
 NOW = datetime(2026, 11, 22, 15, 20, tzinfo=UTC)
 SHOP = "http://localhost:8081"

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.demo_process import demo_process
-from tests.service_process import own_database
+from tests.processes.demo_process import demo_process
+from tests.processes.service_process import own_database
 
 
 def test_history_is_made_and_removed_by_one_command(mongodb_uri: str, tmp_path: Path) -> None:

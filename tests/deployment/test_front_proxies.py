@@ -13,9 +13,9 @@ import pytest
 
 from tests.conftest import ServiceStarter
 from tests.faults.links import DOMAIN, new_link
-from tests.programs import find_program
-from tests.proxy_process import server_process
-from tests.service_process import ServiceProcess, free_port
+from tests.processes.programs import find_program
+from tests.processes.proxy_process import server_process
+from tests.processes.service_process import ServiceProcess, free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 Server = Callable[[Path, str], AbstractContextManager[str]]

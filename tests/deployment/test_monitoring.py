@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 
 import backend.app  # with this and the next all metrics are registered
 import backend.serving.connections  # noqa: F401
-from tests.programs import find_program
+from tests.processes.programs import find_program
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "monitoring"

@@ -9,24 +9,24 @@ from datetime import timedelta
 
 import pytest
 
-from backend.clock import utc_now
 from backend.destination_watch import watch
 from backend.destination_watch.look import look_at_next
 from backend.destination_watch.watch import NAME, DestinationWatch
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
-from backend.storage.broken_destinations import KEPT, find_broken, list_broken
-from backend.storage.destination_rounds import begin_again, end_turn, next_links, take_turn
-from backend.storage.links import to_document
-from backend.storage.mongo import Database
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.broken import KEPT, find_broken, list_broken
+from backend.storage.links.destinations.rounds import begin_again, end_turn, next_links, take_turn
+from backend.storage.links.links import to_document
+from backend.system.clock import utc_now
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
-from tests.far_site import Handler, Site
+from tests.domain.links.destinations.test_policy import LINK
+from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
 from tests.fresh_database import fresh_database
-from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
-from tests.stored_links import insert_links
-from tests.unit.test_destination_policy import LINK
+from tests.processes.far_site import Handler, Site
 
 READER = PageReader(allows_private=True)
 CHECK = DestinationCheck(READER, pause=0)

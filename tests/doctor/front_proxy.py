@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.local_server import Silent, local_server
+from tests.processes.local_server import Silent, local_server
 
 _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"}
 

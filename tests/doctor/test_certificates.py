@@ -13,7 +13,7 @@ import pytest
 
 from backend.doctor.certificates import examine_certificate
 from backend.doctor.finding import Severity
-from tests.service_process import free_port
+from tests.processes.service_process import free_port
 
 TLS = Path(__file__).parent / "tls"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,10 +11,10 @@ import pytest
 from backend.doctor import disks
 from backend.doctor.disks import examine_folder, examine_mongodb_disk
 from backend.doctor.finding import Severity
-from backend.storage.inspection import Disk, read_disk
-from backend.storage.mongo import Database
-from tests.service_process import invoke, own_database, run_command
-from tests.small_disk import full_disk
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.inspection import Disk, read_disk
+from tests.processes.service_process import invoke, own_database, run_command
+from tests.processes.small_disk import full_disk
 
 
 def test_a_full_disk_is_an_error(tmp_path: Path) -> None:

@@ -22,15 +22,15 @@ from pymongo.database import Database
 from backend.doctor.association_files import examine_association_files
 from backend.doctor.finding import Severity
 from backend.doctor.site import MOST_BYTES, site_of
-from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import KeyId, OrgId
 from backend.settings import load_settings
 from backend.storage.database import Indexes, open_database
-from backend.storage.mongod_admin import MongodAdmin
-from backend.storage.mongod_process import Mongod
+from backend.storage.embedded.mongod_admin import MongodAdmin
+from backend.storage.embedded.mongod_process import Mongod
 from tests.doctor.front_proxy import Behaviour, front_proxy
 from tests.polling import wait_for
-from tests.service_process import ServiceProcess, free_port, invoke, service_process
+from tests.processes.service_process import ServiceProcess, free_port, invoke, service_process
 
 DOMAIN = "go.shop.localhost"
 FINGERPRINT = ":".join(["AB"] * 32)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from backend.clock import utc_now
 from backend.doctor.finding import Severity
 from backend.doctor.ledger import examine_ledger
-from backend.storage.mongo import Database
-from backend.storage.organizations import get_organization
-from backend.storage.statement_signing import sign_days
-from tests.cli.test_verify import TODAY, database, store
-from tests.organizations import create_test_organization
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from backend.storage.ledger.statement_signing import sign_days
+from backend.system.clock import utc_now
+from tests.cli.archives.test_verify import TODAY, database, store
+from tests.facts.organizations import create_test_organization
 
 __all__ = ["database"]
 

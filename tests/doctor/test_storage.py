@@ -12,16 +12,16 @@ import pytest
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from backend.clock import utc_now
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Severity
 from backend.doctor.storage import examine_clock
 from backend.settings import Settings
-from backend.storage.inspection import read_server_state
-from backend.storage.mongo import Database
-from backend.storage.mongod_process import find_mongod
+from backend.storage.driver.mongo import Database
+from backend.storage.embedded.mongod_process import find_mongod
+from backend.storage.lifecycle.inspection import read_server_state
+from backend.system.clock import utc_now
 from tests.polling import wait_for
-from tests.service_process import free_port
+from tests.processes.service_process import free_port
 
 
 @pytest.fixture

@@ -22,18 +22,18 @@ from typing import Any
 
 from pymongo import monitoring
 
-from backend.domain.click_block import blocks_of
+from backend.domain.clicks.block import blocks_of
 from backend.domain.feed.cursor import START
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.settings import Settings
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import AlreadyShipped, LogHead
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import AlreadyShipped, LogHead
 from backend.storage.database import Indexes, open_database
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.feed.reading import FeedPage, read_feed
-from backend.storage.feed.sequencer import Sequencer, place_waiting
-from backend.storage.mongo import Database, StorageError, is_unreachable
-from tests.clicks import click
+from backend.storage.outbox.sequencer import Sequencer, place_waiting
+from tests.facts.clicks import click
 
 FORM = ShortUrlForm()
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)

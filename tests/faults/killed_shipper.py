@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pymongo import monitoring
 
-from backend.redirector.shipper import Shipper
+from backend.redirector.click_log.shipper import Shipper
 from backend.settings import Settings
-from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
+from backend.storage.clicks.merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.database import Indexes, open_database
 
 # What the driver asks by itself, and what changes nothing.

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.api.links import API
+from tests.api.link_calls import API
 from tests.faults.metrics import metric
 from tests.polling import wait_for
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 DOMAIN = "go.faults.localhost"
 

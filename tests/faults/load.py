@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call
 from tests.polling import until
-from tests.sdk_batches import Visitor, call
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 
 
 def metric(service: ServiceProcess, name: str) -> float:

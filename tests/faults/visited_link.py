@@ -12,21 +12,21 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from backend.domain.clicks import client_fragment, record_line
-from backend.domain.client import Client, ClientKind, Platform
-from backend.domain.destination import Outcome
+from backend.domain.clicks.clicks import client_fragment, record_line
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.links import Link
+from backend.domain.web.client import Client, ClientKind, Platform
 from backend.settings import Settings
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.database import open_database
-from backend.storage.mongo import Database
-from tests.clicks import recorded_clicks
-from tests.organizations import create_test_organization
+from backend.storage.driver.mongo import Database
+from tests.facts.clicks import recorded_clicks
+from tests.facts.organizations import create_test_organization
+from tests.facts.stored_links import insert_links
 from tests.polling import wait_for_async
-from tests.service_process import SERVE, ServiceProcess, service_process
-from tests.stored_links import insert_links
+from tests.processes.service_process import SERVE, ServiceProcess, service_process
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,23 +14,23 @@ import pytest
 from chdb.session import Session
 from click.testing import Result
 
-from backend.domain.click_block import blocks_of
+from backend.domain.clicks.block import blocks_of
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.settings import load_settings
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
 from backend.storage.database import open_database
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database
-from tests.clicks import click
+from tests.facts.clicks import click
 from tests.follow.chdb_server import ChdbServer
-from tests.forked_service import ForkedProcess, forked_command
 from tests.polling import until, wait_for_async
-from tests.postgresql import PostgreSQL, postgresql
-from tests.service_process import ServiceProcess, invoke
+from tests.processes.forked_service import ForkedProcess, forked_command
+from tests.processes.postgresql import PostgreSQL, postgresql
+from tests.processes.service_process import ServiceProcess, invoke
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 LINK = LinkId(str(uuid.uuid4()))

@@ -11,7 +11,7 @@ import pytest
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event, EventType
-from backend.follow.clickhouse import ClickHouseTarget
+from backend.follow.clickhouse.target import ClickHouseTarget
 from backend.follow.target import Followed, TargetAway, TargetMismatch
 from tests.follow.chdb_server import ChdbServer
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund

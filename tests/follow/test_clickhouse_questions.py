@@ -16,19 +16,19 @@ from chdb.session import Session
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import EventType
 from backend.domain.ids import LinkId
-from backend.domain.short_urls import ShortUrlForm
-from backend.follow.clickhouse import ClickHouseTarget
-from backend.follow.parquet import ParquetTarget
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.follow.clickhouse.target import ClickHouseTarget
+from backend.follow.parquet.target import ParquetTarget
 from backend.follow.target import FeedTarget, Followed
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database
-from tests.api.links import API, create, info
-from tests.api.sales import tell
-from tests.clicks import click, ship
-from tests.feeds import place_all
+from tests.api.link_calls import API, create, info
+from tests.api.told_sales import tell
+from tests.facts.clicks import click, ship
+from tests.facts.feeds import place_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, check, conversion
 from tests.follow.chdb_server import ChdbServer
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, check, conversion
 
 VIEW = "CREATE VIEW events AS SELECT * FROM waylink_events FINAL"
 DOCS = (Path(__file__).parents[2] / "docs" / "follow.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import pytest
 from tests.follow import parquet_files as files
 from tests.follow.conftest import Feed
 from tests.polling import wait_for_async
-from tests.postgresql import PostgreSQL, query
+from tests.processes.postgresql import PostgreSQL, query
 
 ROWS = "SELECT id FROM waylink_events WHERE org_id = %s ORDER BY place, index"
 

@@ -14,7 +14,7 @@ import pytest
 
 from backend.domain.feed.cursor import Cursor
 from tests.follow.conftest import Feed
-from tests.service_process import WAYLINK
+from tests.processes.service_process import WAYLINK
 
 
 def printed_ids(text: str) -> list[str]:

@@ -14,9 +14,9 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import OrgId
-from backend.follow import parquet
-from backend.follow.parquet import ParquetTarget
-from backend.follow.parquet_rows import ParquetRows
+from backend.follow.parquet import target as parquet
+from backend.follow.parquet.rows import ParquetRows
+from backend.follow.parquet.target import ParquetTarget
 from backend.follow.target import Followed, TargetMismatch, TargetTaken
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 from tests.follow.parquet_files import asked, ids

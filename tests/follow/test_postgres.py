@@ -13,11 +13,11 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event, EventType
 from backend.follow import event_fields
-from backend.follow.postgres import PostgresTarget
+from backend.follow.postgres.target import PostgresTarget
 from backend.follow.target import Followed, TargetTaken
 from tests.document_blocks import Block, blocks
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
-from tests.postgresql import query
+from tests.processes.postgresql import query
 
 ALL = Followed(ORG, frozenset(EventType), START)
 HASH = "a" * 64
@@ -117,7 +117,7 @@ async def test_a_view_gets_columns_that_are_new(warehouse: str, monkeypatch: pyt
     """What a later version knows stands behind the columns that are there, and views on the view go on."""
     whole = event_fields.fields_of
     with monkeypatch.context() as former:
-        former.setattr("backend.follow.postgres_tables.fields_of", lambda type_: whole(type_)[2:])
+        former.setattr("backend.follow.postgres.tables.fields_of", lambda type_: whole(type_)[2:])
         target = PostgresTarget(warehouse)
         await target.open(ALL)
         await target.close()

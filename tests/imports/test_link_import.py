@@ -12,9 +12,8 @@ import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern, monitoring
 
-from backend.clock import utc_now
-from backend.domain.links import ImportedClicks, Link
-from backend.domain.tags import tags_on
+from backend.domain.links.links import ImportedClicks, Link
+from backend.domain.links.tags import tags_on
 from backend.imports import import_tags
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.link_csv import read_rows
@@ -22,10 +21,11 @@ from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
 from backend.imports.report import write_refused
 from backend.imports.template import InvalidTemplate
 from backend.settings import Settings
-from backend.storage.links import list_links
-from backend.storage.mongo import Database
-from backend.storage.tags import create_tag, find_tags_of, list_tags
-from tests.organizations import TestOrganization
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import list_links
+from backend.storage.links.tags import create_tag, find_tags_of, list_tags
+from backend.system.clock import utc_now
+from tests.facts.organizations import TestOrganization
 
 HEADER = "domain,selected_path,destination_url,link_name,ios_behavior,utm_source,custom_data\n"
 

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from backend.clock import utc_now
-from backend.domain.links import Link
-from backend.domain.tags import tags_on
+from backend.domain.links.links import Link
+from backend.domain.links.tags import tags_on
 from backend.imports.foreign_links import UnreadableLinks
 from backend.imports.link_import import LinkImport, RowOutcome
 from backend.imports.preset_rows import read_preset
 from backend.imports.presets import PRESETS
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow
-from backend.passwords import is_password
-from backend.storage.links import list_links
-from backend.storage.mongo import Database
-from backend.storage.tags import find_tags_of
+from backend.storage.accounts.users.passwords import is_password
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import list_links
+from backend.storage.links.tags import find_tags_of
+from backend.system.clock import utc_now
+from tests.facts.organizations import TestOrganization
 from tests.imports import services
-from tests.organizations import TestOrganization
 
 SPRING = datetime(2023, 4, 1, 9, 30, tzinfo=UTC)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from backend.clock import utc_now
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import LinkImport, RowOutcome
-from backend.storage.links import list_links
-from backend.storage.mongo import Database
-from tests.organizations import TestOrganization
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import list_links
+from backend.system.clock import utc_now
+from tests.facts.organizations import TestOrganization
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
 NAMED = {

@@ -11,11 +11,11 @@ import pytest
 
 from backend.app import Service
 from tests.conftest import MovableClock
+from tests.facts.organizations import create_test_organization
 from tests.model.comparison import Difference, smallest
 from tests.model.history import History
 from tests.model.random_histories import random_history
 from tests.model.storyteller import Storyteller
-from tests.organizations import create_test_organization
 
 HISTORIES, SEED = 400, 1
 

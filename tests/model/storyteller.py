@@ -15,12 +15,12 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from tests.conftest import MovableClock
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import BATCH
 from tests.model.documented_reports import Key, Report
 from tests.model.documented_rules import Rules
 from tests.model.history import Fact, History, Telling
-from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
-from tests.sdk_batches import BATCH
 
 API = "/serviceCore/pa/v1"
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.sdk_files import npm_archive
-from tests.demo_process import demo_process
+from backend.web.sdk_files import npm_archive
+from tests.processes.demo_process import demo_process
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("backend", "demo_site", "sdk_dist", "pyproject.toml", "README.md", "LICENSE")

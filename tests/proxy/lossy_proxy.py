@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 
 import httpx
 
-from tests.local_server import Silent, local_server
+from tests.processes.local_server import Silent, local_server
 
 
 @dataclass(frozen=True, slots=True)

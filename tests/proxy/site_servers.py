@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.programs import find_program
-from tests.proxy_process import proxy_process, server_process
-from tests.service_process import free_port
+from tests.processes.programs import find_program
+from tests.processes.proxy_process import proxy_process, server_process
+from tests.processes.service_process import free_port
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "proxy_example"

@@ -13,11 +13,11 @@ from playwright.sync_api import Page, Response
 
 from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import Answer, acknowledge, recording_server
+from tests.browser.rules.test_rule_11_cookie_lifetime import RECORD_COOKIES
 from tests.browser.shop_pages import CONVERSION, device_cookie, visit
-from tests.browser.test_rule_11_cookie_lifetime import RECORD_COOKIES
+from tests.processes.service_process import ServiceProcess
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site
-from tests.service_process import ServiceProcess
 
 DAY = 24 * 60 * 60
 

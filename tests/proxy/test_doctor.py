@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from backend.cli import main
-from backend.sdk_files import build
+from backend.web.sdk_files import build
+from tests.processes.service_process import ServiceProcess, free_port
 from tests.proxy.lossy_proxy import Answered, Defect, Forwarded, Harm, harmful_proxy, lossy_proxy
-from tests.service_process import ServiceProcess, free_port
 
 DIST = Path(__file__).parents[2] / "sdk_dist"
 

@@ -13,10 +13,10 @@ from playwright.sync_api import Page
 
 from tests.browser.real_service import RealService, new_shop
 from tests.conftest import ServiceStarter
+from tests.facts.sdk_batches import conversion, timestamp
+from tests.processes.service_process import run_command
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site, SiteServer
-from tests.sdk_batches import conversion, timestamp
-from tests.service_process import run_command
 
 DIST = Path(__file__).parents[2] / "sdk_dist"
 ENDINGS = {"identity": "", "br": ".br", "gzip": ".gz"}

@@ -8,9 +8,9 @@ import httpx
 from click.testing import CliRunner
 
 from backend.cli import main
-from tests.proxy_process import proxy_process
-from tests.sdk_batches import BATCH, conversion, timestamp
-from tests.service_process import ServiceProcess
+from tests.facts.sdk_batches import BATCH, conversion, timestamp
+from tests.processes.proxy_process import proxy_process
+from tests.processes.service_process import ServiceProcess
 
 ORIGIN = "https://shop.example"
 DEVICE = "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11"

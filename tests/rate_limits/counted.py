@@ -6,8 +6,8 @@ from typing import Any
 
 from pymongo.read_concern import ReadConcern
 
-from backend.storage import rate_limits
-from backend.storage.mongo import Database
+from backend.storage.accounts import rate_limits
+from backend.storage.driver.mongo import Database
 
 
 def counted_now(database: Database) -> Any:

@@ -11,8 +11,8 @@ import pytest
 
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
-from backend.storage import rate_limits
-from backend.storage.mongo import Database
+from backend.storage.accounts import rate_limits
+from backend.storage.driver.mongo import Database
 from tests.polling import wait_for_async
 
 

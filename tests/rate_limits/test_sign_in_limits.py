@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.clock import utc_now
 from backend.rate_limits import sign_in_limits
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import KNOWN_FOR, SignInLimits
-from backend.storage import known_addresses
-from backend.storage.mongo import Database
+from backend.storage.accounts.users import known_addresses
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from tests.polling import wait_for_async
 from tests.rate_limits.counted import counted_now
 

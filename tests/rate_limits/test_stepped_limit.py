@@ -9,8 +9,8 @@ import pytest
 
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.stepped_limit import SteppedLimit
-from backend.storage import rate_limits
-from backend.storage.mongo import Database
+from backend.storage.accounts import rate_limits
+from backend.storage.driver.mongo import Database
 from tests.rate_limits.counted import counted_now
 
 

@@ -12,13 +12,13 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.clock import utc_now
-from backend.domain.links import Link
-from backend.storage.mongo import Database
-from tests.clicks import recorded_clicks
-from tests.organizations import TestOrganization
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.facts.clicks import recorded_clicks
+from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
 from tests.polling import wait_for_async
-from tests.stored_links import insert_links
 
 LinkFactory = Callable[..., Awaitable[Link]]
 Recorded = Callable[..., Awaitable[list[dict[str, Any]]]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
-from backend.redirector import pages, report_page
-from backend.redirector.answer import Answer
-from backend.redirector.report_page import Problem
-from backend.redirector.visit import Visit
+from backend.domain.links.links import Link
+from backend.redirector.answers import pages, report_page
+from backend.redirector.answers.answer import Answer
+from backend.redirector.answers.report_page import Problem
+from backend.redirector.request.visit import Visit
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 INTENT = "intent://go.shop.example/spring#Intent;scheme=https;package=com.shop.app;end"

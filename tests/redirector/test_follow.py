@@ -9,10 +9,10 @@ import pytest
 
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
-from backend.storage.links import find_link
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import find_link
 from tests.conftest import MovableClock, OrganizationFactory
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import httpx
 
+from tests.facts.sdk_batches import BATCH, call, timestamp
 from tests.polling import wait_for
-from tests.proxy_process import server_process
-from tests.sdk_batches import BATCH, call, timestamp
-from tests.service_process import environment_of, free_port, run_command
+from tests.processes.proxy_process import server_process
+from tests.processes.service_process import environment_of, free_port, run_command
 
 API = "/serviceCore/pa/v1"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # ruff: noqa: E501 - a User-Agent reads best whole
-from backend.domain.client import ClientKind, Platform
+from backend.domain.web.client import ClientKind, Platform
 
 CLIENTS: dict[tuple[ClientKind, Platform | None], dict[str, str]] = {
     (ClientKind.BROWSER, Platform.DESKTOP): {

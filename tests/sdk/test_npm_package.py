@@ -11,8 +11,8 @@ import pytest
 
 from sdk_build.build import ROOT
 from sdk_build.node import run_node
+from tests.processes.service_process import ServiceProcess
 from tests.sdk.npm_package import ARCHIVE, CHECKS, contents, install, pack, run_tool
-from tests.service_process import ServiceProcess
 
 # Everything is checked but TypeScript's own types, which takes as long again.
 STRICT = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"]

@@ -9,10 +9,10 @@ from unicodedata import category
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.domain.call_texts import is_blank
-from backend.domain.calls import FIELDS, REQUIRED, Call, Kind, parse_call
 from backend.domain.errors import InvalidField, MissingField
-from backend.domain.money import MINOR_DIGITS
+from backend.domain.fields.money import MINOR_DIGITS
+from backend.domain.visitors.call_texts import is_blank
+from backend.domain.visitors.calls import FIELDS, REQUIRED, Call, Kind, parse_call
 from backend.json_api.json_body import EXACT
 from tests.sdk.compiled_checks import CompiledChecks
 

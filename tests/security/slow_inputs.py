@@ -6,9 +6,9 @@ import json
 import uuid
 from typing import Any
 
-from tests.api.links import API, link_body
-from tests.organizations import TestOrganization
-from tests.sdk_batches import BATCH, call, conversion, timestamp
+from tests.api.link_calls import API, link_body
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import BATCH, call, conversion, timestamp
 
 LIGATURES = "ﬃ" * 15_000
 # Each of the most characters that a path may have.

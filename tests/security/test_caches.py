@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from backend.app import Service
-from tests.api.links import API, create
+from tests.api.link_calls import API, create
 from tests.dashboard.people import Person, browser, make_user, open_session
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, check
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, check
 
 APP = "/serviceCore/app/v1/open"
 

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from backend.app import Service
-from tests.api.links import API, create, info
+from tests.api.link_calls import API, create, info
 from tests.conftest import OrganizationFactory
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, check
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, check
 
 OPEN = "/serviceCore/app/v1/open"
 

@@ -13,8 +13,8 @@ import pytest
 
 from backend.app import Service
 from backend.operations.logs import configure_logs
-from tests.api.links import API, create
-from tests.organizations import TestOrganization
+from tests.api.link_calls import API, create
+from tests.facts.organizations import TestOrganization
 from tests.security.raw_request import answer_to
 
 CONTROLS = [bytes([number]) for number in (*range(32), 127)] + [

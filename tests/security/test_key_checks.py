@@ -10,12 +10,12 @@ from pathlib import Path
 
 import httpx
 
-from backend.domain.api_keys import KeyKind
-from backend.storage.api_keys import create_api_key
-from backend.storage.mongo import Database
-from tests.api.links import API, create
+from backend.domain.accounts.api_keys import KeyKind
+from backend.storage.accounts.api_keys import create_api_key
+from backend.storage.driver.mongo import Database
+from tests.api.link_calls import API, create
 from tests.conftest import MovableClock
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 
 BACKEND = Path(__file__).parents[2] / "backend"
 SECRET = re.compile(r"(token|secret|password|digest|signature|hash)$|^(key|api_key)(_text)?$")
@@ -50,7 +50,7 @@ def test_secrets_are_compared_in_constant_time() -> None:
     """No secret stands beside == in the whole backend; hmac.compare_digest is where keys and tokens are."""
     found = [each for file in sorted(BACKEND.rglob("*.py")) for each in compared_secrets(file)]
     assert [each for each in found if each.partition(":")[0] not in HARMLESS] == []
-    for name in ("domain/api_keys.py", "domain/sessions.py", "operations/metrics.py"):
+    for name in ("domain/accounts/api_keys.py", "domain/accounts/sessions.py", "operations/metrics.py"):
         assert "hmac.compare_digest(" in (BACKEND / name).read_text()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from backend.app import Service
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 from tests.security.raw_request import answer_to
 
 REQUESTS = 400

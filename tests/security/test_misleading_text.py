@@ -7,14 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from backend.domain.accounts.organizations import NAME_RULE
 from backend.domain.errors import InvalidField
-from backend.domain.organizations import NAME_RULE
-from backend.domain.spreadsheets import inert
+from backend.domain.fields.spreadsheets import inert
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow, LeftOut
-from tests.api.links import API, create, info, invalid, link_body
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call
+from tests.api.link_calls import API, create, info, invalid, link_body
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 

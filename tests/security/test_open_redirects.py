@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from backend.app import Service
-from tests.api.links import create
-from tests.organizations import TestOrganization
+from tests.api.link_calls import create
+from tests.facts.organizations import TestOrganization
 from tests.security.raw_request import answer_to
 
 # Behind the short URL's path, as bytes that no browser has put in order.

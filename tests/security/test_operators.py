@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.rest_api.openapi import openapi_document
-from tests.api.links import API, create, info, link_body
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
+from backend.rest_api.openapi.document import openapi_document
+from tests.api.link_calls import API, create, info, link_body
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 OPERATORS = [{"$ne": None}, {"$gt": ""}, {"$regex": ".*"}, {"$where": "1"}, {"$expr": {}}, [{"$ne": None}]]
 

@@ -13,17 +13,17 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from backend.domain.apps import Apps, IosApp
+from backend.domain.accounts.apps import Apps, IosApp
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.settings import Settings
-from backend.storage.apps import set_apps
+from backend.storage.accounts.apps import set_apps
 from backend.storage.database import open_database
+from tests.facts.organizations import TestOrganization, create_test_organization
+from tests.facts.stored_links import insert_links
 from tests.faults.measured_service import PATH
-from tests.organizations import TestOrganization, create_test_organization
+from tests.processes.service_process import ServiceProcess, service_process
 from tests.security.slow_inputs import LONG_PATHS, slow_inputs
-from tests.service_process import ServiceProcess, service_process
-from tests.stored_links import insert_links
 
 MEASURED = "tests.faults.measured_service"
 LINKS = 12_000  # more than the association file looks at

@@ -12,13 +12,13 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.domain.apps import AndroidApp, Apps
-from backend.storage.apps import set_apps
-from backend.storage.mongo import Database
-from tests.api.links import create, info
+from backend.domain.accounts.apps import AndroidApp, Apps
+from backend.storage.accounts.apps import set_apps
+from backend.storage.driver.mongo import Database
+from tests.api.link_calls import create, info
 from tests.dashboard.people import Person, browser, make_user, open_session
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 BACKEND = Path(__file__).parents[2] / "backend"
 TEMPLATES = sorted(BACKEND.rglob("*.html"))

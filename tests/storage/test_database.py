@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from backend.storage.database import connect, uri_of
+from backend.storage.driver.connection import connect, uri_of
 
 
 async def test_two_connections_to_one_server_are_two(mongodb_uri: str) -> None:

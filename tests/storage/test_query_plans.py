@@ -10,42 +10,33 @@ from typing import Any
 import pytest
 from bson import Timestamp
 
-from backend.domain.analytics import buckets_of_windows
 from backend.domain.ids import OrgId
-from backend.storage import (
-    address_keys,
+from backend.domain.links.window_counts import buckets_of_windows
+from backend.storage.accounts import (
     api_keys,
     apps,
-    broken_destinations,
-    click_blocks,
-    click_summaries,
-    conversions,
-    counted_once,
-    deferred_links,
     deleted_organizations,
-    devices,
     domains,
-    events,
-    identities,
-    install_counts,
-    installs,
-    known_addresses,
-    leads,
     limited,
-    link_orders,
-    link_reports,
-    links,
     organizations,
     origins,
-    purged_links,
-    sessions,
-    statements,
-    tags,
-    users,
 )
-from backend.storage.collections import declared_indexes
-from backend.storage.feed import entries
-from backend.storage.mongo import Database
+from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.apps import deferred_links, install_counts, installs
+from backend.storage.clicks import address_keys
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks import summaries as click_summaries
+from backend.storage.driver.mongo import Database
+from backend.storage.ledger import statements
+from backend.storage.lifecycle.collections import declared_indexes
+from backend.storage.links import links, tags
+from backend.storage.links import purged as purged_links
+from backend.storage.links import reports as link_reports
+from backend.storage.links.destinations import broken as broken_destinations
+from backend.storage.links.lists import orders as link_orders
+from backend.storage.outbox import entries
+from backend.storage.sales import conversions, leads
+from backend.storage.visitors import counted_once, devices, events, identities
 from backend.storage.webhooks import endpoints
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 
 from backend.web_client import guarded_network
 from backend.web_client.page_reader import MOST_BYTES, MOST_REDIRECTS, PageReader, Unreadable
-from tests.far_site import Handler, Site
+from tests.processes.far_site import Handler, Site
 
 OURS = PageReader(allows_private=True)
 STRANGERS = PageReader(allows_private=False)

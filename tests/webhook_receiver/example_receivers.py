@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sdk_build.node import install_packages, node_environment
-from tests.proxy_process import server_process
-from tests.service_process import free_port
+from tests.processes.proxy_process import server_process
+from tests.processes.service_process import free_port
 
 FOLDER = Path(__file__).parents[2] / "webhook_receiver"
 

@@ -13,12 +13,12 @@ from backend.domain.feed.event_json import event_json
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import load_settings
 from backend.storage.database import open_database
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database
 from backend.storage.webhooks.endpoints import create_endpoint
-from tests.clicks import click, ship
+from tests.facts.clicks import click, ship
 from tests.polling import until
-from tests.service_process import ServiceProcess
+from tests.processes.service_process import ServiceProcess
 from tests.webhook_receiver.example_receivers import ExampleReceiver, example_receiver
 
 CLICKS = 30

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from backend.clock import utc_now
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.domain.webhooks.endpoint import Endpoint
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database
 from backend.storage.webhooks.endpoints import create_endpoint
-from tests.clicks import click, ship
-from tests.organizations import TestOrganization
+from backend.system.clock import utc_now
+from tests.facts.clicks import click, ship
+from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.webhooks.receiver import Receiver, receiver
 

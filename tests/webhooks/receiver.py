@@ -12,7 +12,7 @@ from typing import Any
 
 from standardwebhooks.webhooks import Webhook
 
-from tests.local_server import Silent, local_server
+from tests.processes.local_server import Silent, local_server
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ import json
 import pytest
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from backend.clock import utc_now
 from backend.domain.feed.event_json import event_json
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import EndpointState
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.deliveries import list_deliveries
 from backend.storage.webhooks.endpoints import get_endpoint, rotate_secret
-from tests.organizations import TestOrganization
+from backend.system.clock import utc_now
+from tests.facts.organizations import TestOrganization
 from tests.polling import until, wait_for_async
 from tests.webhooks.conftest import EndpointMaker, all_events, happen
 from tests.webhooks.receiver import Receiver

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import FieldError, InvalidField
-from backend.domain.field_rules import parse_fields
+from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.webhooks import endpoint as rules
 from backend.domain.webhooks.endpoint import EndpointState, EndpointUnknown, TooManyEndpoints
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import endpoint_json
-from backend.storage.mongo import Database
-from backend.storage.tags import create_tag
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import create_tag
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.endpoints import (
     change_endpoint,
@@ -27,7 +27,7 @@ from backend.storage.webhooks.endpoints import (
     list_endpoints,
     rotate_secret,
 )
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 URL = "https://crm.example/hooks"

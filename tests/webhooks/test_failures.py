@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from backend.clock import utc_now
 from backend.doctor.finding import Severity
 from backend.doctor.webhooks import examine_webhooks
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import PATIENCE
-from backend.storage.mongo import Database
-from backend.storage.organizations import get_organization
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.deliveries import list_deliveries
 from backend.storage.webhooks.endpoints import change_endpoint, get_endpoint, go_on, replay
+from backend.system.clock import utc_now
 from tests.conftest import MovableClock
-from tests.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization
 from tests.polling import until, wait_for_async
 from tests.webhooks.conftest import EndpointMaker, all_events, happen
 from tests.webhooks.receiver import OK, Answer, Receiver, Request

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 
 from backend.app import Service
-from backend.clock import utc_now
 from backend.domain.feed.cursor import Cursor
-from backend.storage.leases import end_lease, live_leases, take_lease
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.processes.leases import end_lease, live_leases, take_lease
 from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, get_endpoint
 from backend.storage.webhooks.holding import count_by_holder, release, store_progress, take_free
+from backend.system.clock import utc_now
+from tests.facts.organizations import create_test_organization
 from tests.fresh_database import fresh_database
-from tests.organizations import create_test_organization
 from tests.polling import until, wait_for_async
-from tests.service_process import own_database, service_process
+from tests.processes.service_process import own_database, service_process
 from tests.webhooks.conftest import all_events, happen
 from tests.webhooks.receiver import OK, Answer, Receiver, Request
 

@@ -8,25 +8,25 @@ from dataclasses import replace
 
 import pytest
 
-from backend.clock import utc_now
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.requests import WebhookRequest
 from backend.domain.webhooks.selection import batches
-from backend.storage.mongo import Database
-from backend.storage.tags import create_tag
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import create_tag
 from backend.storage.webhooks.deliveries import list_deliveries
 from backend.storage.webhooks.endpoints import get_endpoint
+from backend.system.clock import utc_now
 from backend.web_client.page_reader import Unreadable
 from backend.web_client.receivers import MOST_BYTES, Receivers
 from backend.webhooks.attempt import attempt
 from backend.webhooks.sample import send_test
-from tests.organizations import TestOrganization
+from tests.domain.links.destinations.test_policy import LINK as A_LINK
+from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
 from tests.polling import until, wait_for_async
-from tests.stored_links import insert_links
-from tests.unit.test_destination_policy import LINK as A_LINK
 from tests.webhooks.conftest import EndpointMaker, all_events, happen
 from tests.webhooks.receiver import Receiver
 

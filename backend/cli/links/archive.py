@@ -10,9 +10,9 @@ from backend.cli.links.own_link import carry_out, in_words, own_link
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.ids import OrgId
-from backend.domain.link_operations import ArchiveLink, ChangeLink
+from backend.domain.links.operations import ArchiveLink, ChangeLink
 from backend.settings import load_settings
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 
 
 @click.command("archive")

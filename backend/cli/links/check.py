@@ -8,15 +8,15 @@ import uuid
 import click
 
 from backend.cli.command import CommandResult, stored
-from backend.clock import utc_now
 from backend.destination_watch.look import look_at_next
 from backend.domain.ids import OrgId
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.settings import load_settings
-from backend.storage import organizations
-from backend.storage.broken_destinations import BrokenDestination
-from backend.storage.destination_rounds import begin_again, end_turn, take_turn
-from backend.storage.mongo import Database
+from backend.storage.accounts import organizations
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.broken import BrokenDestination
+from backend.storage.links.destinations.rounds import begin_again, end_turn, take_turn
+from backend.system.clock import utc_now
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
 

@@ -10,8 +10,8 @@ import click
 
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.refused_field import RefusedField
-from backend.domain.link_input import CHANGE_FIELDS, Changes, parse_changes
-from backend.domain.links import UTM_FIELDS
+from backend.domain.links.input import CHANGE_FIELDS, Changes, parse_changes
+from backend.domain.links.links import UTM_FIELDS
 
 Options = Mapping[str, Any]
 _PASSWORD = frozenset({"password", "password_stdin", "no_password"})
@@ -77,7 +77,7 @@ async def with_password(fields: Changes, options: Options) -> Changes:
         fields = fields | parse_changes({"password": given}, CHANGE_FIELDS)
     if "password" not in fields:
         return fields
-    from backend.passwords import with_password_hash  # noqa: PLC0415 - few commands need a hash
+    from backend.storage.accounts.users.passwords import with_password_hash  # noqa: PLC0415 - few commands need a hash
 
     return await with_password_hash(fields)
 

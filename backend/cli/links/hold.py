@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import CommandResult, stored
-from backend.clock import utc_now
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
-from backend.domain.link_input import HOLD_REASON
-from backend.domain.links import Link
+from backend.domain.links.input import HOLD_REASON
+from backend.domain.links.links import Link
 from backend.settings import load_settings
-from backend.storage import link_holds
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
+from backend.storage.links.writing import holds as link_holds
+from backend.system.clock import utc_now
 
 
 def _reason(_: click.Context, __: click.Parameter, text: str) -> str:

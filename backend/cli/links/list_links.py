@@ -8,26 +8,26 @@ from typing import Any
 
 import click
 
-from backend.cli.asking import asking
+from backend.cli.analytics.asking import asking
 from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.own_link import whole_links
 from backend.cli.links.refusals import told_by_option
 from backend.cli.options import org_option
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
-from backend.clock import utc_now
 from backend.domain.ids import OrgId
-from backend.domain.link_listing import FILTERS, LinkFilter, LinkOrder, LinkSort, SortRule
-from backend.domain.links import Link, LinkState
-from backend.storage.link_listing import (
+from backend.domain.links.links import Link, LinkState
+from backend.domain.links.listing import FILTERS, LinkFilter, LinkOrder, LinkSort, SortRule
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from backend.storage.links.lists.listing import (
     MOST_RANKED,
     TooManyToRank,
     find_in_order,
     list_sorted,
     rank_by_clicks,
 )
-from backend.storage.mongo import Database
-from backend.storage.organizations import get_organization
+from backend.system.clock import utc_now
 
 _MOST = 10_000
 _HELP = {

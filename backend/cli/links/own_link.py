@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from backend.cli.asking import asking
+from backend.cli.analytics.asking import asking
 from backend.cli.command import CommandResult, as_lines
-from backend.cli.link_policies import link_policies
+from backend.cli.links.policies import link_policies
 from backend.cli.links.refusals import NoSuchLink, told_by_option
-from backend.clock import utc_now
-from backend.domain.field_rules import is_uuid
+from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_json import whole_link_json
-from backend.domain.link_operations import LinkOperation, LinkRequest
-from backend.domain.links import Behavior, CreatedBy, Link
-from backend.domain.rule_words import condition_in_words, outcome_in_words
-from backend.domain.short_urls import parse_short_url
+from backend.domain.links.json_form import whole_link_json
+from backend.domain.links.links import Behavior, CreatedBy, Link
+from backend.domain.links.operations import LinkOperation, LinkRequest
+from backend.domain.links.rule_words import condition_in_words, outcome_in_words
+from backend.domain.web.short_urls import parse_short_url
 from backend.settings import load_settings
-from backend.storage import links
-from backend.storage.link_facts import read_facts
-from backend.storage.link_writes import store_link
-from backend.storage.mongo import Database
-from backend.storage.organizations import get_organization
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from backend.storage.links import links
+from backend.storage.links.lists.facts import read_facts
+from backend.storage.links.writing.writes import store_link
+from backend.system.clock import utc_now
 
 _BEHAVIORS = {Behavior.BROWSER: "opens in the browser", Behavior.APP: "opens in the app"}
 

@@ -11,7 +11,7 @@ from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.ids import OrgId
-from backend.domain.link_operations import DomainNotConfigured, ExternalIdTaken, LinkGone, PathTaken
+from backend.domain.links.operations import DomainNotConfigured, ExternalIdTaken, LinkGone, PathTaken
 
 
 class NoSuchLink(click.ClickException):

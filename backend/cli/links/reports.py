@@ -7,9 +7,10 @@ import click
 from backend.cli.command import CommandResult, stored
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import load_settings
-from backend.storage import link_reports, organizations
-from backend.storage.link_reports import ReportedLink
-from backend.storage.mongo import Database
+from backend.storage.accounts import organizations
+from backend.storage.driver.mongo import Database
+from backend.storage.links import reports as link_reports
+from backend.storage.links.reports import ReportedLink
 
 _MOST = 200
 

@@ -8,7 +8,7 @@ from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.own_link import in_words, own_link, whole_link
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
-from backend.storage.mongo import Database
+from backend.storage.driver.mongo import Database
 
 
 @click.command("show")

@@ -13,10 +13,10 @@ from backend.cli.links.own_link import carry_out, in_words, own_link
 from backend.cli.links.refusals import told_by_option
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
-from backend.domain.link_input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
-from backend.domain.link_operations import ChangeLink, operation_for
-from backend.storage.mongo import Database
-from backend.storage.organizations import get_organization
+from backend.domain.links.input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
+from backend.domain.links.operations import ChangeLink, operation_for
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
 
 
 @click.command("create")

@@ -8,18 +8,18 @@ from datetime import date
 
 from quart import Response, request
 
-from backend.current import resources
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
-from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink
-from backend.domain.analytics_query import MONEY, Field, Query
-from backend.domain.analytics_rows import AnswerRows
+from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink
+from backend.domain.analytics.query import MONEY, Field, Query
+from backend.domain.analytics.rows import AnswerRows
 from backend.domain.ids import LinkId
+from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.latest_clicks import FirstDay
 from backend.storage.analytics.query_questions import AskQuery
-from backend.storage.links import find_links
-from backend.storage.organizations import get_organization
+from backend.storage.links.links import find_links
+from backend.web.current import resources
 
 
 @dataclass(frozen=True, slots=True)

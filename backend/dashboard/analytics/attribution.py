@@ -28,11 +28,11 @@ from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
-from backend.domain.analytics_answer import AnalyticsAnswer, Row
-from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
-from backend.domain.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.analytics.answer import AnalyticsAnswer, Row
+from backend.domain.analytics.query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
+from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 
 _ROWS = 25
 FIELDS = (

@@ -8,10 +8,10 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from backend.dashboard.analytics.view import View
-from backend.domain.analytics_answer import AnalyticsAnswer, Row, Value, Values
-from backend.domain.analytics_query import MONEY, ByCurrency, Measure
-from backend.domain.measure_words import MEANINGS
-from backend.domain.query_period import Comparison, TimeField
+from backend.domain.analytics.answer import AnalyticsAnswer, Row, Value, Values
+from backend.domain.analytics.measure_words import MEANINGS
+from backend.domain.analytics.period import Comparison, TimeField
+from backend.domain.analytics.query import MONEY, ByCurrency, Measure
 
 LABELS = {
     Measure.CLICKS: "Clicks",

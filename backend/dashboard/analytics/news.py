@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 
 from quart import url_for
 
-from backend.current import of_app, resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.service import DashboardService
 from backend.doctor.finding import Severity
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.domain.webhooks.endpoint import EndpointState
+from backend.storage.accounts.domains import list_domains
+from backend.storage.accounts.refusals import by_origin, list_refusals
 from backend.storage.analytics.click_windows import ClicksOfLinks
-from backend.storage.broken_destinations import list_broken
-from backend.storage.domains import list_domains
-from backend.storage.links import find_links
-from backend.storage.refusals import by_origin, list_refusals
+from backend.storage.links.destinations.broken import list_broken
+from backend.storage.links.links import find_links
 from backend.storage.webhooks.endpoints import list_endpoints
+from backend.web.current import of_app, resources
 
 # A link has stopped if nobody clicked it today (UTC) and on so many days before, and at least so many did on
 # as many days before those.

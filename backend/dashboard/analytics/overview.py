@@ -15,7 +15,6 @@ from typing import Any
 
 from quart import Response, abort, request, url_for
 
-from backend.current import resources
 from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_response, view_of_request
 from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.news import what_is_new
@@ -23,11 +22,12 @@ from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, table, tab
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.domain.analytics_query import MOST_LIMIT, Field, Measure, Query
-from backend.storage.devices import first_and_last_arrival
-from backend.storage.domains import list_domains
-from backend.storage.links import list_links
-from backend.storage.origins import list_origins
+from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query
+from backend.storage.accounts.domains import list_domains
+from backend.storage.accounts.origins import list_origins
+from backend.storage.links.links import list_links
+from backend.storage.visitors.devices import first_and_last_arrival
+from backend.web.current import resources
 
 _MOST_ROWS = 8
 _MEASURES = (

@@ -12,19 +12,19 @@ from zoneinfo import ZoneInfo
 
 from quart import Response, request
 
-from backend.current import resources
 from backend.dashboard.analytics.attribution import CREDITS, MODELS, WINDOWS
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.domain.analytics_input import parse_rules
-from backend.domain.attribution import Touch
-from backend.domain.call_texts import as_stored
-from backend.domain.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.analytics.input import parse_rules
 from backend.domain.errors import InvalidField
-from backend.domain.explanation import CreditStep, StepKind, Verdict, percent, touch_in_words
 from backend.domain.ids import LinkId
-from backend.storage.explained_sales import ExplainedSale, explain_sale
+from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.sales.explanation import CreditStep, StepKind, Verdict, percent, touch_in_words
+from backend.domain.visitors.attribution import Touch
+from backend.domain.visitors.call_texts import as_stored
+from backend.storage.sales.explained import ExplainedSale, explain_sale
+from backend.web.current import resources
 
 _NAMES = {
     StepKind.IDENTITY: "The device is identified",

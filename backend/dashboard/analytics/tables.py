@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from backend.dashboard.analytics.figures import lines_of, number
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.labels import PLATFORMS
-from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink, RowKind, Values
-from backend.domain.analytics_query import Field, Measure, Query
+from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, RowKind, Values
+from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.ids import LinkId
 
 NAMES = {

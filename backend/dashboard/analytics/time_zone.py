@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 
 from quart import request
 
-from backend.domain.analytics_input import UTC_ZONE
+from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.errors import InvalidField
-from backend.domain.time_zones import TimeZone
+from backend.domain.fields.time_zones import TimeZone
 
 # Set by dashboard.js with the name of the browser's time zone.
 COOKIE = "waylink_zone"

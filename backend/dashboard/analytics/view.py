@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
-from backend.domain.analytics_query import BREAKDOWNS, LINK_FIELDS, Field, Measure, Query
+from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
+from backend.domain.analytics.query import BREAKDOWNS, LINK_FIELDS, Field, Measure, Query
 from backend.domain.errors import InvalidField
-from backend.domain.query_period import Comparison, QueryPeriod, TimeField
 
 DEFAULT = "28"
 # What can be chosen, in order. Numbers are days, today included.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.storage.broken_destinations import list_broken
+from backend.storage.links.destinations.broken import list_broken
+from backend.web.current import resources
 
 _MOST = 200
 

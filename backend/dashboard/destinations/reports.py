@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.domain.link_reports import ReportReason
-from backend.storage.link_reports import list_reported
+from backend.domain.links.reports import ReportReason
+from backend.storage.links.reports import list_reported
+from backend.web.current import resources
 
 _MOST = 100
 _REASONS = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from quart import Response, redirect, url_for
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
-from backend.domain.destination_policy import DestinationRules, parse_rules
+from backend.domain.accounts.destination_rules import DestinationRules, parse_rules
 from backend.domain.errors import InvalidField
-from backend.storage.organizations import find_destination_rules, set_destination_rules
+from backend.storage.accounts.organizations import find_destination_rules, set_destination_rules
+from backend.web.current import resources
 
 _LISTS = ("allowed", "refused")
 

@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 
 from quart import Blueprint, Response, current_app, redirect, request, url_for
 
-from backend.current import known, resources
 from backend.dashboard.frame.form import check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
+from backend.domain.accounts.sessions import Session, hash_token
+from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
-from backend.domain.sessions import Session, hash_token
-from backend.domain.users import User
-from backend.storage.deadlines import lift_deadline
-from backend.storage.sessions import find_session, set_session_organization
-from backend.storage.users import find_user
+from backend.storage.accounts.users.sessions import find_session, set_session_organization
+from backend.storage.accounts.users.users import find_user
+from backend.storage.driver.deadlines import lift_deadline
+from backend.web.current import known, resources
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
 

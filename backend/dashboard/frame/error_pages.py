@@ -11,7 +11,7 @@ from backend.dashboard.frame.blueprint import dashboard, secure
 from backend.dashboard.frame.failures import WORDS, note_failure, told_of
 from backend.dashboard.frame.page import plain_page
 from backend.domain.errors import InvalidField
-from backend.storage.mongo import StorageError, is_unreachable
+from backend.storage.driver.mongo import StorageError, is_unreachable
 
 API_PATHS = "/serviceCore/"
 _KEPT_HEADERS = {"Allow", "Retry-After"}

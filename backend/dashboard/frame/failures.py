@@ -6,7 +6,7 @@ import logging
 from http import HTTPStatus
 
 from backend.domain.errors import InvalidField
-from backend.storage.mongo import is_unreachable
+from backend.storage.driver.mongo import is_unreachable
 
 _log = logging.getLogger("waylink.dashboard")
 # A title, and a sentence about what can be done.

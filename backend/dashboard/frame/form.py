@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl
 
 from quart import abort, request
 
-from backend.current import known
 from backend.dashboard.frame.session_cookie import cookie_token
-from backend.domain.sessions import is_form_token
-from backend.storage.deadlines import clock_stopped
+from backend.domain.accounts.sessions import is_form_token
+from backend.storage.driver.deadlines import clock_stopped
+from backend.web.current import known
 
 # The longest field is an address of 8 KiB, each byte of which may be percent-encoded.
 MAX_FORM_BYTES = 128 * 1024

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backend.domain.clicks import NotCounted
-from backend.domain.destination import Outcome
+from backend.domain.clicks.clicks import NotCounted
+from backend.domain.links.destinations.destination import Outcome
 
 OUTCOMES: dict[str, str] = {
     Outcome.WEB: "To the website",

@@ -7,7 +7,6 @@ from typing import Any
 
 from quart import Response, render_template, request
 
-from backend.current import resources
 from backend.dashboard.frame.assets import asset_address
 from backend.dashboard.frame.blueprint import org_id, user
 from backend.dashboard.frame.form import FORM_TOKEN
@@ -16,12 +15,13 @@ from backend.dashboard.frame.navigation import ITEMS, is_current
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.dashboard.frame.two_parts import CONTENT_SECONDS, READING_SECONDS, in_two_parts
-from backend.domain.credit_rules import CreditRules
-from backend.domain.organizations import Organization
-from backend.domain.sessions import form_token
+from backend.domain.accounts.organizations import Organization
+from backend.domain.accounts.sessions import form_token
+from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
-from backend.storage.organizations import find_organizations
+from backend.storage.accounts.organizations import find_organizations
 from backend.storage.webhooks.endpoints import list_endpoints
+from backend.web.current import resources
 
 # Finds the values that only the block `content` of a template needs.
 Later = Callable[[], Awaitable[Mapping[str, Any]]]

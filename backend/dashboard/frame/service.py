@@ -5,11 +5,11 @@ from __future__ import annotations
 from quart import Quart
 
 from backend.concurrency.turns import Turns
-from backend.current import Resources, attach
-from backend.dashboard.domains.domain_states import DomainStates
+from backend.dashboard.accounts.domain_states import DomainStates
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import SignInLimits
+from backend.web.current import Resources, attach
 
 # Tries of the current password, by who wants to set a new one.
 _PASSWORD_CHANGES = Limit("password-change", 10)

@@ -7,9 +7,9 @@ import secrets
 
 from quart import Response, request
 
-from backend.current import known, of_app
 from backend.dashboard.frame.service import DashboardService
-from backend.domain.sessions import SESSION_LASTS
+from backend.domain.accounts.sessions import SESSION_LASTS
+from backend.web.current import known, of_app
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 

@@ -11,10 +11,10 @@ from quart import request
 
 from backend.dashboard.analytics.answers import Chip, view_of_request
 from backend.dashboard.analytics.view import LONGEST_FILTER, View, read_day
-from backend.domain.analytics_query import Measure
-from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
-from backend.domain.links import CreatedBy, LinkState
-from backend.domain.query_period import Comparison
+from backend.domain.analytics.period import Comparison
+from backend.domain.analytics.query import Measure
+from backend.domain.links.links import CreatedBy, LinkState
+from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 
 STATES = {
     "": "In use",

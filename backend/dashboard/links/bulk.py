@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from quart import Response, url_for
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.asked_links import read_asked_links
 from backend.dashboard.links.bulk_actions import Action, chosen_action
 from backend.dashboard.links.bulk_choice import MOST_AT_ONCE, own_links, sent_ids, ticked_ids
-from backend.dashboard.links.own_link import short_url_of
+from backend.dashboard.links.editing.own_link import short_url_of
 from backend.domain.errors import RequestError
 from backend.domain.ids import LinkId
-from backend.domain.link_operations import ChangeLink, Done, LinkGone, LinkRequest, LinkResult
-from backend.domain.links import CreatedBy, Link
-from backend.storage.deadlines import lift_deadline
-from backend.storage.link_listing import TooManyToRank
-from backend.storage.link_writes import Submission, write_links
+from backend.domain.links.links import CreatedBy, Link
+from backend.domain.links.operations import ChangeLink, Done, LinkGone, LinkRequest, LinkResult
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.links.lists.listing import TooManyToRank
+from backend.storage.links.writing.writes import Submission, write_links
+from backend.web.current import resources
 
 
 @dataclass(frozen=True, slots=True)

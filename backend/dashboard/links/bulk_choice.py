@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from quart import abort
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.links.asked_links import AskedLinks
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
-from backend.storage.link_listing import matching_ids
-from backend.storage.links import find_links
+from backend.domain.links.links import Link
+from backend.storage.links.links import find_links
+from backend.storage.links.lists.listing import matching_ids
+from backend.web.current import resources
 
 MOST_AT_ONCE = 1_000
 # The field of a link that is ticked begins with this, and ends with its id.

@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 
 from quart import Response, abort, jsonify, request
 
-from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
-from backend.dashboard.links.own_link import own_link
-from backend.domain.click_block import moment
-from backend.domain.clicks import Click
+from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.clicks.block import moment
+from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId
 from backend.storage.analytics.latest_clicks import MOST_CLICKS, LatestClicks
+from backend.web.current import resources
 
 # A click is mostly stored within a second. One that takes longer than this shows on the next load.
 _LATE = timedelta(seconds=30)

@@ -8,7 +8,6 @@ from typing import Any
 
 from quart import Response, abort, request
 
-from backend.current import resources
 from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import Figure, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
@@ -17,25 +16,26 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.asked_links import MADE_BY
+from backend.dashboard.links.course import LinkCourse, course_by_day, course_by_hour
+from backend.dashboard.links.editing.own_link import own_link, short_url_of
+from backend.dashboard.links.editing.rules import words_of
 from backend.dashboard.links.latest import latest_table
-from backend.dashboard.links.link_course import LinkCourse, course_by_day, course_by_hour
-from backend.dashboard.links.link_rules import words_of
-from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.dashboard.links.sales import LATEST, sale_table
-from backend.domain.analytics_query import Field, Measure
-from backend.domain.clicks import NotCounted
-from backend.domain.destination_policy import leads_to
+from backend.domain.analytics.query import Field, Measure
+from backend.domain.clicks.clicks import NotCounted
 from backend.domain.ids import LinkId
-from backend.domain.links import Behavior, Link
-from backend.domain.tags import tags_on
-from backend.qr_image import MEDIA_TYPES, qr_image
+from backend.domain.links.destinations.policy import leads_to
+from backend.domain.links.links import Behavior, Link
+from backend.domain.links.tags import tags_on
+from backend.storage.accounts.organizations import find_click_days, get_organization
 from backend.storage.analytics.click_breakdown import Breakdown, ClickBreakdown
 from backend.storage.analytics.click_windows import ClickWindow
-from backend.storage.click_retention import single_clicks_since
-from backend.storage.install_counts import count_install_window
-from backend.storage.organizations import find_click_days, get_organization
-from backend.storage.tags import find_tags_of
-from backend.storage.taken_clicks import count_taken
+from backend.storage.apps.install_counts import count_install_window
+from backend.storage.clicks.retention import single_clicks_since
+from backend.storage.links.tags import find_tags_of
+from backend.storage.links.taken_clicks import count_taken
+from backend.web.current import resources
+from backend.web.qr_image import MEDIA_TYPES, qr_image
 
 _OUTCOME = (
     Measure.LEADS,

@@ -8,24 +8,24 @@ from datetime import datetime
 
 from quart import Response
 
-from backend.current import resources
 from backend.dashboard.analytics.figures import number
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
-from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank
-from backend.domain.analytics_answer import Values
-from backend.domain.analytics_query import ByCurrency, Measure, Shown
+from backend.dashboard.links.figures import MEASURES, counts_of_links, currencies_shown, rank
+from backend.domain.analytics.answer import Values
+from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.errors import InvalidField
+from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
-from backend.domain.short_urls import ShortUrlForm
-from backend.domain.spreadsheets import csv_line
-from backend.domain.tags import Tag, tags_on
-from backend.file_answer import file_answer
+from backend.domain.links.links import Link
+from backend.domain.links.tags import Tag, tags_on
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.analytics.query_questions import CountByLink
-from backend.storage.link_listing import TooManyToRank, find_in_order, list_sorted, place_of
-from backend.storage.mongo import Database, StorageError, is_too_slow
-from backend.storage.tags import find_tags_of
+from backend.storage.driver.mongo import Database, StorageError, is_too_slow
+from backend.storage.links.lists.listing import TooManyToRank, find_in_order, list_sorted, place_of
+from backend.storage.links.tags import find_tags_of
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
 
 _AT_ONCE = 1_000
 _HEADINGS = (

@@ -13,7 +13,6 @@ from typing import Any
 
 from quart import Response, url_for
 
-from backend.current import resources
 from backend.dashboard.analytics.figures import label_in, lines_of, meanings_of
 from backend.dashboard.analytics.view import PRESETS
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -22,24 +21,25 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.asked_links import COLUMNS, MADE_BY, STATES, AskedLinks, Column, read_asked_links
 from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
-from backend.dashboard.links.link_figures import MEASURES, LinkFigures, currencies_shown, figures_of, rank
-from backend.dashboard.links.own_link import short_url_of
-from backend.domain.analytics_query import Measure
-from backend.domain.links import Link, LinkState
-from backend.domain.tags import Tag, tags_on
-from backend.storage.broken_destinations import find_broken
-from backend.storage.deadlines import deadline
-from backend.storage.domains import list_domains
-from backend.storage.link_listing import (
+from backend.dashboard.links.editing.own_link import short_url_of
+from backend.dashboard.links.figures import MEASURES, LinkFigures, currencies_shown, figures_of, rank
+from backend.domain.analytics.query import Measure
+from backend.domain.links.links import Link, LinkState
+from backend.domain.links.tags import Tag, tags_on
+from backend.storage.accounts.domains import list_domains
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import StorageError, is_too_slow
+from backend.storage.links.destinations.broken import find_broken
+from backend.storage.links.links import count_links
+from backend.storage.links.lists.listing import (
     MOST_RANKED,
     TooManyToRank,
     count_matching,
     find_in_order,
     list_page,
 )
-from backend.storage.links import count_links
-from backend.storage.mongo import StorageError, is_too_slow
-from backend.storage.tags import find_tags_of, list_tags
+from backend.storage.links.tags import find_tags_of, list_tags
+from backend.web.current import resources
 
 # Seconds that a list may take; an organization with millions of links can ask for more than that.
 _PATIENCE = 20

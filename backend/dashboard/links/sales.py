@@ -12,18 +12,18 @@ from zoneinfo import ZoneInfo
 
 from quart import Response
 
-from backend.current import resources
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
-from backend.dashboard.links.own_link import own_link
+from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
-from backend.domain.spreadsheets import csv_line
-from backend.file_answer import file_answer
-from backend.storage.link_sales import Sale, all_sales, count_link_sales, list_sales
+from backend.domain.links.links import Link
+from backend.storage.sales.of_link import Sale, all_sales, count_link_sales, list_sales
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
 
 # On the link's own page.
 LATEST = 10

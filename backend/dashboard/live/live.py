@@ -13,7 +13,6 @@ from typing import Any, cast
 
 from quart import Response, abort, redirect, request, stream_with_context, url_for
 
-from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id, session
 from backend.dashboard.frame.page import page
@@ -21,12 +20,13 @@ from backend.dashboard.live.rows import rows_of
 from backend.dashboard.live.words import NAMES
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.events import EventType
-from backend.event_stream import KEEP_ALIVE_SECONDS, MEDIA_TYPE, Message, event_stream, keep_alive
+from backend.storage.accounts.users.sessions import find_session
+from backend.storage.accounts.users.users import find_user
 from backend.storage.feed.following import next_page
 from backend.storage.feed.newest import MOST_PLACES, newest_page
 from backend.storage.feed.reading import FeedPage
-from backend.storage.sessions import find_session
-from backend.storage.users import find_user
+from backend.web.current import resources
+from backend.web.event_stream import KEEP_ALIVE_SECONDS, MEDIA_TYPE, Message, event_stream, keep_alive
 
 MOST_EVENTS = 100
 # Seconds between two messages at least: nobody reads more, and each has the page laid out anew.

@@ -7,15 +7,15 @@ from typing import Any
 
 from quart import url_for
 
-from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.live.words import in_words
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
-from backend.storage.links import find_links
+from backend.domain.links.links import Link
+from backend.storage.links.links import find_links
+from backend.web.current import resources
 
 # What a cell shows that has nothing.
 _NOTHING = ""

@@ -7,25 +7,25 @@ from typing import Any
 
 from quart import Response, jsonify, render_template
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
-from backend.domain.api_keys import KeyKind, hash_key, kind_of
+from backend.domain.accounts.api_keys import KeyKind, hash_key, kind_of
 from backend.rate_limits.service_limits import (
     CALLS_OF_ADDRESS,
     CALLS_OF_KEY,
     INSTALLS_OF_ADDRESS,
     REST_OF_KEY,
 )
-from backend.sdk_files import build, integrity, npm_archive
-from backend.storage.api_keys import create_api_key, find_active_key
-from backend.storage.devices import first_and_last_arrival
-from backend.storage.limited import Limited, list_limited
-from backend.storage.organizations import get_organization
-from backend.storage.origins import is_allowed, list_origins
-from backend.storage.refusals import OriginRefusal, list_refusals
-from backend.storage.rejections import list_rejections
+from backend.storage.accounts.api_keys import create_api_key, find_active_key
+from backend.storage.accounts.limited import Limited, list_limited
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.origins import is_allowed, list_origins
+from backend.storage.accounts.refusals import OriginRefusal, list_refusals
+from backend.storage.visitors.devices import first_and_last_arrival
+from backend.storage.visitors.rejections import list_rejections
+from backend.web.current import resources
+from backend.web.sdk_files import build, integrity, npm_archive
 
 # How long after it happened a refusal is shown.
 _RECENT = timedelta(hours=1)

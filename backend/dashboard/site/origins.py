@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from quart import Response, abort, redirect, url_for
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
-from backend.domain.origins import InvalidOrigin, parse_origin
-from backend.storage.origins import add_origin, list_origins, remove_origin
-from backend.storage.refusals import RefusedOrigin, by_origin, list_refusals
+from backend.domain.accounts.origins import InvalidOrigin, parse_origin
+from backend.storage.accounts.origins import add_origin, list_origins, remove_origin
+from backend.storage.accounts.refusals import RefusedOrigin, by_origin, list_refusals
+from backend.web.current import resources
 
 
 @dashboard.get("/origins")

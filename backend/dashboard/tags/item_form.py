@@ -10,8 +10,8 @@ from quart import abort
 
 from backend.dashboard.frame.form import field
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Rule
-from backend.domain.item_names import NameTaken, NameUnknown, TooManyItems
+from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItems
+from backend.domain.fields.rules import Rule
 
 Fields = dict[str, str]
 # For each wrong field what completes a sentence that begins with its label.

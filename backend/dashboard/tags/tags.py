@@ -7,15 +7,14 @@ from typing import Any
 
 from quart import Response, abort, redirect, url_for
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
-from backend.domain.field_rules import Rule
+from backend.domain.fields.item_names import ItemName
+from backend.domain.fields.rules import Rule
 from backend.domain.ids import TagId
-from backend.domain.item_names import ItemName
-from backend.domain.tags import MOST_TAGS, PALETTE, Tag, TagColor
-from backend.storage.tags import (
+from backend.domain.links.tags import MOST_TAGS, PALETTE, Tag, TagColor
+from backend.storage.links.tags import (
     change_tag,
     count_tagged_links,
     create_tag,
@@ -23,6 +22,7 @@ from backend.storage.tags import (
     find_tag_by_id,
     list_tags,
 )
+from backend.web.current import resources
 
 RULES: dict[str, Rule[Any]] = {"name": ItemName(), "color": TagColor()}
 _NEW: Fields = {"name": "", "color": PALETTE["blue"]}

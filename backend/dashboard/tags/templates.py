@@ -7,23 +7,23 @@ from typing import Any
 
 from quart import Response, abort, redirect, url_for
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
-from backend.domain.field_rules import Rule
+from backend.domain.fields.item_names import ItemName
+from backend.domain.fields.rules import Rule
 from backend.domain.ids import TemplateId
-from backend.domain.item_names import ItemName
-from backend.domain.link_input import OPTIONAL
-from backend.domain.links import UTM_FIELDS
-from backend.domain.utm_templates import MOST_TEMPLATES, UtmTemplate
-from backend.storage.utm_templates import (
+from backend.domain.links.input import OPTIONAL
+from backend.domain.links.links import UTM_FIELDS
+from backend.domain.links.utm_templates import MOST_TEMPLATES, UtmTemplate
+from backend.storage.links.utm_templates import (
     change_template,
     create_template,
     delete_template,
     find_template_by_id,
     list_templates,
 )
+from backend.web.current import resources
 
 RULES: dict[str, Rule[Any]] = {"name": ItemName(), **{name: OPTIONAL[name] for name in UTM_FIELDS}}
 _EMPTY: Fields = dict.fromkeys(RULES, "")

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.links.sales import in_words
@@ -18,6 +17,7 @@ from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState, Form
 from backend.storage.feed.reading import waits_since
 from backend.storage.webhooks.chosen_tags import tag_names
+from backend.web.current import resources
 
 TYPES = {
     EventType.CLICK: "Clicks",

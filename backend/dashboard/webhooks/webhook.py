@@ -7,19 +7,19 @@ from zoneinfo import ZoneInfo
 
 from quart import Response, abort, redirect, url_for
 
-from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
-from backend.domain.analytics_input import UTC_ZONE
+from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointUnknown, Form
-from backend.storage.deadlines import clock_stopped
+from backend.storage.driver.deadlines import clock_stopped
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.deliveries import MOST_KEPT, list_deliveries
+from backend.web.current import resources
 from backend.webhooks.sample import send_test
 
 _FORM = "%Y-%m-%dT%H:%M"

@@ -7,19 +7,19 @@ from typing import Any
 
 from quart import Response
 
-from backend.current import resources
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import FORMS, TYPES, ShownWebhook, batch_words
 from backend.domain.errors import FieldError, InvalidField, noted
-from backend.domain.field_rules import is_uuid, parse_fields
+from backend.domain.fields.rules import is_uuid, parse_fields
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import parse_short_url
+from backend.domain.web.short_urls import parse_short_url
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.domain.webhooks.endpoint_fields import MOST_IN_BATCH, endpoint_rules
-from backend.storage.links import find_link, find_link_at, find_links
+from backend.storage.links.links import find_link, find_link_at, find_links
 from backend.storage.webhooks.chosen_tags import tag_names, with_tag_ids
+from backend.web.current import resources
 
 _NEW = {"url": "", "form": "json", "batch_size": "1", "links": "", "tags": ""}
 _TYPE = "type-"

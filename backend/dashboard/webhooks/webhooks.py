@@ -6,7 +6,6 @@ from typing import Any
 
 from quart import Response, abort
 
-from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
@@ -25,6 +24,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, EndpointUnknown, TooManyEndpoints
 from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, list_endpoints
+from backend.web.current import resources
 
 
 @dashboard.get("/webhooks")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from backend.domain.link_input import is_same
-from backend.domain.link_json import own_link_json
-from backend.domain.links import Link
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.links.input import is_same
+from backend.domain.links.json_form import own_link_json
+from backend.domain.links.links import Link
+from backend.domain.web.short_urls import ShortUrlForm
 
 # That it was changed, and when, each event says.
 _ALWAYS = "modified_at"

@@ -12,11 +12,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from backend.domain.calls import Kind
 from backend.domain.feed.events import EventType
 from backend.domain.ids import CallId, CustomerId, DeviceId, InstallId, TagId
 from backend.domain.ledger.receipts import Receipt
-from backend.domain.persons import Person
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.persons import Person
 
 # Its `type` is that of the events it stands for, or the name of something that only analytics reads.
 Fact: TypeAlias = dict[str, Any]

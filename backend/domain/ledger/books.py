@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from backend.domain.click_block import Content
+from backend.domain.clicks.block import Content
 from backend.domain.ids import OrgId
 from backend.domain.ledger.discrepancies import Discrepancy, DiscrepancyKind
 from backend.domain.ledger.receipts import Receipt

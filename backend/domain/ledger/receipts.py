@@ -26,7 +26,7 @@ class Receipt:
     """`block` is the block's id without the organization's, as `log/position/day`.
 
     `clicks` is how many requests it has, and `counted` how many of them count as clicks. `content` is the
-    SHA-256 of them all (domain/click_block), and `previous` the hash of the receipt before it in the log;
+    SHA-256 of them all (domain/clicks/block), and `previous` the hash of the receipt before it in the log;
     None for the first one of the organization there.
     """
 

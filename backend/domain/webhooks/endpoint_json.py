@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.ids import TagId
-from backend.domain.link_json import exact_time_json
+from backend.domain.links.json_form import exact_time_json
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Schema, WebAddress
-from backend.domain.host_names import is_ip_address
-from backend.domain.public_addresses import is_loopback, is_public
+from backend.domain.fields.rules import Schema, WebAddress
+from backend.domain.web.host_names import is_ip_address
+from backend.domain.web.public_addresses import is_loopback, is_public
 
 _LONGEST = 2_048
 _HTTPS = 443

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
+from backend.domain.links.links import Link
 from backend.domain.webhooks.endpoint import Endpoint
 
 

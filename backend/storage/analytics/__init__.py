@@ -1,1 +1,1 @@
-"""Analytics: an organization's facts in columns, made from its feed, and what can be asked of them."""
+"""Questions about an organization's facts, and the client that asks them."""

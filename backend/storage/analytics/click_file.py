@@ -8,8 +8,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.domain.click_rows import COLUMNS, Selection, milliseconds_from
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.clicks.rows import COLUMNS, Selection, milliseconds_from
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.question import Facts

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.analytics import NO_CLICKS, WindowCounts, starts_of_windows
 from backend.domain.ids import LinkId
+from backend.domain.links.window_counts import NO_CLICKS, WindowCounts, starts_of_windows
 from backend.storage.analytics.question import Facts, Question
 
 _COUNTS = """

@@ -30,10 +30,10 @@ from backend.storage.analytics.messages import (
     write_message,
 )
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question
-from backend.storage.database import uri_of
-from backend.storage.deadlines import seconds_left
-from backend.storage.mongo import Database
-from backend.storage.private_folder import private_folder
+from backend.storage.driver.connection import uri_of
+from backend.storage.driver.deadlines import seconds_left
+from backend.storage.driver.mongo import Database
+from backend.system.private_folder import private_folder
 from backend.version import VERSION
 
 AnswerT = TypeVar("AnswerT")
@@ -195,7 +195,7 @@ class Analytics:
         )
         # Not by the event loop, which the process may outlive.
         process = subprocess.Popen(
-            [sys.executable, "-m", "backend.storage.analytics.process"],
+            [sys.executable, "-m", "backend.storage.columns.process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             start_new_session=True,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from backend.domain.click_block import moment
-from backend.domain.clicks import Click
-from backend.domain.destination import Outcome
+from backend.domain.clicks.block import moment
+from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.destination import Outcome
 from backend.storage.analytics.question import Facts, Question
 
 MOST_CLICKS = 100

@@ -13,9 +13,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.domain.analytics_query import Query
-from backend.domain.analytics_rows import AnswerRows, CellKind, Column
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.analytics.query import Query
+from backend.domain.analytics.rows import AnswerRows, CellKind, Column
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.question import Facts
@@ -47,7 +47,7 @@ class QueryFile(FileQuestion):
     def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
         """Make the file. Raises InvalidField."""
         # What answers it is imported here: those who ask have no use for it.
-        from backend.storage.analytics.questions.query import stream_query  # noqa: PLC0415
+        from backend.storage.analytics.answers.query import stream_query  # noqa: PLC0415
 
         answer, pieces = stream_query(facts.connection, self.query, retention_days=facts.retention_days)
         written = AnswerRows(answer, self.url_form)

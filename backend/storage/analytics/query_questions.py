@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer, Values
-from backend.domain.analytics_query import Query
+from backend.domain.analytics.answer import AnalyticsAnswer, RowsOfAnswer, Values
+from backend.domain.analytics.query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, LongQuestion, Question
 
@@ -23,7 +23,7 @@ class AskQuery(Question[AnalyticsAnswer]):
 
     def answer(self, facts: Facts) -> AnalyticsAnswer:
         """The answer. Raises InvalidField for a cursor of another query."""
-        from backend.storage.analytics.questions.query import answer_query
+        from backend.storage.analytics.answers.query import answer_query
 
         days = facts.retention_days
         return answer_query(facts.connection, self.query, retention_days=days, is_whole=self.is_whole)
@@ -37,7 +37,7 @@ class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
 
     def pieces(self, facts: Facts) -> Generator[AnalyticsAnswer | RowsOfAnswer, None, None]:
         """The answer, then its rows piece by piece. Raises InvalidField."""
-        from backend.storage.analytics.questions.query import stream_query
+        from backend.storage.analytics.answers.query import stream_query
 
         answer, rows = stream_query(facts.connection, self.query, retention_days=facts.retention_days)
         yield answer
@@ -52,6 +52,6 @@ class CountByLink(Question[dict[LinkId, Values]]):
 
     def answer(self, facts: Facts) -> dict[LinkId, Values]:
         """The figures by link, in no order."""
-        from backend.storage.analytics.questions.query import values_by_link
+        from backend.storage.analytics.answers.query import values_by_link
 
         return values_by_link(facts.connection, self.query)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from backend.storage.mongo import StorageError
+from backend.storage.driver.mongo import StorageError
 
 if TYPE_CHECKING:  # those who ask have no use for DuckDB, which takes memory
     from duckdb import DuckDBPyConnection

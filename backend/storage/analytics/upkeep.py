@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
+from backend.storage.accounts.deleted_organizations import find_deleted
 from backend.storage.analytics.client import Analytics
-from backend.storage.deleted_organizations import find_deleted
-from backend.storage.mongo import Database
-from backend.storage.sweep import Sweep
+from backend.storage.driver.mongo import Database
+from backend.storage.processes.sweep import Sweep
 
 _LOOK_EVERY = timedelta(minutes=1)
 _EVERY = 3600.0  # seconds

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import Columns, UnreadableBlock, unpack
-from backend.domain.clicks import Click
+from backend.domain.clicks.block import Columns, UnreadableBlock, unpack
+from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage import click_blocks
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.runs import Run, Told
-from backend.storage.links import find_short_urls
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.links.links import find_short_urls
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
-from backend.domain.link_json import exact_time_json
+from backend.domain.links.json_form import exact_time_json
+from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.feed.runs import Run, Told
-from backend.storage.mongo import ClientSession, Database
 
 _LISTS = ("customers", "devices", "emails_sha256", "installs")
 

@@ -8,11 +8,11 @@ from collections.abc import Collection
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
 from backend.domain.ids import OrgId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage.feed.heads import find_heads
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.driver.mongo import Database, until_confirmed
 from backend.storage.feed.reading import MOST_EVENTS, FeedPage, read_feed
-from backend.storage.feed.watch import FeedWatch
-from backend.storage.mongo import Database, until_confirmed
+from backend.storage.outbox.heads import find_heads
+from backend.storage.outbox.watch import FeedWatch
 
 
 async def next_page(

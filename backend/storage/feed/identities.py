@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
-from backend.storage import identities
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.named import find_named
 from backend.storage.feed.runs import Run, Told
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.visitors import identities
 
 
 async def load_identities(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backend.domain.ids import InstallId, OrgId
-from backend.storage import installs
+from backend.storage.apps import installs
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.named import find_named
 from backend.storage.feed.runs import Run, Told
-from backend.storage.mongo import ClientSession, Database, Document
 
 
 async def load_installs(

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from backend.domain.feed.events import EventType
 from backend.domain.ids import OrgId
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.feed.clicks import load_clicks
 from backend.storage.feed.erasures import load_erasures
 from backend.storage.feed.identities import load_identities
@@ -17,7 +18,6 @@ from backend.storage.feed.links import load_links
 from backend.storage.feed.records import COLLECTIONS, load_records
 from backend.storage.feed.refunds import load_refunds
 from backend.storage.feed.runs import Run, Told
-from backend.storage.mongo import ClientSession, Database
 
 # For each run as many as it has events; None for one of which nothing is known any more.
 Loader: TypeAlias = Callable[

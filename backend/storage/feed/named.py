@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from backend.domain.ids import OrgId
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.driver.mongo import ClientSession, Database, Document
 
 
 async def find_named(

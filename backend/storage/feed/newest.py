@@ -8,11 +8,11 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import events_of
 from backend.domain.ids import OrgId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage.feed import entries
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.following import end_of_feed
 from backend.storage.feed.reading import FeedPage, read_feed
-from backend.storage.mongo import Database, Document
+from backend.storage.outbox import entries
 
 # Places of the feed that are looked at: events of a rare type may be further back.
 MOST_PLACES = 10_000

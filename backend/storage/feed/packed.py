@@ -13,11 +13,14 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import DEVICE, Fact
 from backend.domain.ids import OrgId
-from backend.storage import click_blocks, conversions, devices, events, identities, installs, leads
-from backend.storage.feed import entries, heads
+from backend.storage.apps import installs
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.identities import own_id
 from backend.storage.feed.named import find_named
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.outbox import entries, heads
+from backend.storage.sales import conversions, leads
+from backend.storage.visitors import devices, events, identities
 
 MOST_ENTRIES = 500
 # Collections, by the types of facts that name their documents.
@@ -49,7 +52,7 @@ class PackedEntry:
 class PackedPage:
     """A part of a feed, and the documents that its facts name, as far as they are there, as of one moment.
 
-    Clicks stand in their block's document, in its field `packed` (domain/click_block). One that was merged
+    Clicks stand in their block's document, in its field `packed` (domain/clicks/block). One that was merged
     from others stands under the name of each, and has the clicks of all (`click_blocks.parts_of`).
     """
 

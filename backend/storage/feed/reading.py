@@ -1,6 +1,6 @@
 """Reads an organization's feed, behind a cursor and in its order.
 
-Entries have their places already (storage/feed/sequencer), and are read together with what they name as of
+Entries have their places already (storage/outbox/sequencer), and are read together with what they name as of
 one moment. What was erased, or has expired, is left out: the events around it keep their ids and places.
 """
 
@@ -17,11 +17,11 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.feed.facts import events_of
 from backend.domain.ids import OrgId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage.feed import entries, heads
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.loading import loaders
 from backend.storage.feed.runs import Run
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.outbox import entries, heads
 
 MOST_EVENTS = 5_000
 # Entries that are read at a time.

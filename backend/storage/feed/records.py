@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from backend.domain.attribution import Touch
-from backend.domain.calls import Kind
 from backend.domain.ids import OrgId
-from backend.domain.link_json import exact_time_json
-from backend.domain.records import Record
-from backend.domain.server_calls import OWN_FIELDS
-from backend.storage import conversions, events, leads, records
+from backend.domain.links.json_form import exact_time_json
+from backend.domain.sales.records import Record
+from backend.domain.visitors.attribution import Touch
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.server_calls import OWN_FIELDS
+from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.feed.named import find_named
 from backend.storage.feed.runs import Run, Told
-from backend.storage.mongo import ClientSession, Database
+from backend.storage.sales import conversions, leads
+from backend.storage.visitors import events, records
 
 COLLECTIONS: Mapping[Kind, str] = {
     Kind.LEAD: leads.NAME,

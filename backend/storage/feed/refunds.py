@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.domain.calls import Kind
 from backend.domain.ids import OrgId
-from backend.storage import conversions, records
-from backend.storage.calls import key_of
+from backend.domain.visitors.calls import Kind
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.named import find_named
 from backend.storage.feed.runs import Run, Told
-from backend.storage.mongo import ClientSession, Database, Document
-from backend.storage.refunds import refunds_of
+from backend.storage.sales import conversions
+from backend.storage.sales.refunds import refunds_of
+from backend.storage.visitors import records
+from backend.storage.visitors.calls import key_of
 
 
 async def load_refunds(

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.item_names import name_key
 from backend.domain.ids import OrgId, TagId
-from backend.domain.item_names import name_key
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.mongo import Database
-from backend.storage.tags import find_known_tags, list_tags
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import find_known_tags, list_tags
 
 
 async def with_tag_ids(database: Database, org_id: OrgId, given: Mapping[str, Any]) -> dict[str, Any]:

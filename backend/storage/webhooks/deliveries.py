@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from backend.domain.ids import EndpointId, OrgId
 from backend.domain.webhooks.deliveries import Delivery
-from backend.storage.collection import (
+from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
     NoRetention,
@@ -16,8 +17,7 @@ from backend.storage.collection import (
     NotPersonal,
     StaysWhole,
 )
-from backend.storage.mongo import Database, known_fields
-from backend.storage.ownership import ByField
+from backend.storage.schema.ownership import ByField
 
 NAME = "webhook_deliveries"
 MOST_KEPT = 100

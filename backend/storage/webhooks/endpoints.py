@@ -30,13 +30,13 @@ from backend.domain.webhooks.endpoint import (
     TooManyEndpoints,
 )
 from backend.domain.webhooks.signing import SECRET_BYTES, secret_text
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
-from backend.storage.feed.heads import find_heads
+from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.feed.reading import cursor_at
-from backend.storage.links import find_links
-from backend.storage.mongo import Database, Document, known_fields
-from backend.storage.ownership import ByField
-from backend.storage.tags import find_known_tags
+from backend.storage.links.links import find_links
+from backend.storage.links.tags import find_known_tags
+from backend.storage.outbox.heads import find_heads
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByField
 from backend.storage.webhooks import deliveries
 
 NAME = "webhooks"

@@ -1,10 +1,10 @@
 """Who delivers to which endpoint: each has one process at a time, its `holder`.
 
-A process that delivers has a lease (storage/leases) under a name of its own, and each endpoint that it took
-names that lease. When the lease has ended, others may take its endpoints: so a process renews one lease for
-all of them. Each taking, and each change by the organization, begins a new `term` of the endpoint. All that a
-holder writes names the term in which it took the endpoint: a process that was stopped and comes back writes
-nothing, and can't set a cursor back.
+A process that delivers has a lease (storage/processes/leases) under a name of its own, and each endpoint that
+it took names that lease. When the lease has ended, others may take its endpoints: so a process renews one
+lease for all of them. Each taking, and each change by the organization, begins a new `term` of the endpoint.
+All that a holder writes names the term in which it took the endpoint: a process that was stopped and comes
+back writes nothing, and can't set a cursor back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pymongo import ReturnDocument
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.mongo import Database, Document
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.webhooks.endpoints import NAME, from_document, stored_values
 
 # Those that get events. Others have no holder.

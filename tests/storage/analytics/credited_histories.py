@@ -13,22 +13,22 @@ from bson import Decimal128
 from duckdb import DuckDBPyConnection
 from hypothesis import strategies as st
 
-from backend.domain.attribution import Credit, Device, DirectVisit, Identification, Touch
-from backend.domain.calls import Kind
-from backend.domain.credit import CreditShare, share_by_histories
-from backend.domain.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.histories import History, RefundFact, SaleFacts
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
-from backend.domain.records import Record
-from backend.domain.tellings import Telling
-from backend.storage import devices as stored_devices
-from backend.storage import records as stored_records
-from backend.storage import refunds as stored_refunds
-from backend.storage.analytics.credit import credited
-from backend.storage.analytics.device_rows import insert_devices
-from backend.storage.analytics.forgetting import forget_all
-from backend.storage.analytics.record_rows import insert_records
-from backend.storage.analytics.staged import milliseconds
+from backend.domain.sales.credit import CreditShare, share_by_histories
+from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.sales.histories import History, RefundFact, SaleFacts
+from backend.domain.sales.records import Record
+from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Identification, Touch
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.tellings import Telling
+from backend.storage.analytics.credit.credit import credited
+from backend.storage.columns.rows.devices import insert_devices
+from backend.storage.columns.rows.records import insert_records
+from backend.storage.columns.tables.forgetting import forget_all
+from backend.storage.columns.tables.staged import milliseconds
+from backend.storage.sales import refunds as stored_refunds
+from backend.storage.visitors import devices as stored_devices
+from backend.storage.visitors import records as stored_records
 
 ORG = OrgId("o")
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -84,7 +84,7 @@ class Share(NamedTuple):
 
 
 def expected(told: Told, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:
-    """The shares that domain/credit gives for records of a time."""
+    """The shares that domain/sales/credit gives for records of a time."""
     facts = told.facts(rules)
     histories = (History.of_device(each, rules) for each in told.devices)
     return sorted(

@@ -10,28 +10,31 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from backend.domain.click_block import merged, unpack
+from backend.domain.apps.installs import AppPlatform, Install
+from backend.domain.clicks.block import merged, unpack
+from backend.domain.fields.item_names import NameTaken, NameUnknown
 from backend.domain.ids import CustomerId, DeviceId, InstallId, LinkId, OrgId, TagId
-from backend.domain.installs import AppPlatform, Install
-from backend.domain.item_names import NameTaken, NameUnknown
-from backend.domain.links import Link
-from backend.domain.refunds import Refund, ToldRefund
-from backend.storage import click_blocks, installs, links, purged_links, tags
-from backend.storage.batches import store_batches
-from backend.storage.belongings import Subject
-from backend.storage.collections import COLLECTIONS
-from backend.storage.feed import entries
-from backend.storage.feed.links import changed_fact, created_fact
-from backend.storage.identities import take_back
-from backend.storage.installs import record_install
-from backend.storage.mongo import ClientSession, Database, in_transaction
-from backend.storage.privacy import erase_subject
-from backend.storage.purge import delete_told
-from backend.storage.purged_links import add_purged_link
-from backend.storage.refunds import store_refunds
-from tests.clicks import click, ship
-from tests.unit import told_facts
-from tests.unit.shelf import START
+from backend.domain.links.links import Link
+from backend.domain.sales.refunds import Refund, ToldRefund
+from backend.storage.apps import installs
+from backend.storage.apps.installs import record_install
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.lifecycle.collections import COLLECTIONS
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.lifecycle.purge import delete_told
+from backend.storage.links import links, tags
+from backend.storage.links import purged as purged_links
+from backend.storage.links.feed_facts import changed_fact, created_fact
+from backend.storage.links.purged import add_purged_link
+from backend.storage.outbox import entries
+from backend.storage.sales.batches import store_batches
+from backend.storage.sales.refunds import store_refunds
+from backend.storage.visitors.identities import take_back
+from tests.domain.sales import told_facts
+from tests.domain.sales.shelf import START
+from tests.facts.clicks import click, ship
 
 _LINKS = tuple(LinkId(each) for each in ("l", "m", "n"))
 _TAGS = ("Mail", "News")
@@ -151,7 +154,7 @@ class Stage:
         await in_transaction(self.database, work)
 
     async def purge(self, number: int, act: Act) -> None:
-        """A link is deleted for good, as storage/purge does it."""
+        """A link is deleted for good, as storage/lifecycle/purge does it."""
         own_id = _LINKS[act.which % 3]
         if await links.find_link(self.database, own_id, self.org_id):
             of_link = {"org_id": self.org_id, "link_id": own_id}

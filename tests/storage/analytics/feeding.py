@@ -6,10 +6,10 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
-from backend.storage.analytics.applying import apply
+from backend.storage.columns.applying import apply
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import MOST_ENTRIES, read_packed
-from backend.storage.mongo import Database
-from tests.feeds import place_all
+from tests.facts.feeds import place_all
 
 
 async def catch_up(

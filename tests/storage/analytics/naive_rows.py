@@ -8,19 +8,23 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.attribution import Device, Touch
-from backend.domain.calls import Kind
-from backend.domain.click_block import UnreadableBlock, unpack
-from backend.domain.credit_rules import CreditRules
-from backend.domain.histories import History
+from backend.domain.clicks.block import UnreadableBlock, unpack
+from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import OrgId
-from backend.domain.money import digits_of, in_units
-from backend.domain.records import Record
-from backend.storage import click_blocks, conversions, devices, events, installs, leads, links, tags
-from backend.storage.click_blocks import parts_of
-from backend.storage.mongo import Database, Document
-from backend.storage.records import record_of
-from backend.storage.refunds import refunds_of
+from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.histories import History
+from backend.domain.sales.records import Record
+from backend.domain.visitors.attribution import Device, Touch
+from backend.domain.visitors.calls import Kind
+from backend.storage.apps import installs
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks.blocks import parts_of
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.links import links, tags
+from backend.storage.sales import conversions, leads
+from backend.storage.sales.refunds import refunds_of
+from backend.storage.visitors import devices, events
+from backend.storage.visitors.records import record_of
 
 Row = tuple[Any, ...]
 Tables = dict[str, list[Row]]

@@ -13,7 +13,8 @@ from typing import Any
 
 import duckdb
 
-from backend.domain.analytics_query import (
+from backend.domain.analytics.period import WeekStart
+from backend.domain.analytics.query import (
     CLICK_FIELDS,
     LINK_FIELDS,
     TIMES,
@@ -25,9 +26,8 @@ from backend.domain.analytics_query import (
     Prefix,
     Query,
 )
-from backend.domain.credit_rules import Model
-from backend.domain.query_period import WeekStart
-from backend.storage.analytics.schema import TABLES
+from backend.domain.sales.credit_rules import Model
+from backend.storage.columns.tables.schema import TABLES
 
 Facts = dict[Field, str | None]
 # What a row is of, and its kind.

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from backend.domain.analytics_query import MONEY, TIMES, Field, Measure, Not, Order, Prefix, Query
-from backend.domain.credit_rules import CreditRules, Model
-from backend.domain.query_period import Comparison, QueryPeriod, WeekStart
+from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
+from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Not, Order, Prefix, Query
+from backend.domain.sales.credit_rules import CreditRules, Model
 from tests.storage.analytics.queried_facts import (
     DAY_MS,
     Install,

@@ -9,7 +9,7 @@ from functools import cache
 
 import duckdb
 
-from backend.storage.analytics.schema import FORMAT, TABLES
+from backend.storage.columns.tables.schema import FORMAT, TABLES
 
 
 @contextmanager

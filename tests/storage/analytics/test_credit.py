@@ -1,4 +1,4 @@
-"""Credit in SQL equals domain/credit for any history, share by share."""
+"""Credit in SQL equals domain/sales/credit for any history, share by share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from duckdb import DuckDBPyConnection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend.domain.attribution import Credit, Device, DirectVisit, Identification, Touch
-from backend.domain.calls import Kind
-from backend.domain.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.histories import MOST_DEVICES, RefundFact
 from backend.domain.ids import CustomerId, DeviceId
-from backend.domain.records import Record
-from backend.domain.tellings import Telling
-from backend.storage.analytics.credit import credited
-from backend.storage.analytics.staged import milliseconds
+from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.sales.histories import MOST_DEVICES, RefundFact
+from backend.domain.sales.records import Record
+from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Identification, Touch
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.tellings import Telling
+from backend.storage.analytics.credit.credit import credited
+from backend.storage.columns.tables.staged import milliseconds
 from tests.storage.analytics.credited_histories import (
     RULES,
     Told,

@@ -11,9 +11,9 @@ import duckdb
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from backend.domain.analytics_answer import AnalyticsAnswer, Row
-from backend.domain.analytics_query import Field, Query
-from backend.storage.analytics.questions.query import answer_query, stream_query
+from backend.domain.analytics.answer import AnalyticsAnswer, Row
+from backend.domain.analytics.query import Field, Query
+from backend.storage.analytics.answers.query import answer_query, stream_query
 from tests.storage.analytics.queried_facts import Key, StoredFacts, Tally, label_of, shown, values_shown
 from tests.storage.analytics.random_facts import histories, ms, queries
 

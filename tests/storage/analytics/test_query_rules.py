@@ -13,20 +13,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from backend.domain.analytics_answer import AnalyticsAnswer
-from backend.domain.analytics_query import Field, Measure, Not, Order, Prefix, Query
-from backend.domain.credit_rules import CreditRules, Model
+from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
+from backend.domain.analytics.query import Field, Measure, Not, Order, Prefix, Query
 from backend.domain.errors import InvalidField
-from backend.domain.query_period import Comparison, QueryPeriod, WeekStart
-from backend.storage.analytics.questions.query import answer_query, values_by_link
-from tests.storage.analytics.queried_facts import (
-    DAY_MS,
-    Sale,
-    StoredClick,
-    StoredFacts,
-    StoredLink,
-    Touch,
-)
+from backend.domain.sales.credit_rules import CreditRules, Model
+from backend.storage.analytics.answers.query import answer_query, values_by_link
+from tests.storage.analytics.queried_facts import DAY_MS, Sale, StoredClick, StoredFacts, StoredLink, Touch
 from tests.storage.analytics.random_facts import FIRST, TAGS, ms
 from tests.storage.analytics.test_query import all_pages
 

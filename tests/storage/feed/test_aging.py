@@ -8,21 +8,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backend.app import Service
-from backend.domain.click_block import blocks_of
+from backend.domain.apps.installs import AppPlatform, Install
+from backend.domain.clicks.block import blocks_of
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import tag_fact
 from backend.domain.ids import InstallId, LinkId, OrgId, TagId
-from backend.domain.installs import AppPlatform, Install
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
-from backend.storage.feed import entries, heads
-from backend.storage.feed.aging import delete_expired
-from backend.storage.installs import record_install
-from backend.storage.mongo import Database, in_transaction
-from backend.storage.organizations import create_organization
-from backend.storage.retention import set_retention
-from tests.clicks import click
-from tests.feeds import place_all
+from backend.storage.accounts.organizations import create_organization
+from backend.storage.apps.installs import record_install
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
+from backend.storage.driver.mongo import Database, in_transaction
+from backend.storage.lifecycle.retention import set_retention
+from backend.storage.outbox import entries, heads
+from backend.storage.outbox.aging import delete_expired
+from tests.facts.clicks import click
+from tests.facts.feeds import place_all
 from tests.fresh_database import fresh_database
 
 DAY = timedelta(days=1)

@@ -14,35 +14,35 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.clock import utc_now
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import NEW_LINK_FIELDS, parse_new_link
-from backend.domain.link_operations import ChangeLink, CreateLink, LinkRequest
-from backend.domain.links import CreatedBy
-from backend.domain.short_urls import ShortUrlForm
+from backend.domain.links.input import NEW_LINK_FIELDS, parse_new_link
+from backend.domain.links.links import CreatedBy
+from backend.domain.links.operations import ChangeLink, CreateLink, LinkRequest
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import LinkImport
 from backend.imports.row import ImportRow
 from backend.settings import Settings
 from backend.storage.database import open_database
-from backend.storage.destination_policies import DestinationPolicies
-from backend.storage.feed import entries
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.reading import read_feed
-from backend.storage.link_holds import NotHeld, hold_link, release_link
-from backend.storage.link_writes import Submission, store_link, write_links
-from backend.storage.mongo import Database, Document
-from backend.storage.purge import delete_told
-from backend.storage.told_changes import mark_used_up
-from tests.api.links import API, link_body
-from tests.api.test_link_rules import GERMAN, rule
+from backend.storage.lifecycle.purge import delete_told
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.writing.holds import NotHeld, hold_link, release_link
+from backend.storage.links.writing.told_changes import mark_used_up
+from backend.storage.links.writing.writes import Submission, store_link, write_links
+from backend.storage.outbox import entries
+from backend.system.clock import utc_now
+from tests.api.link_calls import API, link_body
+from tests.api.links.test_rules import GERMAN, rule
 from tests.api.whole_links import Links
-from tests.clicks import click, ship
 from tests.conftest import MovableClock
-from tests.feeds import place_all, read_all
-from tests.organizations import TestOrganization
-from tests.replayed_links import replayed, stored
+from tests.facts.clicks import click, ship
+from tests.facts.feeds import place_all, read_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.replayed_links import replayed, stored
 
 LINK_TYPES = (EventType.LINK_CREATED, EventType.LINK_CHANGED, EventType.LINK_ARCHIVED)
 CREATED, CHANGED, ARCHIVED = "link.created", "link.changed", "link.archived"

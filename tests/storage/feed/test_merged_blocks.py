@@ -12,15 +12,15 @@ from backend.app import Service
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage.click_blocks import NAME, parts_of
-from backend.storage.click_merges import merge_small_blocks
-from backend.storage.demo_clicks import remove_clicks
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.clicks.blocks import NAME, parts_of
+from backend.storage.clicks.merges import merge_small_blocks
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import name_of, read_packed
 from backend.storage.feed.reading import read_feed
-from backend.storage.feed.sequencer import place_waiting
-from backend.storage.mongo import Database
-from tests.clicks import click, ship
+from backend.storage.lifecycle.demo_clicks import remove_clicks
+from backend.storage.outbox.sequencer import place_waiting
+from tests.facts.clicks import click, ship
 from tests.fresh_database import fresh_database
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)

@@ -7,22 +7,24 @@ from datetime import UTC, datetime
 
 import httpx
 
-from backend.domain.click_block import blocks_of, unpack
+from backend.domain.clicks.block import blocks_of, unpack
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.facts import DEVICE
 from backend.domain.ids import CustomerId, LinkId
-from backend.storage import click_blocks, conversions, devices
-from backend.storage.belongings import Subject
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import PackedEntry, name_of, read_packed
-from backend.storage.mongo import Database
-from backend.storage.privacy import erase_subject
-from tests.api.sales import tell
-from tests.clicks import click
-from tests.feeds import place_all
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.sales import conversions
+from backend.storage.visitors import devices
+from tests.api.told_sales import tell
+from tests.facts.clicks import click
+from tests.facts.feeds import place_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 
 async def test_all_facts_and_what_they_name(

@@ -9,17 +9,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backend.app import Service
-from backend.domain.click_block import blocks_of
+from backend.domain.clicks.block import blocks_of
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import LogHead
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import cursor_at, read_feed
-from backend.storage.feed.sequencer import place_waiting
-from backend.storage.mongo import Database
-from tests.clicks import click
+from backend.storage.outbox.sequencer import place_waiting
+from tests.facts.clicks import click
 from tests.fresh_database import fresh_database
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)

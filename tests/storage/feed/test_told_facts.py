@@ -9,21 +9,21 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.calls import Kind
+from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.feed.events import Event, EventType
 from backend.domain.feed.shapes import SHAPES
 from backend.domain.ids import CustomerId, InstallId
-from backend.domain.installs import AppPlatform, Install
-from backend.domain.server_calls import OWN_FIELDS
-from backend.storage.belongings import Subject
-from backend.storage.feed import entries
-from backend.storage.installs import record_install
-from backend.storage.mongo import Database
-from backend.storage.privacy import erase_subject
-from tests.api.sales import API, tell
-from tests.feeds import is_erasure, read_all
-from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.server_calls import OWN_FIELDS
+from backend.storage.apps.installs import record_install
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.outbox import entries
+from tests.api.told_sales import API, tell
+from tests.facts.feeds import is_erasure, read_all
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 EMAIL = "a" * 64
 

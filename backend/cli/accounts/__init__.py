@@ -1,0 +1,1 @@
+"""Commands for organizations, and for who and what belongs to them."""

@@ -1,0 +1,76 @@
+"""`waylink app`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from backend.cli.command import CommandResult, stored
+from backend.cli.confirm import confirm, yes_option
+from backend.cli.options import org_option
+from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
+from backend.domain.ids import OrgId
+from backend.domain.web.host_names import InvalidHostName, normalize_host
+from backend.storage.accounts import apps, domains, organizations
+from backend.storage.driver.mongo import Database
+
+
+@click.group()
+def app() -> None:
+    """Mobile apps that open the links of a domain."""
+
+
+@app.command("set")
+@click.argument("domain_name", metavar="DOMAIN")
+@org_option
+@click.option("--ios-team-id", metavar="ID", help="The team's id in Apple's developer account.")
+@click.option("--ios-bundle-id", metavar="ID", help="The iOS app's bundle id, such as com.shop.app.")
+@click.option("--app-store-id", metavar="NUMBER", help="The number in the app's App Store address.")
+@click.option("--android-package", metavar="NAME", help="The Android app's package, such as com.shop.app.")
+@click.option(
+    "--android-fingerprint", "fingerprints", multiple=True, metavar="SHA256",
+    help="SHA-256 of a certificate that the Android app is signed with; may be given more than once.",
+)  # fmt: skip
+@yes_option
+@stored
+async def set_app(  # noqa: PLR0917 - click passes them by name
+    database: Database,
+    domain_name: str,
+    org_id: OrgId,
+    ios_team_id: str | None,
+    ios_bundle_id: str | None,
+    app_store_id: str | None,
+    android_package: str | None,
+    fingerprints: tuple[str, ...],
+    is_confirmed: bool,
+) -> CommandResult:
+    """Set the apps of DOMAIN; they replace earlier ones. Without options, it has none."""
+    try:
+        name = normalize_host(domain_name)
+        given = parse_apps(
+            team_id=ios_team_id or "",
+            bundle_id=ios_bundle_id or "",
+            app_store_id=app_store_id or "",
+            package=android_package or "",
+            fingerprints=fingerprints,
+        )
+    except (InvalidApp, InvalidHostName) as error:
+        raise click.UsageError(str(error)) from None
+    await organizations.get_organization(database, org_id)
+    if not await domains.is_domain_of(database, name, org_id):
+        raise click.UsageError(f"The domain {name} does not belong to the organization {org_id}.")
+    if given == Apps() != await apps.find_apps(database, name):
+        confirm(f"Remove the apps of {name}?", is_confirmed)
+    await apps.set_apps(database, name, org_id, given)
+    return {"domain": name, **asdict(given)}
+
+
+@app.command("list")
+@org_option
+@stored
+async def list_apps(database: Database, org_id: OrgId) -> CommandResult:
+    """List the apps of an organization's domains."""
+    await organizations.get_organization(database, org_id)
+    found = await apps.list_apps(database, org_id)
+    return {"apps": [{"domain": name, **asdict(each)} for name, each in found.items()]}

@@ -1,0 +1,91 @@
+"""`waylink key`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from backend.cli.command import CommandResult, stored
+from backend.cli.confirm import confirm, yes_option
+from backend.cli.options import org_option
+from backend.cli.printable import printable
+from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
+from backend.domain.errors import InvalidField
+from backend.domain.ids import KeyId, OrgId
+from backend.storage.accounts import api_keys, organizations
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+
+
+def _name(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    try:
+        return None if text is None else NAME_RULE.parse("name", text.strip())
+    except InvalidField as error:
+        raise click.BadParameter(f"the key's {error}") from None
+
+
+@click.group()
+def key() -> None:
+    """API keys: REST (servers), mobile (apps) and web (browsers)."""
+
+
+@key.command("create")
+@org_option
+@click.option(
+    "--kind", type=click.Choice([kind.value for kind in KeyKind]), required=True, help="What the key is for."
+)
+@click.option("--name", callback=_name, metavar="NAME", help="What the key is for, as lists show it.")
+@stored
+async def create_key(database: Database, org_id: OrgId, kind: str, name: str | None) -> CommandResult:
+    """Create a key and print it. It is shown only once: only its hash is stored."""
+    await organizations.get_organization(database, org_id)
+    text, created = await api_keys.create_api_key(database, org_id, KeyKind(kind), utc_now(), name)
+    return {"key": text, "id": created.id, "kind": kind, "name": created.name}
+
+
+@key.command("list")
+@org_option
+@stored
+async def list_keys(database: Database, org_id: OrgId) -> CommandResult:
+    """List an organization's keys, without their secrets."""
+    await organizations.get_organization(database, org_id)
+    return {"keys": [_key_row(each) for each in await api_keys.list_api_keys(database, org_id)]}
+
+
+@key.command("rename")
+@click.argument("key_id")
+@click.argument("name", callback=_name)
+@stored
+async def rename_key(database: Database, key_id: KeyId, name: str) -> CommandResult:
+    """Call the key with the id KEY_ID NAME in lists. The key itself stays as it is."""
+    renamed = await api_keys.rename_any_api_key(database, key_id, name)
+    return {"id": renamed.id, "name": renamed.name}
+
+
+@key.command("revoke")
+@click.argument("key_id")
+@yes_option
+@stored
+async def revoke_key(database: Database, key_id: KeyId, is_confirmed: bool) -> CommandResult:
+    """Revoke the key with the id KEY_ID. Within seconds, no process accepts it any more."""
+    found = await api_keys.get_api_key(database, key_id)
+    confirm(f"Revoke the key {_described(found)} for good?", is_confirmed)
+    revoked = await api_keys.revoke_any_api_key(database, key_id, utc_now())
+    return {"id": revoked.id, "revoked": True}
+
+
+def _described(each: ApiKey) -> str:
+    return f"{each.hint} ({printable(each.name)})" if each.name else each.hint
+
+
+def _key_row(each: ApiKey) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "kind": each.kind.value,
+        "name": each.name,
+        "key": each.hint,
+        "created": each.created_at.isoformat(timespec="seconds"),
+        "last_used": each.last_used_at.isoformat(timespec="seconds") if each.last_used_at else None,
+        "revoked": each.revoked_at.isoformat(timespec="seconds") if each.revoked_at else None,
+    }

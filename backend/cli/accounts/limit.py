@@ -1,0 +1,35 @@
+"""`waylink limit`."""
+
+from __future__ import annotations
+
+import click
+
+from backend.cli.command import CommandResult, stored
+from backend.cli.options import org_option
+from backend.domain.ids import OrgId
+from backend.storage.accounts import organizations
+from backend.storage.accounts.limited import Limited, list_limited
+from backend.storage.driver.mongo import Database
+
+
+@click.group()
+def limit() -> None:
+    """Rate limits: how much may come from a key or an address."""
+
+
+@limit.command("refused")
+@org_option
+@stored
+async def list_refused(database: Database, org_id: OrgId) -> CommandResult:
+    """List how many requests of an organization each limit refused in the last thirty days."""
+    await organizations.get_organization(database, org_id)
+    return {"refused": [_row(each) for each in await list_limited(database, org_id)]}
+
+
+def _row(each: Limited) -> CommandResult:
+    """The output for one limit: its name, the number of refused requests, and the time of the last one."""
+    return {
+        "limit": each.limit,
+        "requests": each.requests,
+        "last": each.last.isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,181 @@
+"""`waylink organization`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import click
+
+from backend.cli.command import CommandResult, stored
+from backend.cli.confirm import confirm_by_name, yes_option
+from backend.cli.options import org_option
+from backend.cli.printable import printable
+from backend.domain.accounts.destination_rules import DestinationRules, parse_rules
+from backend.domain.accounts.organizations import NAME_RULE
+from backend.domain.errors import InvalidField
+from backend.domain.ids import OrgId
+from backend.domain.web.host_names import InvalidHostName, is_ip_address, normalize_host
+from backend.storage.accounts import organizations
+from backend.storage.accounts.deleted_organizations import find_deletion, unfinished_deletions
+from backend.storage.accounts.restores import being_restored
+from backend.storage.driver.mongo import Database
+from backend.storage.links import links
+from backend.system.clock import utc_now
+
+
+def _name(_: click.Context, __: click.Parameter, text: str) -> str:
+    try:
+        return NAME_RULE.parse("name", text.strip())
+    except InvalidField as error:
+        raise click.BadParameter(f"the organization's {error}") from None
+
+
+@click.group()
+def organization() -> None:
+    """Organizations: they own links, keys, domains and origins."""
+
+
+@organization.command("create")
+@click.argument("name", callback=_name)
+@stored
+async def create_organization(database: Database, name: str) -> CommandResult:
+    """Create an organization called NAME and print its id."""
+    created = await organizations.create_organization(database, name, utc_now())
+    return {"id": created.id, "name": created.name}
+
+
+@organization.command("rename")
+@click.argument("name", callback=_name)
+@org_option
+@stored
+async def rename_organization(database: Database, name: str, org_id: OrgId) -> CommandResult:
+    """Call the organization NAME from now on. Its id, links and keys stay as they are."""
+    await organizations.rename_organization(database, org_id, name)
+    return {"id": org_id, "name": name}
+
+
+@organization.command("set")
+@org_option
+@click.option(
+    "--device-cookie",
+    required=True,
+    type=click.Choice(["on", "off"]),
+    help="Whether the SDK's cookie is renewed by header behind a first-party proxy.",
+)
+@click.option(
+    "--cookie-domain", metavar="DOMAIN", help="What the sites give `init` as cookieDomain, if they do."
+)
+@stored
+async def set_organization(
+    database: Database, org_id: OrgId, device_cookie: str, cookie_domain: str | None
+) -> CommandResult:
+    """Change how an organization's sites are served."""
+    domain = _cookie_domain(cookie_domain) if cookie_domain else None
+    await organizations.set_device_cookie(database, org_id, device_cookie == "on", domain)
+    return {"org_id": org_id, "device_cookie": device_cookie, "cookie_domain": domain}
+
+
+@organization.command("click-ids")
+@click.argument("setting", type=click.Choice(["on", "off"]))
+@org_option
+@stored
+async def set_click_ids(database: Database, setting: str, org_id: OrgId) -> CommandResult:
+    """Say whether redirects append the id of their click as cl_click_id. It holds within seconds."""
+    await organizations.set_click_ids(database, org_id, setting == "on")
+    return {"org_id": org_id, "click_ids": setting}
+
+
+@organization.command("destinations")
+@org_option
+@click.option(
+    "--allow", multiple=True, metavar="ADDRESS", help="Let links lead here; with any, nowhere else."
+)
+@click.option("--refuse", multiple=True, metavar="ADDRESS", help="Let links never lead here.")
+@click.option("--clear", is_flag=True, help="Take all rules away first.")
+@stored
+async def set_destinations(
+    database: Database, org_id: OrgId, allow: tuple[str, ...], refuse: tuple[str, ...], clear: bool
+) -> CommandResult:
+    """Say where an organization's links may lead; without options, print it.
+
+    An ADDRESS is a host such as shop.com, with all below it; *.shop.com for what is below it alone; or
+    shop.com/sale/*. New links, and new destinations of others, must keep to it within seconds.
+    """
+    known = (await organizations.get_organization(database, org_id)).destination_rules
+    before = DestinationRules() if clear else known
+    try:
+        rules = parse_rules({"allowed": [*before.allowed, *allow], "refused": [*before.refused, *refuse]})
+    except InvalidField as error:
+        raise click.BadParameter(str(error)) from None
+    if rules != known:
+        await organizations.set_destination_rules(database, org_id, rules)
+    return {"org_id": org_id, "allowed": ", ".join(rules.allowed), "refused": ", ".join(rules.refused)}
+
+
+@organization.command("list")
+@stored
+async def list_organizations(database: Database) -> CommandResult:
+    """List the organizations."""
+    found = await organizations.list_organizations(database)
+    return {"organizations": [{"id": each.id, "name": each.name} for each in found]}
+
+
+@organization.command("delete")
+@org_option
+@yes_option
+@click.option("--no-wait", is_flag=True, help="Leave the last look to a running service.")
+@stored
+async def delete(database: Database, org_id: OrgId, is_confirmed: bool, no_wait: bool) -> CommandResult:
+    """Delete an organization with all its links, counts, visitors' data, keys and domains.
+
+    Users of no other organization are deleted too. Nothing can be brought back, but from what `waylink
+    export` wrote before. It takes two minutes: at their end it looks once more, for clicks that were being
+    counted. After an interruption run it again; a running service goes on with it as well. Of an organization
+    whose restore was not finished, what that has stored is deleted.
+    """
+    # It needs all collections.
+    from backend.storage.lifecycle.organization_deletion import delete_organization  # noqa: PLC0415
+
+    if org_id in await being_restored(database):
+        question = f"Delete what an unfinished restore stored of the organization {printable(org_id)}?"
+        confirm_by_name(question, org_id, is_confirmed)
+    elif org_id not in {each.org_id for each in await unfinished_deletions(database)}:
+        owner = await organizations.get_organization(database, org_id)
+        number = await links.count_links(database, org_id)
+        question = f"Delete the organization {printable(owner.name)} with {number:,} links and all data?"
+        confirm_by_name(question, owner.name, is_confirmed)
+    click.echo("From now on nothing of it can be used. Deleting all of it ...", err=True)
+    deleted = await delete_organization(database, org_id, utc_now())
+    if not no_wait:
+        deleted += await _last_look(database, org_id)
+    unfinished = await find_deletion(database, org_id)
+    over_at = {"goes_on_until": unfinished.over_at.isoformat()} if unfinished else {}
+    return {"org_id": org_id, "deleted": not unfinished, **over_at, "documents": deleted.total(), **+deleted}
+
+
+async def _last_look(database: Database, org_id: OrgId) -> Counter[str]:
+    """Wait until nothing can come late any more, and delete what came. Returns how many documents."""
+    from backend.storage.lifecycle.organization_deletion import end_deletion  # noqa: PLC0415
+
+    click.echo("What was there is deleted. Waiting for clicks that were just being stored;", err=True)
+    click.echo("Ctrl-C leaves these to a running service.", err=True)
+    with click.progressbar(length=1, label="Waiting", file=sys.stderr) as bar:
+        longest = 0
+
+        def show(seconds: float) -> None:
+            nonlocal longest
+            longest = bar.length = max(longest, round(seconds), 1)
+            bar.update(longest - round(seconds) - bar.pos)
+
+        return await end_deletion(database, org_id, utc_now, show)
+
+
+def _cookie_domain(text: str) -> str:
+    try:
+        domain = normalize_host(text.removeprefix("."))
+    except InvalidHostName as error:
+        raise click.BadParameter(f"{text!r} {error}", param_hint="--cookie-domain") from None
+    if "." not in domain or is_ip_address(domain):
+        raise click.BadParameter(f"{text!r} is not a domain such as shop.com", param_hint="--cookie-domain")
+    return domain

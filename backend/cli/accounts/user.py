@@ -1,0 +1,127 @@
+"""`waylink user`."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import click
+
+from backend.cli.command import CommandResult, stored
+from backend.cli.confirm import confirm, yes_option
+from backend.cli.password_prompt import read_password, stdin_option
+from backend.cli.printable import printable
+from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
+from backend.domain.ids import OrgId, UserId
+from backend.rate_limits.sign_in_limits import SignInLimits
+from backend.storage.accounts import organizations
+from backend.storage.accounts.users import sessions, users
+from backend.storage.accounts.users.passwords import hash_password
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+
+orgs_option = click.option(
+    "--org", "org_ids", required=True, multiple=True, metavar="ID",
+    help="Id of an organization that the user acts for; may be given more than once.",
+)  # fmt: skip
+
+
+def _email(_: click.Context, __: click.Parameter, text: str) -> str:
+    try:
+        return normalize_email(text)
+    except InvalidEmail as error:
+        raise click.BadParameter(f"{text!r} {error}") from None
+
+
+email_argument = click.argument("email", callback=_email)
+
+
+@click.group()
+def user() -> None:
+    """Users: the people who sign in to the dashboard."""
+
+
+@user.command("create")
+@email_argument
+@orgs_option
+@stdin_option
+@stored
+async def create_user(
+    database: Database, email: str, org_ids: tuple[OrgId, ...], password_stdin: bool
+) -> CommandResult:
+    """Let a person sign in with EMAIL and a password. The password is asked for."""
+    for org_id in org_ids:
+        await organizations.get_organization(database, org_id)
+    password_hash = await hash_password(_read_password(password_stdin))
+    made = User(UserId(str(uuid.uuid4())), email, password_hash, tuple(dict.fromkeys(org_ids)), utc_now())
+    await users.insert_user(database, made)
+    return {"id": made.id}
+
+
+@user.command("password")
+@email_argument
+@stdin_option
+@stored
+async def set_password(database: Database, email: str, password_stdin: bool) -> CommandResult:
+    """Set a new password for EMAIL. Sessions that were opened with the old one end.
+
+    Wrong tries from addresses that EMAIL has not signed in from are forgotten.
+    """
+    found = await _get_user(database, email)
+    await users.set_password_hash(database, found.id, await hash_password(_read_password(password_stdin)))
+    await sessions.delete_sessions_of(database, found.id)
+    await SignInLimits(database, utc_now).forget_account(found.email)
+    return {"id": found.id}
+
+
+@user.command("organizations")
+@email_argument
+@orgs_option
+@stored
+async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId, ...]) -> CommandResult:
+    """Set the organizations that EMAIL acts for; they replace earlier ones."""
+    for org_id in org_ids:
+        await organizations.get_organization(database, org_id)
+    found = await _get_user(database, email)
+    await users.set_organizations(database, found.id, list(dict.fromkeys(org_ids)))
+    return {"id": found.id}
+
+
+@user.command("list")
+@stored
+async def list_users(database: Database) -> CommandResult:
+    """List the users, with the ids of their organizations."""
+    return {"users": [_row(each) for each in await users.list_users_of_all(database)]}
+
+
+@user.command("delete")
+@email_argument
+@yes_option
+@stored
+async def delete_user(database: Database, email: str, is_confirmed: bool) -> CommandResult:
+    """Delete the user EMAIL and end all its sessions. Links and keys that it created stay."""
+    found = await _get_user(database, email)
+    confirm(f"Delete the user {printable(found.email)}?", is_confirmed)
+    await users.delete_user(database, found.id)
+    await sessions.delete_sessions_of(database, found.id)
+    return {"id": found.id, "deleted": True}
+
+
+async def _get_user(database: Database, email: str) -> User:
+    found = await users.find_user_by_email(database, email)
+    if found is None:
+        raise users.UnknownUser(email)
+    return found
+
+
+def _read_password(from_stdin: bool) -> str:
+    password = read_password(from_stdin)
+    try:
+        check_password(password)
+    except WeakPassword as error:
+        raise click.ClickException(f"The password {error}.") from None
+    return password
+
+
+def _row(each: User) -> dict[str, Any]:
+    return {"id": each.id, "email": each.email, "organizations": list(each.org_ids)}

@@ -1,0 +1,1 @@
+"""`waylink report`: figures of what links brought."""

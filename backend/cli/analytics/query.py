@@ -1,0 +1,195 @@
+"""`waylink report analytics`: what the query engine gives, as REST gives it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from typing import Any
+
+import click
+
+from backend.cli.analytics.asking import asking
+from backend.cli.analytics.credit_options import credit_options
+from backend.cli.analytics.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
+from backend.cli.analytics.made_file import print_file, refuse_terminal
+from backend.cli.command import CommandResult, run_on_database
+from backend.cli.options import org_option
+from backend.cli.table import NONE, table
+from backend.domain.analytics.answer import AnalyticsAnswer, Row
+from backend.domain.analytics.input import parse_query
+from backend.domain.analytics.period import Comparison, WeekStart
+from backend.domain.analytics.query import TIMES, Field, Measure, Query
+from backend.domain.analytics.rows import KIND, PARTIAL, AnswerRows
+from backend.domain.errors import InvalidField, OperatorError
+from backend.domain.ids import OrgId
+from backend.settings import load_settings
+from backend.storage.accounts import organizations
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_file import QueryFile
+from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+
+_TOTALS = "TOTAL"
+
+
+class SubscriptionNeeded(OperatorError):
+    """The organization has not paid for what was asked for."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            "Installs need an active paid subscription; they are counted all the same. "
+            f"`waylink subscription set --org {org_id} --until 2027-12-31` begins one."
+        )
+
+
+class ReportForm(StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+def _names(of: type[StrEnum]) -> str:
+    return ", ".join(of)
+
+
+def _words(of: type[StrEnum]) -> click.Choice[str]:
+    return click.Choice([each.value for each in of])
+
+
+@click.command("analytics")
+@org_option
+@click.option("--measures", default="clicks", help=f"With commas between them: {_names(Measure)}.")
+@click.option("--group-by", default="", help=f"What a row is of, up to four with commas: {_names(Field)}.")
+@click.option("--from", "from_", help="The beginning, as 2026-01-31 (in the time zone).  [default: 28 days]")
+@click.option("--to", help="The end, which is not included.  [default: the end of today]")
+@click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")
+@click.option(
+    "--week-starts", type=_words(WeekStart), help="The day on which weeks begin.  [default: monday]"
+)
+@filter_options
+@click.option(
+    "--compare",
+    type=_words(Comparison),
+    help="With the time before, or a year before; a note says with what.",
+)
+@click.option(
+    "--change",
+    is_flag=True,
+    help="By which share each measure changed against that time: 0.5 is half as much again.",
+)
+@click.option("--currency", help="Conversions in this currency only; needed to sort by an amount.")
+@credit_options
+@click.option(
+    "--order-by",
+    help="A measure or field, or with --change change. and a measure, as change.clicks; "
+    "with - before it for descending.",
+)
+@click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
+@click.option("--format", "form", type=_words(ReportForm), default=ReportForm.TABLE.value)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
+    """Report clicks, visitors, leads, conversions, revenue and rates by time, link, campaign and more.
+
+    Notes on how things are counted are printed on stderr. FIELD= stands for what has no such field.
+    """
+    if form == ReportForm.PARQUET and not as_json:
+        refuse_terminal()
+        _tell(run_on_database(_analytics_file, arguments)["notes"])
+        return
+    result = run_on_database(_analytics, arguments)
+    found: AnalyticsAnswer = result["answer"]
+    rows = AnswerRows(found, load_settings().short_url_form)
+    if as_json:
+        click.echo(json.dumps(rows.whole()))
+        return
+    for text in _printed(found, rows, ReportForm(form)):
+        click.echo(text, nl=False)
+    _tell(found.notes)
+
+
+def _tell(notes: Sequence[str]) -> None:
+    for note in notes:
+        click.echo(f"Note: {note}", err=True)
+
+
+async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
+    async with _asked(database, org_id, limit, options) as (analytics, query):
+        return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
+
+
+async def _analytics_file(
+    database: Database, org_id: OrgId, limit: int | None, **options: Any
+) -> CommandResult:
+    async with _asked(database, org_id, limit, options) as (analytics, query):
+        question = QueryFile(query, load_settings().short_url_form, limit)
+        return {"notes": (await print_file(analytics, org_id, question)).notes}
+
+
+@asynccontextmanager
+async def _asked(
+    database: Database, org_id: OrgId, limit: int | None, options: dict[str, Any]
+) -> AsyncIterator[tuple[Analytics, Query]]:
+    """Whom to ask, and the query that the options are. In the block, errors are told by option."""
+    given = GivenFilters.of(*(options.pop(each) for each in FILTER_OPTIONS))
+    organization, now = await organizations.get_organization(database, org_id), utc_now()
+    try:
+        query = parse_query(_body(limit, **options) | {"filters": given.body}, now)
+        if query.needs_subscription and not organization.has_subscription(now):
+            raise SubscriptionNeeded(org_id)
+        async with asking(database) as analytics:
+            yield analytics, query
+    except InvalidField as error:
+        name, _, field = error.field.partition(".")
+        if field:
+            raise click.UsageError(f"{given.options.get(field, '--filter')} {field} {error.rule}") from None
+        raise click.UsageError(f"--{name.replace('_', '-')} {error.rule}") from None
+
+
+def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, object]:
+    """The options but filters as the body of a query; those that are not given are left out."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in ("measures", "group_by"):
+        given[name] = given[name].split(",") if given[name] else []
+    if from_ is not None:
+        given["from"] = from_
+    if limit is not None:
+        given["limit"] = limit
+    return given
+
+
+def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> Any:
+    if form is ReportForm.CSV:
+        return rows.csv()
+    if form is ReportForm.JSONL:
+        return rows.json_lines()
+    return [_table(found, rows) + "\n"]
+
+
+def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:
+    """The rows under their headings, and the totals below them."""
+    groups = found.query.group_by
+    lines = [_shown(found, rows, row) for row in found.rows]
+    if groups and lines:
+        totals = found.totals._replace(group=(_TOTALS, *("" for _ in groups[1:])))
+        lines.append(["" if each is None else each for each in rows.cells_of(totals)])
+    headings = rows.headings()
+    kept = [
+        at for at, name in enumerate(headings) if name not in {KIND, PARTIAL}
+    ]  # which cells tell in words
+    return table([headings[at] for at in kept], [[line[at] for at in kept] for line in lines])
+
+
+def _shown(found: AnalyticsAnswer, rows: AnswerRows, row: Row) -> list[str | None]:
+    """The row's cells; what it is of, and that it is there in part only, is told in words."""
+    cells, groups = rows.cells_of(row), found.query.group_by
+    none = f"({row.kind.words.lower()})" if row.kind else NONE
+    named = [none if each is None else each for each in cells[: len(groups)]]
+    if row.is_partial:
+        named = [f"{each} (partly)" if by in TIMES else each for by, each in zip(groups, named, strict=True)]
+    return [*named, *cells[len(groups) :]]

@@ -1,0 +1,1 @@
+"""Commands for an organization as a file, and for its ledger."""

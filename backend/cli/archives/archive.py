@@ -1,0 +1,106 @@
+"""`waylink export` and `waylink restore`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from backend.archives.export import export_organization
+from backend.archives.restore import restore_organization
+from backend.cli.analytics.asking import asking
+from backend.cli.command import CommandResult, stored
+from backend.cli.missing_clicks import MissingClicks
+from backend.cli.options import org_option
+from backend.domain.clicks.rows import RowFormat, Selection
+from backend.domain.ids import OrgId
+from backend.settings import load_settings
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.clicks.missing import count_missing
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.indexes import create_indexes
+from backend.system.clock import utc_now
+from backend.system.whole_file import whole_or_nothing
+from backend.web.api_host import ApiHost
+
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@click.command("export")
+@org_option
+@click.option(
+    "-o", "--output", "path", required=True, metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path), help="File to write.",
+)  # fmt: skip
+@click.option(
+    "--no-snapshot", is_flag=True, help="Read without a snapshot; for long exports, with the service stopped."
+)
+@click.option(
+    "--clicks", "clicks_form", type=click.Choice([RowFormat.PARQUET.value]),
+    help="Write the organization's single clicks instead, all that are kept, as such a file.",
+)  # fmt: skip
+@stored
+async def export(
+    database: Database, org_id: OrgId, path: Path, no_snapshot: bool, clicks_form: str | None
+) -> CommandResult:
+    """Write everything of an organization to FILE, as JSON lines.
+
+    Keys are exported as hashes, so that they still work after a restore. The file contains personal data;
+    only its owner may read it.
+    """
+    if clicks_form:
+        return await _export_clicks(database, org_id, path)
+    with click.progressbar(length=1, label="Exporting", file=sys.stderr) as bar:
+
+        def progress(total: int, more: int) -> None:
+            bar.length = total
+            bar.update(more)
+
+        try:
+            counts = await export_organization(database, org_id, path, progress, in_snapshot=not no_snapshot)
+        except OSError as error:
+            raise click.ClickException(str(error)) from None
+    return {"org_id": org_id, "file": str(path), "documents": counts.total(), **counts}
+
+
+async def _export_clicks(database: Database, org_id: OrgId, path: Path) -> CommandResult:
+    """Write all single clicks that are kept into a Parquet file. Raises MissingClicks once it is there."""
+    await get_organization(database, org_id)
+    selection = Selection(_BEGINNING, utc_now())
+    question = ClicksFile(selection, load_settings().short_url_form)
+    async with asking(database) as analytics, analytics.file(org_id, question) as made:
+        try:
+            with whole_or_nothing(path) as file:
+                shutil.copyfileobj(made.file, file)
+        except OSError as error:
+            raise click.ClickException(str(error)) from None
+        if missing := await count_missing(database, analytics, org_id, selection):
+            raise MissingClicks(missing)
+    return {"org_id": org_id, "file": str(path), "clicks": made.rows}
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@stored
+async def restore(database: Database, file: Path) -> CommandResult:
+    """Restore the organization in FILE, which `waylink export` wrote, into this database.
+
+    Nothing is stored if the file is damaged or invalid, if it refers to anything of another organization, or
+    if the database already has the organization or one of its domains. After an interruption, run it again:
+    it continues where it stopped.
+    """
+    await create_indexes(database)
+    is_api_host = ApiHost(load_settings().base_url).owns
+    # Everything is read twice: to check it, then to store it.
+    with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
+        restored = await restore_organization(database, file, utc_now(), bar.update, is_api_host)
+    owner = {"org_id": restored.header.org_id, "name": restored.header.name}
+    return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size

@@ -1,0 +1,1 @@
+"""Commands for who is told what happens: files, databases and webhooks."""

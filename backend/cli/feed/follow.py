@@ -1,0 +1,200 @@
+"""`waylink follow`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.cli.command import CommandResult, run_on_database
+from backend.cli.feed.progress import FollowProgress
+from backend.cli.options import org_option
+from backend.domain.errors import InvalidField, OperatorError
+from backend.domain.feed.cursor import START, Cursor, InvalidCursor
+from backend.domain.feed.events import EventType
+from backend.domain.fields.rules import Instant
+from backend.domain.ids import OrgId
+from backend.follow.clickhouse.target import ClickHouseTarget
+from backend.follow.event_lines import LineForm
+from backend.follow.files import FileTarget
+from backend.follow.follower import CursorAhead, Follower
+from backend.follow.stream import StreamTarget
+from backend.follow.target import FeedTarget, Followed
+from backend.settings import load_settings
+from backend.storage.accounts import organizations
+from backend.storage.driver.mongo import Database
+from backend.storage.feed.reading import cursor_at
+from backend.storage.outbox.heads import find_heads
+
+_POSTGRES, _PARQUET, _CLICKHOUSE = "postgres", "parquet", "clickhouse"
+_BEGINNING, _NOW = "beginning", "now"
+
+
+def _after(_: click.Context, __: click.Parameter, text: str) -> Cursor | datetime | str:
+    """A cursor, a moment, or one of the two words."""
+    if text in {_BEGINNING, _NOW}:
+        return text
+    with contextlib.suppress(InvalidCursor):
+        return Cursor.parse(text)
+    try:
+        return Instant().parse("--after", text)
+    except InvalidField:
+        raise click.BadParameter(
+            f"{text!r} is neither a cursor that a feed gave, nor {_BEGINNING}, {_NOW} or a time such as "
+            "2026-03-01T12:00:00Z"
+        ) from None
+
+
+def _types(_: click.Context, __: click.Parameter, text: str | None) -> frozenset[EventType]:
+    if text is None:
+        return frozenset(EventType)
+    try:
+        return frozenset(EventType(each.strip()) for each in text.split(","))
+    except ValueError:
+        known = ", ".join(each.value for each in EventType)
+        raise click.BadParameter(f"{text!r} is not a list of types. They are {known}") from None
+
+
+@click.command("follow")
+@org_option
+@click.option(
+    "--into", "form", required=True,
+    type=click.Choice([*(each.value for each in LineForm), _PARQUET, _POSTGRES, _CLICKHOUSE]),
+    help="What to write: a table, lines of JSON, Parquet files by day, or rows of PostgreSQL or ClickHouse.",
+)  # fmt: skip
+@click.option(
+    "--to", "place", metavar="PLACE",
+    help="A file, a folder for parquet, or the address of a database (postgresql://…, https://… of "
+    "ClickHouse). Without it, csv and ndjson are printed.",
+)  # fmt: skip
+@click.option(
+    "--after", default=_BEGINNING, show_default=True, callback=_after, metavar="WHERE",
+    help="Where the first run begins: behind a cursor, at the beginning, now, or at a time. Later runs go on "
+    "where the one before stopped.",
+)  # fmt: skip
+@click.option("--types", callback=_types, metavar="TYPES", help="Only these types, such as lead,conversion.")
+@click.option("--once", is_flag=True, help="End when everything that there is now is written.")
+def follow(**arguments: Any) -> None:
+    """Write what happens in an organization into a file or a database, as it comes.
+
+    Every event is written exactly once and in order: the cursor is kept beside what is written, so a run goes
+    on where the one before stopped, however that ended. Ctrl-C stops it; it is started again in the same way.
+    """
+    run_on_database(_follow, arguments)
+
+
+async def _follow(  # noqa: PLR0917 - click passes each option by its name
+    database: Database,
+    org_id: OrgId,
+    form: str,
+    place: str | None,
+    after: Cursor | datetime | str,
+    types: frozenset[EventType],
+    once: bool,
+) -> CommandResult:
+    owner = await organizations.get_organization(database, org_id)
+    followed = Followed(org_id, types, await _cursor(database, org_id, after))
+    progress = FollowProgress(owner.name, _shown(place), is_terminal=sys.stderr.isatty())
+    url_form = load_settings().short_url_form
+    follower = Follower(database, followed, _target(form, place), progress, url_form=url_form, once=once)
+    with _stopped_by_signals(follower.stop), _reader_may_leave():
+        await follower.run()
+    progress.ended()
+    if once and follower.stop.is_set():
+        raise click.ClickException("It was stopped before the feed's end.")
+    return {}
+
+
+def _shown(place: str | None) -> str | None:
+    """The place without a password."""
+    return place if place is None else re.sub(r"(://[^/@]*:)[^/@]*@|(password=)\S+", r"\1\2…", place)
+
+
+async def _cursor(database: Database, org_id: OrgId, after: Cursor | datetime | str) -> Cursor:
+    if isinstance(after, datetime):
+        return await cursor_at(database, org_id, after)
+    if after == _BEGINNING:
+        return START
+    head = (await find_heads(database, [org_id]))[org_id]
+    if not isinstance(after, Cursor):
+        return Cursor(head + 1)
+    if after.place > head + 1:
+        raise CursorAhead(after, head)
+    return after
+
+
+def _target(form: str, place: str | None) -> FeedTarget:
+    """Raises UsageError, and OperatorError where what the target needs is not installed."""
+    if form == _POSTGRES:
+        return _postgres(place)
+    if form == _CLICKHOUSE:
+        return _clickhouse(place)
+    if place is not None and place.startswith(("postgresql:", "postgres:")):
+        raise click.UsageError("--to is the address of a database: use --into postgres.")
+    if form == _PARQUET:
+        return _parquet(place)
+    if place is None:
+        return StreamTarget(sys.stdout.buffer, LineForm(form))
+    return FileTarget(Path(place), LineForm(form))
+
+
+def _postgres(place: str | None) -> FeedTarget:
+    if place is None:
+        raise click.UsageError("Name the database by --to, as postgresql://user@host/database.")
+    try:
+        from backend.follow.postgres.target import PostgresTarget  # noqa: PLC0415 - its driver is an extra
+    except ImportError:
+        raise OperatorError(
+            "PostgreSQL's driver is not installed here: pip install 'waylink[postgres]', or psycopg[binary]."
+        ) from None
+    return PostgresTarget(place)
+
+
+def _clickhouse(place: str | None) -> FeedTarget:
+    if place is None:
+        raise click.UsageError("Name the database by --to, as https://user@host:8443/database.")
+    return ClickHouseTarget(place)
+
+
+def _parquet(place: str | None) -> FeedTarget:
+    if place is None:
+        raise click.UsageError("Name a folder for the files by --to.")
+    from backend.follow.parquet.target import ParquetTarget  # noqa: PLC0415 - DuckDB takes long to load
+
+    return ParquetTarget(Path(place))
+
+
+@contextlib.contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """End the block quietly once nobody reads what is printed, as `| head` does."""
+    try:
+        yield
+    except BrokenPipeError:
+        # What is left to be written at the end of the process would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C and SIGTERM say stop; a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def say_stop() -> None:
+        stop.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+    with contextlib.suppress(RuntimeError, ValueError):  # only the main thread can
+        for number in numbers:
+            loop.add_signal_handler(number, say_stop)
+    yield

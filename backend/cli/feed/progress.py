@@ -1,0 +1,88 @@
+"""What `waylink follow` says about itself, on stderr."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+
+from backend.cli.printable import printable
+from backend.domain.feed.cursor import START, Cursor
+from backend.domain.feed.events import Event
+from backend.domain.links.json_form import exact_time_json
+
+# Seconds between two times that it says how far it is: to somebody who looks, and in a log.
+_TELL_EVERY, _LOG_EVERY = 1.0, 60.0
+_CLEAR_LINE = "\r\x1b[K"
+
+
+class FollowProgress:
+    """Says how far it is: on a terminal in one line that changes, in a log once a minute.
+
+    `name` is the organization's, `place` where the events go; None if they are printed, and then it says only
+    where it begins and ends.
+    """
+
+    def __init__(self, name: str, place: str | None, *, is_terminal: bool) -> None:
+        self._name = name
+        self._place = place
+        self._changes = is_terminal and place is not None
+        self._events = 0
+        self._cursor: Cursor | None = None
+        self._last_at: datetime | None = None
+        self._told_at = time.monotonic()
+        self._waits_for = ""
+        self._said_end = False
+
+    def opened(self, cursor: Cursor) -> None:
+        """Say where it begins; after an outage, where it goes on."""
+        start = "the beginning" if cursor == START else f"cursor {cursor}"
+        into = f" into {self._place}" if self._place else ""
+        begins = f"Following {self._name!r} from {start}{into}; Ctrl-C stops it."
+        self._say(begins if self._cursor is None else f"Going on from {start}.")
+        self._cursor, self._waits_for, self._said_end = cursor, "", False
+
+    def wrote(self, events: Sequence[Event], cursor: Cursor) -> None:
+        """Count the events, and say so now and then."""
+        self._events += len(events)
+        self._cursor, self._last_at = cursor, events[-1].at
+        if time.monotonic() - self._told_at >= (_TELL_EVERY if self._changes else _LOG_EVERY):
+            self._tell()
+
+    def reached_end(self) -> None:
+        """Say once that everything is written."""
+        if not self._said_end:
+            self._said_end = True
+            self._tell(" Everything is there; waiting for more.")
+
+    def waits(self, reason: str) -> None:
+        """Say once what it waits for."""
+        if reason != self._waits_for:
+            self._waits_for = reason
+            self._say(f"{reason} Waiting; the feed keeps what happens meanwhile.")
+
+    def ended(self) -> None:
+        """Say where it ended, and how to go on."""
+        if self._cursor is None:
+            return
+        go_on = "The same command goes on there." if self._place else f"Go on with --after {self._cursor}."
+        self._say(f"Stopped at cursor {self._cursor}: {self._count()}. {go_on}")
+
+    def _tell(self, and_: str = "") -> None:
+        self._told_at = time.monotonic()
+        if self._place is None:
+            return
+        last = f", the last of {exact_time_json(self._last_at)}" if self._last_at else ""
+        line = f"{self._count()}{last} (cursor {self._cursor}).{and_}"
+        if self._changes:
+            click.echo(f"{_CLEAR_LINE}{printable(line)}", err=True, nl=False)
+        else:
+            self._say(line)
+
+    def _count(self) -> str:
+        return f"{self._events:,} event{'' if self._events == 1 else 's'} written"
+
+    def _say(self, line: str) -> None:
+        click.echo(f"{_CLEAR_LINE if self._changes else ''}{printable(line)}", err=True)

@@ -1,0 +1,1 @@
+"""`waylink import`."""

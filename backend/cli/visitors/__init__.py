@@ -1,0 +1,1 @@
+"""Commands for what is known of visitors."""

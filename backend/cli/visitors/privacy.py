@@ -1,0 +1,184 @@
+"""`waylink privacy`."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import click
+
+from backend.cli.command import CommandResult, stored
+from backend.cli.confirm import confirm, yes_option
+from backend.cli.options import org_option
+from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, parse_days
+from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
+from backend.domain.visitors.call_texts import as_stored
+from backend.storage.accounts import organizations
+from backend.storage.clicks.retention import single_clicks_since
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.collections import personal_collections
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
+from backend.storage.lifecycle.retention import set_retention
+from backend.system.clock import utc_now
+
+_SUBJECTS = ("customer", "device", "install", "email", "email_sha256")
+
+
+@click.group()
+def privacy() -> None:
+    """Personal data: export it, erase it, and limit how long it is kept."""
+
+
+def subject_options(command: Any) -> Any:
+    """Add the options that say whose data is meant. Exactly one of them must be given."""
+    for option, text in (
+        ("--email-sha256", "SHA-256 of the e-mail address, trimmed and in lower case."),
+        ("--email", "E-mail address; it is hashed here."),
+        ("--install", "Installation of an app, by the id that the app made."),
+        ("--device", "Device ID (the cookie cl_device_id)."),
+        ("--customer", "Customer id, as the site gave it to identify."),
+    ):
+        command = click.option(option, metavar="TEXT", help=text)(command)
+    return command
+
+
+@privacy.command("export")
+@org_option
+@subject_options
+@stored
+async def export(database: Database, org_id: OrgId, **given: str | None) -> CommandResult:
+    """Print everything that is stored about a person.
+
+    With --json, as one object with a list for each collection.
+    """
+    subject = _subject(given)
+    await organizations.get_organization(database, org_id)
+    found: CommandResult = {each.name: [] for each, _ in personal_collections()}
+    async for name, document in export_subject(database, org_id, subject):
+        found[name].append(_plain(document))
+    return found
+
+
+@privacy.command("erase")
+@org_option
+@subject_options
+@yes_option
+@stored
+async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: str | None) -> CommandResult:
+    """Delete everything that is stored about a person, and print how many documents that was."""
+    subject = _subject(given)
+    await organizations.get_organization(database, org_id)
+    confirm("Delete everything that is stored about this person?", is_confirmed)
+    return await erase_subject(database, org_id, subject)
+
+
+def _days_option(kept: str, fewest: int = 1) -> Callable[[Any], Any]:
+    def days(_: click.Context, __: click.Parameter, text: str) -> int | None:
+        try:
+            return None if text == "none" else parse_days(text, fewest)
+        except ValueError:
+            allowed = f"{text!r} is not a number from {fewest} to {MOST_DAYS}, or none"
+            raise click.BadParameter(allowed) from None
+
+    meaning = f"Days to keep {kept}, at least {fewest}, or `none`: no limit."
+    return click.option("--days", required=True, metavar="N", callback=days, help=meaning)
+
+
+@privacy.command("retention")
+@org_option
+@_days_option("visitors' data")
+@yes_option
+@stored
+async def retention(database: Database, org_id: OrgId, days: int | None, is_confirmed: bool) -> CommandResult:
+    """Set how long data about an organization's visitors is kept, also what is stored already."""
+    owner = await organizations.get_organization(database, org_id)
+    if _is_shorter(days, owner.retention_days):
+        confirm(f"Delete data about visitors that is older than {days} days?", is_confirmed)
+    return {"org_id": org_id, "retention_days": days} | await set_retention(database, org_id, days)
+
+
+@privacy.command("click-retention")
+@org_option
+@_days_option("single clicks", FEWEST_CLICK_DAYS)
+@yes_option
+@stored
+async def click_retention(
+    database: Database, org_id: OrgId, days: int | None, is_confirmed: bool
+) -> CommandResult:
+    """Set how long an organization's single clicks are kept, also those that are stored.
+
+    Days of older clicks are added up within about an hour: how many there were of each kind stays.
+    """
+    owner = await organizations.get_organization(database, org_id)
+    if _is_shorter(days, owner.click_days):
+        confirm(f"Delete single clicks that are older than {days} days?", is_confirmed)
+    await organizations.set_click_days(database, org_id, days)
+    since = single_clicks_since(days, utc_now())
+    return {
+        "org_id": org_id,
+        "click_days": days,
+        "single_clicks_since": since.isoformat(timespec="seconds") if since else None,
+    }
+
+
+@privacy.command("withdrawal")
+@org_option
+@click.option(
+    "--erase", type=click.Choice(["on", "off"]), required=True,
+    help="Whether what is stored of a device is erased when its browser asks for it.",
+)  # fmt: skip
+@stored
+async def withdrawal(database: Database, org_id: OrgId, erase: str) -> CommandResult:
+    """Say whether a browser whose visitor withdraws consent may have its device's data erased.
+
+    It asks by a batch with `erase: true` (docs/ingest.md). The answer follows this setting within seconds.
+    """
+    await organizations.set_erases_on_withdrawal(database, org_id, erase == "on")
+    return {"org_id": org_id, "erase": erase}
+
+
+def _is_shorter(days: int | None, than: int | None) -> bool:
+    return days is not None and (than is None or days < than)
+
+
+def _subject(given: dict[str, str | None]) -> Subject:
+    named = [name for name in _SUBJECTS if given[name]]
+    if len(named) != 1:
+        raise click.UsageError("Name one of --customer, --device, --install, --email and --email-sha256.")
+    email, device = given["email"], given["device"]
+    return Subject(
+        customer_id=CustomerId(as_stored(given["customer"])) if given["customer"] else None,
+        device_id=_device_id(device) if device else None,
+        install_id=InstallId(given["install"]) if given["install"] else None,
+        email_sha256=_hash(email) if email else _lower(given["email_sha256"]),
+    )
+
+
+def _hash(email: str) -> str:
+    return hashlib.sha256(email.strip().lower().encode()).hexdigest()
+
+
+def _lower(text: str | None) -> str | None:
+    return text.lower() if text else None
+
+
+def _device_id(text: str) -> DeviceId:
+    try:
+        return DeviceId(str(uuid.UUID(text)))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a UUID", param_hint="--device") from None
+
+
+def _plain(value: Any) -> Any:
+    """The value with only types that JSON has: times in ISO 8601, amounts as text."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,1 +1,0 @@
-"""Pages about the signed-in user: sign-in, password, organization, subscription."""

@@ -1,0 +1,85 @@
+"""/apps: the mobile apps that open the links of each domain."""
+
+from __future__ import annotations
+
+from quart import Response, abort, redirect, url_for
+
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.domain.accounts import apps as terms
+from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
+from backend.storage.accounts.apps import find_apps, list_apps, set_apps
+from backend.storage.accounts.domains import is_domain_of, list_domains
+from backend.web.current import resources
+
+# The form's field for each identifier.
+_FIELDS = {
+    terms.TEAM_ID: "ios_team_id",
+    terms.BUNDLE_ID: "ios_bundle_id",
+    terms.STORE_ID: "app_store_id",
+    terms.PACKAGE: "android_package",
+    terms.FINGERPRINT: "android_fingerprints",
+}
+
+
+@dashboard.get("/apps")
+async def apps() -> Response:
+    """The list of the organization's domains with the apps of each."""
+    database = resources().database
+    found = await list_apps(database, org_id())
+    names = await list_domains(database, org_id())
+    return await page("accounts/apps.html", domains=[(name, found.get(name, Apps())) for name in names])
+
+
+@dashboard.get("/apps/<domain>")
+async def apps_of_domain(domain: str) -> Response:
+    """The form to change a domain's apps."""
+    await _check_owner(domain)
+    return await _form(domain, _values(await find_apps(resources().database, domain)))
+
+
+@dashboard.post("/apps/<domain>")
+async def set_apps_of_domain(domain: str) -> Response:
+    """Store a domain's apps; they replace earlier ones."""
+    await _check_owner(domain)
+    try:
+        given = _read_form()
+    except InvalidApp as error:
+        sent = {name: field(name) for name in _FIELDS.values()}
+        return await _form(domain, sent, {_FIELDS[error.identifier]: error.rule})
+    await set_apps(resources().database, domain, org_id(), given)
+    return redirect(url_for("dashboard.apps", notice="apps-saved"), 303)  # type: ignore[return-value]
+
+
+async def _check_owner(domain: str) -> None:
+    if not await is_domain_of(resources().database, domain, org_id()):
+        abort(404)
+
+
+def _read_form() -> Apps:
+    return parse_apps(
+        team_id=field("ios_team_id").upper(),
+        bundle_id=field("ios_bundle_id"),
+        app_store_id=field("app_store_id"),
+        package=field("android_package"),
+        fingerprints=field("android_fingerprints").split(),
+    )
+
+
+def _values(apps: Apps) -> dict[str, str]:
+    ios, android = apps.ios, apps.android
+    return {
+        "ios_team_id": ios.team_id if ios else "",
+        "ios_bundle_id": ios.bundle_id if ios else "",
+        "app_store_id": (ios.app_store_id if ios else None) or "",
+        "android_package": android.package if android else "",
+        "android_fingerprints": "\n".join(android.fingerprints) if android else "",
+    }
+
+
+async def _form(domain: str, values: dict[str, str], errors: dict[str, str] | None = None) -> Response:
+    status = 422 if errors else 200
+    return await page(
+        "accounts/apps_of_domain.html", status, domain=domain, values=values, errors=errors or {}
+    )

@@ -1,0 +1,65 @@
+"""/domains: the organization's link domains, and whether visitors reach the service there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quart import Response, abort
+
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.service import DashboardService
+from backend.doctor.finding import Finding, Severity
+from backend.storage.accounts.domains import is_domain_of, list_domains
+from backend.storage.links.links import count_links_on
+from backend.web.current import of_app, resources
+
+# Seconds that a page waits for the examination of its domains.
+_PATIENCE_OF_LIST = 2.5
+_PATIENCE_OF_ONE = 15.0
+# Domains whose state the list shows; the others show it on their own pages.
+_MOST_EXAMINED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRow:
+    """A domain in the list. `worst` is its worst finding; None if it was not examined yet."""
+
+    name: str
+    links: int
+    worst: Finding | None
+
+
+@dashboard.get("/domains")
+async def domains() -> Response:
+    """All domains with their state and their number of links."""
+    return await page("accounts/domains.html", later=_rows)
+
+
+async def _rows() -> dict[str, list[DomainRow]]:
+    database = resources().database
+    names = await list_domains(database, org_id())
+    states = await of_app(DashboardService).domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
+    rows = [
+        DomainRow(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
+        for name in names
+    ]
+    return {"rows": rows}
+
+
+@dashboard.get("/domains/<domain>")
+async def domains_one(domain: str) -> Response:
+    """The findings about a domain, with what to do about them."""
+    if not await is_domain_of(resources().database, domain, org_id()):
+        abort(404)
+
+    async def findings() -> dict[str, list[Finding] | None]:
+        found = await of_app(DashboardService).domain_states.of([domain], _PATIENCE_OF_ONE)
+        return {"findings": found.get(domain)}
+
+    return await page("accounts/domain.html", later=findings, domain=domain)
+
+
+def _worst(findings: list[Finding]) -> Finding | None:
+    order = list(Severity)
+    return max(findings, key=lambda each: order.index(each.severity), default=None)

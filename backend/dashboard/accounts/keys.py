@@ -1,0 +1,51 @@
+"""/keys: the organization's keys."""
+
+from __future__ import annotations
+
+from quart import Response, abort, redirect, url_for
+
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.domain.accounts.api_keys import KeyKind
+from backend.domain.ids import KeyId
+from backend.storage.accounts.api_keys import UnknownKey, create_api_key, list_api_keys, revoke_api_key
+from backend.web.current import resources
+
+KINDS = {
+    KeyKind.REST: ("REST API", "For your servers. Keep it secret."),
+    KeyKind.WEB: ("Browser SDK", "Stands in the pages of your site: it is public."),
+    KeyKind.MOBILE: ("Mobile SDK", "Goes into your app."),
+}
+
+
+@dashboard.get("/keys")
+async def keys() -> Response:
+    """All keys, without their secrets, active ones first."""
+    return await _page()
+
+
+@dashboard.post("/keys")
+async def keys_create() -> Response:
+    """Create a key and show it once: only its hash is stored."""
+    kind = field("kind")
+    if kind not in set(KeyKind):
+        abort(400)
+    text, _ = await create_api_key(resources().database, org_id(), KeyKind(kind), resources().clock())
+    return await _page(text, KeyKind(kind))
+
+
+@dashboard.post("/keys/<key_id>/revoke")
+async def keys_revoke(key_id: KeyId) -> Response:
+    """Revoke a key of the organization."""
+    try:
+        await revoke_api_key(resources().database, key_id, org_id(), resources().clock())
+    except UnknownKey:
+        abort(404)
+    return redirect(url_for("dashboard.keys", notice="key-revoked"), 303)  # type: ignore[return-value]
+
+
+async def _page(new_key: str = "", new_kind: KeyKind | None = None) -> Response:
+    found = await list_api_keys(resources().database, org_id())
+    found.sort(key=lambda key: (key.revoked_at is not None, -key.created_at.timestamp()))
+    return await page("accounts/keys.html", keys=found, kinds=KINDS, new_key=new_key, new_kind=new_kind)

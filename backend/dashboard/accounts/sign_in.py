@@ -1,0 +1,132 @@
+"""/sign-in and /sign-out."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AsyncExitStack
+from math import ceil
+
+from quart import Response, redirect, request, url_for
+
+from backend.concurrency.turns import TooManyWait
+from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public
+from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.notices import notice
+from backend.dashboard.frame.page import plain_page
+from backend.dashboard.frame.service import DashboardService
+from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
+from backend.domain.accounts.sessions import hash_token, new_session
+from backend.domain.accounts.users import InvalidEmail, User, normalize_email
+from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
+from backend.storage.accounts.users.sessions import delete_session, insert_session
+from backend.storage.accounts.users.users import find_user_by_email, set_password_hash
+from backend.storage.driver.deadlines import clock_stopped
+from backend.web.current import known, of_app, resources, visitor_address
+
+# A path of the dashboard. `//host` and `/\host` would lead to another site.
+_OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
+# The same for an unknown address and a wrong password: the page tells nobody who has an account.
+_REFUSED = "The e-mail address or the password is not right."
+_BUSY_FOR = 3.0  # seconds; by then, waiting sign-ins are done
+_SAID_IN_MINUTES = 120.0  # seconds; longer waits are told in minutes
+
+
+@dashboard.get("/sign-in")
+@public
+async def sign_in_page() -> Response:
+    """The sign-in form. Users who are signed in already are sent to the dashboard."""
+    if is_signed_in():
+        return redirect(_next(request.args.get("next", "")), 303)  # type: ignore[return-value]
+    return await _form()
+
+
+@dashboard.post("/sign-in")
+@public
+async def sign_in() -> Response:
+    """Open a session if the e-mail address and the password are right."""
+    limits = of_app(DashboardService).sign_in_limits
+    visitor = await limits.recognize(_account(field("email")), visitor_address())
+    hashing = of_app(DashboardService).hashing
+    if not hashing.has_room(precedence=visitor.is_known):  # before the try is counted
+        return await _busy()
+    if seconds := await limits.begin_try(visitor):
+        return await _later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
+    try:
+        async with AsyncExitStack() as turn:
+            with clock_stopped():
+                await turn.enter_async_context(hashing.turn(precedence=visitor.is_known))
+            user = await _authenticate(visitor.account, form().get("password", ""))
+    except TooManyWait:
+        return await _busy()
+    if user is None:
+        return await _form(_REFUSED, status=422)
+    await limits.succeeded(visitor)
+    await _open_session(user)
+    return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
+
+
+@dashboard.post("/sign-out")
+async def sign_out() -> Response:
+    """End the session in the database and in the browser."""
+    await delete_session(resources().database, hash_token(cookie_token()))
+    renew_cookie_token()
+    return redirect(url_for("dashboard.sign_in_page", notice="signed-out"), 303)  # type: ignore[return-value]
+
+
+async def _form(problem: str = "", status: int = 200) -> Response:
+    is_sent = known().form is not None
+    sent = form() if is_sent else request.args
+    return await plain_page(
+        "accounts/sign_in.html",
+        status,
+        problem=problem,
+        email=field("email") if is_sent else "",
+        next=_next(sent.get("next", "")),
+        notice=notice(request.args.get("notice", "")),
+    )
+
+
+async def _busy() -> Response:
+    """The answer when too many passwords already wait to be checked."""
+    return await _later(f"Too many people sign in at this moment. {_wait_for(_BUSY_FOR)}", 503, _BUSY_FOR)
+
+
+async def _later(problem: str, status: int, seconds: float) -> Response:
+    response = await _form(problem, status)
+    response.headers["Retry-After"] = str(ceil(seconds))
+    return response
+
+
+def _wait_for(seconds: float) -> str:
+    if seconds > _SAID_IN_MINUTES:
+        return f"Wait {ceil(seconds / 60)} minutes, then try again."
+    return f"Wait {ceil(seconds)} seconds, then try again."
+
+
+def _account(email: str) -> str:
+    """The e-mail address in its normal form; text that is not an e-mail address is returned unchanged."""
+    try:
+        return normalize_email(email)
+    except InvalidEmail:
+        return email
+
+
+async def _authenticate(email: str, password: str) -> User | None:
+    user = await find_user_by_email(resources().database, email)
+    if not await is_password(password, user.password_hash if user else None) or user is None:
+        return None
+    if needs_new_hash(user.password_hash):
+        await set_password_hash(resources().database, user.id, await hash_password(password))
+    return user if user.org_ids else None
+
+
+async def _open_session(user: User) -> None:
+    """Open a session with a new token. A token that somebody else put into the browser before is not used."""
+    database = resources().database
+    await delete_session(database, hash_token(cookie_token()))
+    session = new_session(renew_cookie_token(), user.id, user.org_ids[0], resources().clock())
+    await insert_session(database, session)
+
+
+def _next(wanted: str) -> str:
+    return wanted if _OWN_PATH.fullmatch(wanted) else "/"

@@ -1,0 +1,21 @@
+"""POST /organization: switch to another of the user's organizations."""
+
+from __future__ import annotations
+
+from quart import Response, abort, redirect, url_for
+
+from backend.dashboard.frame.blueprint import dashboard, session, user
+from backend.dashboard.frame.form import field
+from backend.domain.ids import OrgId
+from backend.storage.accounts.users.sessions import set_session_organization
+from backend.web.current import resources
+
+
+@dashboard.post("/organization")
+async def switch_organization() -> Response:
+    """Show this organization from now on in the session, if the user belongs to it."""
+    wanted = field("org_id")
+    if wanted not in user().org_ids:
+        abort(404)
+    await set_session_organization(resources().database, session().token_hash, OrgId(wanted))
+    return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]

@@ -1,1 +1,0 @@
-"""The page for keys of the APIs and SDKs: make one, revoke one."""

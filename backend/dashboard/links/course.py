@@ -1,0 +1,80 @@
+"""A link's clicks and visitors over time, in days or hours of a time zone."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from backend.dashboard.analytics.answers import ask
+from backend.dashboard.analytics.tables import count_of
+from backend.domain.analytics.period import QueryPeriod, TimeField
+from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.ids import LinkId
+
+# A row of a chart: its label, and its numbers.
+CourseRow = tuple[str, list[int]]
+DAYS, HOURS = 30, 24
+_HOUR, _DAY, _QUARTER = timedelta(hours=1), timedelta(days=1), timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCourse:
+    """The rows of both charts, oldest first; no `visitors` by the hour, as they are known of days only.
+
+    `partial` are the labels of days or hours that are not over. `notes` tell of days that could not be
+    divided where the time zone's midnight is.
+    """
+
+    clicks: Sequence[CourseRow]
+    visitors: Sequence[CourseRow] = field(default_factory=list)
+    notes: Sequence[str] = field(default_factory=list)
+    partial: Container[str] = ()
+
+
+async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
+    """The link's clicks and visitors today and on the days before."""
+    found = await ask(_query(link_id, last_days(now, zone), TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
+    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b}" for row in found.rows]
+
+    def rows(measure: Measure) -> list[CourseRow]:
+        counts = [[count_of(row.values, measure)] for row in found.rows]
+        return list(zip(labels, counts, strict=True))
+
+    # What every sum of visitors has to be told of stands on the page already.
+    notes = [each for each in found.notes if "midnight" in each]
+    partial = {label for label, row in zip(labels, found.rows, strict=True) if row.is_partial}
+    return LinkCourse(rows(Measure.CLICKS), rows(Measure.VISITORS), notes, partial)
+
+
+async def course_by_hour(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
+    """The link's clicks in this hour and in those before."""
+    found = await ask(_query(link_id, last_hours(now, zone), TimeField.HOUR, Measure.CLICKS))
+    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b, %H:00}" for row in found.rows]
+    rows = [(label, [count_of(row.values)]) for label, row in zip(labels, found.rows, strict=True)]
+    partial = {label for label, row in zip(labels, found.rows, strict=True) if row.is_partial}
+    return LinkCourse(rows, partial=partial)
+
+
+def last_days(now: datetime, zone: ZoneInfo) -> QueryPeriod:
+    """Today in this time zone and the days before, DAYS together."""
+    first = now.astimezone(zone).date() - (DAYS - 1) * _DAY
+    return QueryPeriod(datetime(first.year, first.month, first.day, tzinfo=zone), _next_quarter(now), zone)
+
+
+def last_hours(now: datetime, zone: ZoneInfo) -> QueryPeriod:
+    """This hour of the time zone's clocks and those before, HOURS together."""
+    begun = now.astimezone(zone).replace(minute=0, second=0, microsecond=0).astimezone(UTC)
+    return QueryPeriod(begun - (HOURS - 1) * _HOUR, _next_quarter(now), zone)
+
+
+def _next_quarter(now: datetime) -> datetime:
+    """The end of the quarter of an hour that is now: clicks of this moment count."""
+    seconds = _QUARTER.total_seconds()
+    return datetime.fromtimestamp((now.timestamp() // seconds + 1) * seconds, UTC)
+
+
+def _query(link_id: LinkId, period: QueryPeriod, by: TimeField, *measures: Measure) -> Query:
+    only = {Field.LINK: frozenset[str | None]([link_id])}
+    return Query(period=period, measures=measures, group_by=(Field(by),), filters=only)

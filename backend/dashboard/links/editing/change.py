@@ -1,0 +1,109 @@
+"""/links/ID/edit and /links/ID/status: change a link."""
+
+from __future__ import annotations
+
+from quart import Response, abort, redirect, url_for
+
+from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.editing.form import (
+    CHANGE_RULES,
+    Fields,
+    Problems,
+    fields_of,
+    read_body,
+    sent_fields,
+)
+from backend.dashboard.links.editing.limit_form import limits_of, read_limits, sent_limits
+from backend.dashboard.links.editing.own_link import own_link, short_url_of
+from backend.dashboard.links.editing.tags import TagChoices, choices_for, own_field, sent_choices, tag_changes
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId
+from backend.domain.links.input import CHANGE_FIELDS, Changes, parse_changes
+from backend.domain.links.links import CreatedBy, Link
+from backend.domain.links.operations import ChangeLink, LinkGone, LinkRequest
+from backend.storage.accounts.users.passwords import with_password_hash
+from backend.storage.links.writing.writes import store_link
+from backend.web.current import resources
+
+
+@dashboard.get("/links/<link_id>/edit")
+async def links_edit(link_id: LinkId) -> Response:
+    """The form with the link's current fields."""
+    link = await own_link(link_id)
+    return await change_form(link, fields_of(link), {})
+
+
+@dashboard.post("/links/<link_id>/edit")
+async def links_change(link_id: LinkId) -> Response:
+    """Change the link and show it; if the input is invalid, show the form again with the errors."""
+    link = await own_link(link_id)
+    fields, choices = sent_fields(CHANGE_RULES) | sent_limits(link), await sent_choices()
+    body, problems = read_body(fields, CHANGE_RULES)
+    limits, limit_problems = read_limits(fields)
+    body, problems = body | limits, problems | limit_problems
+    if problems:
+        return await change_form(link, fields, problems, choices)
+    try:
+        changes = parse_changes(body | await tag_changes(choices), CHANGE_FIELDS)
+        await store_changes(link, await with_password_hash(changes))
+    except InvalidField as error:
+        return await change_form(link, fields, {own_field(error): error.rule}, choices)
+    return _back(link, "link-changed")
+
+
+@dashboard.post("/links/<link_id>/status")
+async def links_status(link_id: LinkId) -> Response:
+    """Enable or disable the link; an archived one stays as it is."""
+    link = await own_link(link_id)
+    is_enabled = field("is_enabled") == "true"
+    if link.is_archived:
+        return _back(link, "link-archived")
+    await store_changes(link, {"is_enabled": is_enabled})
+    return _back(link, "link-enabled" if is_enabled else "link-disabled")
+
+
+@dashboard.post("/links/<link_id>/archive")
+async def links_archive(link_id: LinkId) -> Response:
+    """Archive the link, or take it out of the archive."""
+    link = await own_link(link_id)
+    is_archived = field("is_archived") == "true"
+    await store_changes(link, {"is_archived": is_archived})
+    return _back(link, "link-archived" if is_archived else "link-unarchived")
+
+
+async def store_changes(link: Link, changes: Changes, seen: Changes | None = None) -> None:
+    """Store the changes. Answers 404 if the link does not exist any more.
+
+    Raises LinkChangedMeanwhile if it has not the values any more that are `seen`.
+    """
+    try:
+        change = ChangeLink(link.id, changes, seen=seen or {})
+        request = LinkRequest(link.org_id, CreatedBy.PERSON, resources().clock(), change)
+        await store_link(resources().database, request, resources().destinations)
+    except LinkGone:
+        abort(404)
+
+
+def _back(link: Link, notice: str) -> Response:
+    return redirect(url_for("dashboard.links_one", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]
+
+
+async def change_form(
+    link: Link, fields: Fields, problems: Problems, choices: TagChoices | None = None
+) -> Response:
+    """The form with these texts in its fields, and what is wrong with some of them.
+
+    Without `choices`, the link's tags are ticked.
+    """
+    status = 422 if problems else 200
+    return await page(
+        "links/link_edit.html",
+        status,
+        link=link,
+        short_url=short_url_of(link),
+        fields=limits_of(link) | fields,
+        problems=problems,
+        tag_choices=choices or await choices_for(link.tag_ids),
+    )

@@ -1,0 +1,82 @@
+"""The section of a link's form about its limits. Times are typed in the time zone of the browser."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.dashboard.frame.form import field, form
+from backend.dashboard.links.editing.form import Fields, Problems
+from backend.domain.analytics.input import UTC_ZONE
+from backend.domain.errors import InvalidField
+from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES
+from backend.domain.links.links import Link
+
+_SHOWN = (*LIMIT_TIMES, "max_clicks", "expired_url")
+# The time zone in which the form was shown, and whether the link asks for a password.
+_ZONE, _HAS_PASSWORD = "limits_zone", "has_password"
+_FORM = "%Y-%m-%dT%H:%M:%S"
+
+
+def empty_limits() -> Fields:
+    """The fields of a link without limits."""
+    return {**dict.fromkeys(_SHOWN, ""), _ZONE: zone_of_browser().key, _HAS_PASSWORD: ""}
+
+
+def limits_of(link: Link) -> Fields:
+    """The text of each field for an existing link. A password is never shown, only that there is one."""
+    limits, zone = link.limits, zone_of_browser()
+    given = {name: str(getattr(limits, name) or "") for name in ("max_clicks", "expired_url")}
+    times = {
+        name: time.astimezone(zone).strftime(_FORM) for name in LIMIT_TIMES if (time := getattr(limits, name))
+    }
+    return empty_limits() | given | times | {_HAS_PASSWORD: "true" if limits.password_hash else ""}
+
+
+def sent_limits(link: Link | None = None) -> Fields:
+    """The text of each field from the current request, to be shown again. `link` is the one to change."""
+    has_password = "true" if link and link.limits.password_hash else ""
+    return {name: field(name) for name in _SHOWN} | {_ZONE: _zone().key, _HAS_PASSWORD: has_password}
+
+
+def read_limits(fields: Fields) -> tuple[dict[str, Any], Problems]:
+    """The limits in the body for the REST API, and the error of each invalid field.
+
+    An empty field takes its limit away, but for the password: that is kept, unless its removal is asked for.
+    """
+    values: dict[str, object] = {name: _value(name, fields[name]) for name in _SHOWN}
+    if form().get("remove_password"):
+        values["password"] = None
+    elif password := form().get("password"):
+        values["password"] = password
+    problems: Problems = {}
+    for name, value in values.items():
+        try:
+            if value is not None:
+                LIMIT_FIELDS[name].parse(name, value)
+        except InvalidField as error:
+            problems[name] = "must be a date and a time" if name in LIMIT_TIMES else error.rule
+    return values, problems
+
+
+def _value(name: str, text: str) -> object:
+    if not text:
+        return None
+    if name in LIMIT_TIMES:
+        return _in_zone(text)
+    is_number = name == "max_clicks" and text.isascii() and text.isdecimal() and len(text) < 20
+    return int(text) if is_number else text
+
+
+def _in_zone(text: str) -> str:
+    """A time of the form with its zone; the text itself if it is no time."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=_zone()).isoformat()
+    except (ValueError, OverflowError):
+        return text
+
+
+def _zone() -> ZoneInfo:
+    return zone_named(field(_ZONE)) or UTC_ZONE

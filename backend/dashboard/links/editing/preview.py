@@ -1,0 +1,30 @@
+"""/links/ID/preview: fill in a link's social fields from the page that it leads to."""
+
+from __future__ import annotations
+
+from quart import Response, redirect, url_for
+
+from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.links.editing.change import change_form, store_changes
+from backend.dashboard.links.editing.form import fields_of
+from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.ids import LinkId
+from backend.storage.driver.deadlines import clock_stopped
+from backend.web.current import resources
+from backend.web_client.page_preview import lacking, read_preview
+from backend.web_client.page_reader import Unreadable
+
+
+@dashboard.post("/links/<link_id>/preview")
+async def links_preview(link_id: LinkId) -> Response:
+    """Read the destination once, set those social fields that the link lacks, and show the form with them."""
+    link = await own_link(link_id)
+    try:
+        with clock_stopped():
+            preview = await read_preview(resources().pages, link)
+    except Unreadable as error:
+        return await change_form(link, fields_of(link), {"destination_url": f"can't be read: it {error}"})
+    if found := lacking(await own_link(link_id), preview):
+        await store_changes(link, found)
+    notice = "preview-filled" if found else "preview-empty"
+    return redirect(url_for("dashboard.links_edit", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]

@@ -1,0 +1,167 @@
+"""/links/ID/rules: where visitors go instead of the destination: read, changed, put in order and tried."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quart import Response, abort, redirect, request, url_for
+
+from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.editing.change import store_changes
+from backend.dashboard.links.editing.own_link import own_link, short_url_of
+from backend.dashboard.links.editing.rule_form import (
+    DAY_TICKS,
+    EMPTY,
+    PLATFORM_TICKS,
+    Fields,
+    field_of,
+    fields_of_rule,
+    rule_of,
+    sent_rule_fields,
+)
+from backend.dashboard.links.editing.rule_trial import Trial, try_rules
+from backend.dashboard.links.editing.rule_variants import COLUMNS, best_of, variants_of
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId
+from backend.domain.links.input import CHANGE_FIELDS, parse_changes
+from backend.domain.links.links import Link
+from backend.domain.links.operations import LinkChangedMeanwhile
+from backend.domain.links.rule_words import WEEKDAYS, condition_in_words, outcome_in_words
+from backend.domain.links.rules import variant_names
+from backend.web.current import resources
+
+RuleBodies = list[dict[str, Any]]
+_CHANGED = "The rules were changed by somebody else meanwhile. Look at them again; nothing was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class RuleWords:
+    """A rule as a sentence in two parts."""
+
+    condition: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The form for a rule: a new one, or the one at this place (from 0)."""
+
+    place: int | None
+    fields: Fields
+    problems: dict[str, str]
+
+
+@dashboard.get("/links/<link_id>/rules")
+async def links_rules(link_id: LinkId) -> Response:
+    """The rules as sentences, the form for one, and what comes of a visitor who is tried."""
+    link = await own_link(link_id)
+    place = _place(request.args.get("edit", ""), link.rules)
+    fields = EMPTY if place is None else fields_of_rule(link.rules[place])
+    trial = try_rules(link, request.args, resources().clock()) if "try_platform" in request.args else None
+    return await _page(link, _Form(place, fields, {}), trial=trial)
+
+
+@dashboard.post("/links/<link_id>/rules")
+async def links_rules_save(link_id: LinkId) -> Response:
+    """Add a rule behind the others, or change the one at `place`."""
+    link = await own_link(link_id)
+    fields, place = sent_rule_fields(), _place(field("place"), link.rules)
+    if field("seen") != mark_of(link.rules):
+        return await _changed(link)
+    try:
+        rule = rule_of(fields)
+        before, after = (link.rules, []) if place is None else (link.rules[:place], link.rules[place + 1 :])
+        await _store(link, [*before, rule, *after])
+    except InvalidField as error:
+        return await _page(link, _Form(place, fields, {field_of(error): error.rule}))
+    except LinkChangedMeanwhile:
+        return await _changed(await own_link(link_id))
+    return _back(link)
+
+
+@dashboard.post("/links/<link_id>/rules/order")
+async def links_rules_order(link_id: LinkId) -> Response:
+    """Move the rule at `place` up or down by one, or remove it."""
+    link = await own_link(link_id)
+    if field("seen") != mark_of(link.rules):
+        return await _changed(link)
+    place = _place(field("place"), link.rules)
+    if place is None:
+        abort(400)
+    rules = list(link.rules)
+    rule = rules.pop(place)
+    match field("action"):
+        case "up":
+            rules.insert(max(0, place - 1), rule)
+        case "down":
+            rules.insert(place + 1, rule)
+        case "remove":
+            pass
+        case _:
+            abort(400)
+    try:
+        await _store(link, rules)
+    except LinkChangedMeanwhile:
+        return await _changed(await own_link(link_id))
+    return _back(link)
+
+
+def words_of(link: Link) -> list[RuleWords]:
+    """The link's rules as sentences."""
+    return [RuleWords(condition_in_words(each), outcome_in_words(each)) for each in link.rules]
+
+
+def mark_of(rules: Sequence[dict[str, Any]]) -> str:
+    """What tells these rules apart from others, so that nobody changes what somebody else has changed."""
+    return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
+
+
+async def _store(link: Link, rules: RuleBodies) -> None:
+    await store_changes(link, parse_changes({"rules": rules}, CHANGE_FIELDS), {"rules": link.rules})
+
+
+async def _changed(link: Link) -> Response:
+    """The page of the rules as they are now, which are not those that the sender saw."""
+    return await _page(link, _Form(None, EMPTY, {}), problem=_CHANGED)
+
+
+async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem: str = "") -> Response:
+    variants = await variants_of(link, resources().clock())
+    return await page(
+        "links/rules.html",
+        409 if problem else 422 if form.problems else 200,
+        link=link,
+        short_url=short_url_of(link),
+        rules=words_of(link),
+        seen=mark_of(link.rules),
+        place=form.place,
+        fields=form.fields,
+        problems=form.problems,
+        platform_ticks=PLATFORM_TICKS,
+        day_ticks=dict(zip(DAY_TICKS, WEEKDAYS, strict=True)),
+        trial=trial,
+        tried=request.args,
+        last=next((number for number, each in enumerate(link.rules, 1) if not each["if"]), None),
+        has_variants=bool(variant_names(link.rules)),
+        variants=variants,
+        best=best_of(variants),
+        variant_columns=COLUMNS,
+        problem=problem,
+    )
+
+
+def _place(text: str, rules: Sequence[object]) -> int | None:
+    """The place of a rule that is there."""
+    is_number = text.isascii() and text.isdecimal() and len(text) < 4
+    return int(text) if is_number and int(text) < len(rules) else None
+
+
+def _back(link: Link) -> Response:
+    where = url_for("dashboard.links_rules", link_id=link.id, notice="rules-changed")
+    return redirect(where, 303)  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""Organizations, and what belongs to them: users, sessions, keys, origins and apps."""

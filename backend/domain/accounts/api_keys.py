@@ -1,0 +1,90 @@
+"""API keys: their kinds, their text, and how a key is checked although only its hash is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from backend.domain.fields.rules import Text
+from backend.domain.ids import KeyId, OrgId
+
+NAME_RULE = Text(200, shown=True)
+
+
+class KeyKind(StrEnum):
+    """What a key may do (contract, "Authentication"; decisions, "what each key kind may do")."""
+
+    REST = "rest"
+    MOBILE = "mobile"
+    WEB = "web"
+
+    @property
+    def prefix(self) -> str:
+        """The text that every key of this kind starts with."""
+        return _PREFIXES[self]
+
+
+_PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_web_"}
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is stored: its hash, and details that help its owner to recognize it.
+
+    `name` says what it is for; if it has one. `last_used_at` is exact to the day. None: not used since uses
+    are recorded.
+    """
+
+    id: KeyId
+    org_id: OrgId
+    kind: KeyKind
+    key_hash: str
+    last_four: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+    name: str | None = None
+
+    @property
+    def hint(self) -> str:
+        """The key with its secret part hidden, for lists."""
+        return f"{self.kind.prefix}…{self.last_four}"
+
+    def is_for(self, key_hash: str) -> bool:
+        """Whether the stored key has this hash.
+
+        Takes the same time for every hash, so timing reveals nothing.
+        """
+        return hmac.compare_digest(self.key_hash, key_hash)
+
+
+def key_text(kind: KeyKind, secret: str) -> str:
+    """The full text of a key, which its owner sees only once."""
+    return kind.prefix + secret
+
+
+def kind_of(key: str) -> KeyKind | None:
+    """The kind of key that the text's prefix stands for; None if it has no known prefix."""
+    return next((kind for kind, prefix in _PREFIXES.items() if key.startswith(prefix)), None)
+
+
+def hash_key(key: str) -> str:
+    """SHA-256 of the key's text, in hex.
+
+    A plain hash is enough: a key has 192 random bits, so it can't be guessed.
+    """
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def new_key(
+    kind: KeyKind, secret: str, *, key_id: KeyId, org_id: OrgId, now: datetime, name: str | None = None
+) -> ApiKey:
+    """The record to store for the key `key_text(kind, secret)`.
+
+    `now` becomes its creation time.
+    """
+    key = key_text(kind, secret)
+    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name)

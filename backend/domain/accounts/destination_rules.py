@@ -1,0 +1,49 @@
+"""An organization's rules for destinations: patterns of addresses that its links may lead to, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields.address_patterns import AddressPattern
+from backend.domain.fields.rules import Schema
+
+MOST_PATTERNS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationRules:
+    """An organization's patterns of addresses, each as AddressPattern stores it.
+
+    Where some are `allowed`, its links lead nowhere else; to `refused` ones they lead never.
+    """
+
+    allowed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+class PatternList:
+    """A list of patterns of addresses; one that is there twice counts once."""
+
+    _PATTERN = AddressPattern()
+
+    def parse(self, field: str, value: object) -> tuple[str, ...]:
+        """The patterns in their order, in the form in which they are stored. Raises InvalidField."""
+        if not isinstance(value, list):
+            raise InvalidField(field, "must be a list of addresses")
+        places = enumerate(value)
+        parsed = dict.fromkeys(self._PATTERN.parse(f"{field}[{place}]", each) for place, each in places)
+        if len(parsed) > MOST_PATTERNS:
+            raise InvalidField(field, f"must have at most {MOST_PATTERNS} patterns")
+        return tuple(parsed)
+
+    def schema(self) -> Schema:
+        """JSON Schema of the list."""
+        return {"type": "array", "items": self._PATTERN.schema()}
+
+
+def parse_rules(given: Mapping[str, Iterable[object]]) -> DestinationRules:
+    """The rules in lists of patterns called `allowed` and `refused`. Raises InvalidField."""
+    allowed, refused = (PatternList().parse(name, [*given.get(name, ())]) for name in ("allowed", "refused"))
+    return DestinationRules(allowed, refused)

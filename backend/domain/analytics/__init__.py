@@ -1,0 +1,1 @@
+"""Queries of analytics: how they are asked, and what their answers say."""

@@ -1,0 +1,99 @@
+"""Answers to queries of analytics: rows of what was counted, in order, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import Query, Shown
+from backend.domain.ids import LinkId
+
+# Decimals of a rate and of a shared count.
+RATE_DIGITS = 6
+
+# What a row is of, in the order of the query's `group_by`; None where there is none.
+Group = tuple[str | None, ...]
+Amounts = Mapping[str, Decimal]
+Counts = Mapping[str, int | float]
+# A number, an amount, or either by currency; None for a rate without clicks, and a change of nothing.
+Value = int | float | Decimal | Amounts | Counts | None
+Values = Mapping[Shown, Value]
+
+
+class RowKind(StrEnum):
+    """Rows apart from those of the values of a field (decisions, "words-of-reports")."""
+
+    NOT_CREDITED = "not_credited"  # no touch gets the credit
+    PURGED_LINKS = "purged_links"  # a link does that was deleted for good
+
+    @property
+    def words(self) -> str:
+        """What people call such a row."""
+        return "Not credited" if self is RowKind.NOT_CREDITED else "Links deleted for good"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLink:
+    """How people name a link that rows are of."""
+
+    domain: str
+    path: str
+    link_name: str
+
+
+class Row(NamedTuple):
+    """The figures of one group, and those of the period that it is compared with, if there is one.
+
+    `kind` tells rows apart that have none of the values of `group`. Of one that `is_partial`, only a part of
+    its hour, day, week or month is there. `change` is that against `previous`, if the query asks for it.
+    """
+
+    group: Group
+    values: Values
+    previous: Values | None = None
+    kind: RowKind | None = None
+    is_partial: bool = False
+    change: Values | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfAnswer:
+    """Some rows of an answer, and the links that they are of."""
+
+    rows: Sequence[Row]
+    links: Mapping[LinkId, NamedLink] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyticsAnswer:
+    """Rows of one page, and what all rows come to.
+
+    `notes` are sentences for people: why rows and totals differ, and what is counted in a special way.
+    `links` has the links that rows are of, if the query groups by link. `rows_in_all` counts those of all
+    pages, and is None where rows come in pieces behind the answer; `previous_period` is the one that is
+    compared with.
+    """
+
+    query: Query
+    rows: Sequence[Row]
+    totals: Row
+    rows_in_all: int | None
+    next_cursor: str | None
+    notes: Sequence[str]
+    previous_period: QueryPeriod | None = None
+    links: Mapping[LinkId, NamedLink] = field(default_factory=dict)
+
+    @property
+    def rows_left_out(self) -> int | None:
+        """How many rows are on other pages; None where rows come in pieces."""
+        return None if self.rows_in_all is None else self.rows_in_all - len(self.rows)
+
+
+def plain_count(count: int | Fraction) -> int | float:
+    """A number of leads or conversions: a whole one, or with the fraction that shared credit gives it."""
+    return int(count) if count == int(count) else round(float(count), RATE_DIGITS)

@@ -1,0 +1,324 @@
+"""Reads queries of analytics: from a JSON body, a query string or a command line, by the same rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from backend.domain.analytics.filters import Filters
+from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
+from backend.domain.analytics.query import (
+    CHANGE,
+    DEFAULT_LIMIT,
+    MOST_GROUPINGS,
+    MOST_LIMIT,
+    Field,
+    Measure,
+    Order,
+    Query,
+)
+from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
+from backend.domain.fields.rules import Flag, Instant, Rule, Schema, Text, Word, parse_fields, parse_string
+from backend.domain.fields.time_zones import TimeZone
+from backend.domain.sales.credit_rules import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
+from backend.domain.visitors.call_fields import CurrencyCode
+
+DEFAULT_DAYS = 28
+# What a row is of may be long, and so is a cursor that names it.
+_LONGEST_CURSOR = 65_536
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A list of members of an enumeration, each given as its text, none twice."""
+
+    choices: type[StrEnum]
+    most: int
+    least: int = 0
+
+    def parse(self, field: str, value: object) -> tuple[Any, ...]:
+        """The members. Raises InvalidField."""
+        if not isinstance(value, list):
+            raise InvalidField(field, "must be a list")
+        if not self.least <= len(value) <= self.most:
+            raise InvalidField(field, f"must have from {self.least} to {self.most} entries")
+        found = tuple(Word(self.choices).parse(field, each) for each in value)
+        if len(set(found)) < len(found):
+            raise InvalidField(field, "must not have one twice")
+        return found
+
+    def schema(self) -> Schema:
+        """JSON Schema of the list."""
+        items = Word(self.choices).schema()
+        sizes = {"minItems": self.least, "maxItems": self.most, "uniqueItems": True}
+        return {"type": "array", "items": items} | sizes
+
+
+class DateOrInstant:
+    """A date, which means its beginning in the query's time zone, or a time in ISO 8601 with a zone."""
+
+    _RULE = Instant()
+
+    def parse(self, field: str, value: object) -> date | datetime:
+        """The date, or the time in UTC. Raises InvalidField."""
+        instant = self._RULE.parse(field, value)
+        return instant if len(str(value)) > len("2026-01-31") else instant.date()
+
+    def schema(self) -> Schema:
+        """JSON Schema of a date or time."""
+        return self._RULE.schema()
+
+
+class OrderRule:
+    """A column, with `-` before it for descending, or `change.` and a measure for how much that changed."""
+
+    def parse(self, field: str, value: object) -> Order:
+        """The column and its direction. Raises InvalidField."""
+        text = parse_string(field, value)
+        signed = text.removeprefix("-")
+        column = signed.removeprefix(CHANGE)
+        is_descending, of_change = text != signed, signed != column
+        if column in set(Measure):
+            return Order(Measure(column), is_descending, of_change)
+        if column in set(Field) and not of_change:
+            return Order(Field(column), is_descending)
+        raise InvalidField(
+            field,
+            "must be one of measures and group_by, or change. and a measure, with - before it for descending",
+        )
+
+    def schema(self) -> Schema:
+        """JSON Schema of all columns, in both directions."""
+        words = [*Measure, *Field, *(f"{CHANGE}{each}" for each in Measure)]
+        return {"type": "string", "enum": [*words, *(f"-{each}" for each in words)], "example": "-clicks"}
+
+
+@dataclass(frozen=True, slots=True)
+class UpTo:
+    """A whole number from 1 to `most`."""
+
+    most: int
+    default: int | None = None
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField."""
+        if type(value) is not int or not 1 <= value <= self.most:
+            raise InvalidField(field, f"must be a whole number from 1 to {self.most}")
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        default = {} if self.default is None else {"default": self.default}
+        return {"type": "integer", "minimum": 1, "maximum": self.most} | default
+
+
+FIELDS: dict[str, Rule[Any]] = {
+    "measures": Words(Measure, len(Measure), 1),
+    "group_by": Words(Field, MOST_GROUPINGS),
+    "from": DateOrInstant(),
+    "to": DateOrInstant(),
+    "timezone": TimeZone(),
+    "week_starts": Word(WeekStart),
+    "filters": Filters(),
+    "compare": Word(Comparison),
+    "change": Flag(),
+    "currency": CurrencyCode(),
+    "credit": Word(CreditTo),
+    "model": Word(Model),
+    "lookback_days": UpTo(MOST_LOOKBACK_DAYS),
+    "as_of": DateOrInstant(),
+    "order_by": OrderRule(),
+    "limit": UpTo(MOST_LIMIT, DEFAULT_LIMIT),
+    "cursor": Text(_LONGEST_CURSOR),
+}
+# Null stands for such a field that is not given.
+_FILTERS_EXAMPLE = '{"campaign":["spring",null]}'
+NULLABLE = frozenset({"compare", "currency", "lookback_days", "as_of", "order_by", "cursor"})
+_IN_QUERY = {"compare", "change", "currency", "limit", "cursor", "measures", "group_by", "filters"}
+UTC_ZONE = ZoneInfo("UTC")
+
+
+def parse_query(body: Mapping[str, object], now: datetime) -> Query:
+    """The query in a body. What is not given has its default.
+
+    Raises InvalidField, also for unknown fields, with the errors of all; and for what is not kept together.
+    """
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of this request")
+        for name in body
+        if name not in FIELDS
+    ]
+    given = parse_fields(
+        FIELDS,
+        {name: value for name, value in body.items() if not (value is None and name in NULLABLE)},
+        errors,
+    )
+    raise_all(errors)
+    period = _period(given, now)
+    asked = {name: value for name, value in given.items() if name in _IN_QUERY}
+    return Query(period=period, rules=_rules(given), order=given.get("order_by"), now=now, **asked)
+
+
+CREDIT_FIELDS = ("credit", "model", "lookback_days", "as_of")
+
+
+def parse_rules(given: Mapping[str, object]) -> CreditRules:
+    """The rules of credit in these fields, each of which may be left out; days are in UTC.
+
+    Raises InvalidField.
+    """
+    return _rules({name: FIELDS[name].parse(name, given[name]) for name in CREDIT_FIELDS if name in given})
+
+
+def _rules(given: Mapping[str, Any]) -> CreditRules:
+    """How credit is given. A date that it stood on includes all of this day."""
+    as_of = given.get("as_of")
+    if as_of is not None and not isinstance(as_of, datetime):
+        if as_of == date.max:
+            raise _unreckonable("as_of")
+        as_of = _moment("as_of", as_of + _DAY, given.get("timezone", UTC_ZONE))
+    return CreditRules(
+        given.get("credit", CreditTo.DEVICE),
+        given.get("model", Model.LAST_NON_DIRECT),
+        given.get("lookback_days"),
+        as_of,
+    )
+
+
+def _period(given: Mapping[str, Any], now: datetime) -> QueryPeriod:
+    """The time between `from` and `to`; by default the last 28 days of the time zone, today included."""
+    zone: ZoneInfo = given.get("timezone", UTC_ZONE)
+    end = given.get("to", now.astimezone(zone).date() + _DAY)
+    end_at = _moment("to", end, zone)
+    week: WeekStart = given.get("week_starts", WeekStart.MONDAY)
+    if "from" in given:
+        return QueryPeriod(_moment("from", given["from"], zone), end_at, zone, week)
+    try:
+        local = end_at.astimezone(zone).replace(tzinfo=None) - DEFAULT_DAYS * _DAY
+        start_at = local.replace(tzinfo=zone).astimezone(UTC)
+    except OverflowError:
+        raise _unreckonable("to") from None
+    return QueryPeriod(start_at, end_at, zone, week)
+
+
+def _moment(field: str, at: date | datetime, zone: ZoneInfo) -> datetime:
+    if isinstance(at, datetime):
+        return at
+    try:
+        return datetime(at.year, at.month, at.day, tzinfo=zone).astimezone(UTC)
+    except OverflowError:
+        raise _unreckonable(field) from None
+
+
+def _unreckonable(field: str) -> InvalidField:
+    return InvalidField(field, "must be a date that can be reckoned with")
+
+
+class Listed:
+    """What `rule` takes as a list, written as texts with commas between them."""
+
+    def __init__(self, rule: Words) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> list[str]:
+        """The texts, which `rule` takes. Raises InvalidField."""
+        texts = str(value).split(",") if value else []
+        self._rule.parse(field, texts)
+        return texts
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text: as the list, with commas."""
+        words = "|".join(self._rule.choices)
+        some = f"({words})(,({words}))*"
+        return {"type": "string", "pattern": f"^{some}$" if self._rule.least else f"^({some})?$"}
+
+
+class AsJson:
+    """What `rule` takes, written as JSON."""
+
+    def __init__(self, rule: Rule[Any]) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> object:
+        """What the JSON says, which `rule` takes. Raises InvalidField."""
+        try:
+            found: object = json.loads(str(value))
+        except (ValueError, RecursionError):
+            raise InvalidField(field, f"must be JSON, such as {_FILTERS_EXAMPLE}") from None
+        self._rule.parse(field, found)
+        return found
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text."""
+        return {"type": "string", "contentMediaType": "application/json", "example": _FILTERS_EXAMPLE}
+
+
+class _Digits:
+    """The number that `rule` takes, written in digits."""
+
+    def __init__(self, rule: UpTo) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField."""
+        text = str(value)
+        return self._rule.parse(field, int(text) if re.fullmatch(r"[0-9]{1,9}", text) else value)
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return self._rule.schema()
+
+
+class _TrueOrFalse:
+    """What `rule` takes, written as a word."""
+
+    def __init__(self, rule: Flag) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> bool:
+        """What the word says. Raises InvalidField."""
+        words: dict[object, object] = {"true": True, "false": False}
+        return self._rule.parse(field, words.get(value, value))
+
+    def schema(self) -> Schema:
+        """JSON Schema of both words."""
+        return self._rule.schema()
+
+
+class _Written:
+    """What `rule` takes, as it is written."""
+
+    def __init__(self, rule: Rule[Any]) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> object:
+        """The text. Raises InvalidField."""
+        self._rule.parse(field, value)
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text."""
+        return self._rule.schema()
+
+
+def _parameter(name: str, rule: Rule[Any]) -> Rule[Any]:
+    if isinstance(rule, Words):
+        return Listed(rule)
+    if isinstance(rule, UpTo):
+        return _Digits(rule)
+    if isinstance(rule, Flag):
+        return _TrueOrFalse(rule)
+    return AsJson(rule) if name == "filters" else _Written(rule)
+
+
+# The fields of a whole answer as parameters, each to the text or list that FIELDS takes.
+PARAMETERS: dict[str, Rule[Any]] = {
+    name: _parameter(name, rule) for name, rule in FIELDS.items() if name not in {"limit", "cursor"}
+}

@@ -1,0 +1,23 @@
+"""What each measure counts, in a sentence (decisions, "words-of-reports"): one for the dashboard and REST."""
+
+from __future__ import annotations
+
+from backend.domain.analytics.query import Measure
+
+MEANINGS: dict[Measure, str] = {
+    Measure.CLICKS: "Visits of links by people, without crawlers, previews and pages that were loaded ahead.",
+    Measure.VISITORS: "Different browsers, each once on each day in UTC.",
+    Measure.NOT_COUNTED: "Requests for links that are no clicks.",
+    Measure.INSTALLS: "Installs of apps.",
+    Measure.LEADS: "Leads that were told, each once.",
+    Measure.CONVERSIONS: "Sales that were told, each once; with a currency, those in it.",
+    Measure.EVENTS: "Custom events that were told, each once.",
+    Measure.CUSTOMERS: "Different customers who bought.",
+    Measure.CONTACTS: "Different customers with a lead or a sale: customers, and who is only known so far.",
+    Measure.REVENUE: "What was paid, before refunds.",
+    Measure.REFUNDS: "What was paid back of the revenue, at the time of its sale.",
+    Measure.NET_REVENUE: "The revenue less what was paid back.",
+    Measure.CONVERSION_RATE: "Conversions that came of links, by clicks: what no link led to is left out.",
+    Measure.REVENUE_PER_CLICK: "Revenue that came of links, by clicks: what no link led to is left out.",
+    Measure.CHANCE_OF_BEST: "The chance that a variant converts better than the others it stood beside.",
+}

@@ -1,0 +1,129 @@
+"""What is to be known of the figures of an answer: sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+
+from backend.domain.analytics.answer import RowKind, plain_count
+from backend.domain.analytics.figures import GroupSums
+from backend.domain.analytics.query import CLICK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
+
+_KINDS = {
+    RowKind.NOT_CREDITED: "“Not credited” (kind not_credited) is what no touch gets the credit for: by these "
+    "rules, no link, campaign or ad led to it.",
+    RowKind.PURGED_LINKS: "“Links deleted for good” (kind purged_links) has leads and conversions that such "
+    "links get the credit for; their clicks are in the totals only.",
+}
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class NotedFacts:
+    """What notes tell of: the totals, the kinds of rows apart, and conversions left out by their currency."""
+
+    total: GroupSums
+    kinds: Collection[RowKind]
+    left_out: Mapping[str, int | Fraction]
+
+
+def notes_on(query: Query, counted: NotedFacts, missing: Mapping[Measure, int]) -> list[str]:
+    """The notes on what was counted. `missing`: how much more the totals have than all rows, by link."""
+    return [
+        *_of_clicks(query),
+        *_of_people(query),
+        *_of_links(query, missing),
+        *([query.rules.in_words] if query.needed & SALES else ()),
+        *(note for kind, note in _KINDS.items() if kind in counted.kinds),
+        *_of_rates(query, counted),
+        *_of_currencies(query, counted),
+    ]
+
+
+def notes_on_time(query: Query) -> list[str]:
+    """The notes on the parts of the time, and on the time that is compared with."""
+    notes = []
+    if partial := sorted(query.partial_labels):
+        named = ", ".join(partial if len(partial) <= _MOST_NAMED else (*partial[:_MOST_NAMED], "…"))
+        notes.append(f"Only a part lies in the time that was asked for, or it is not over: {named}.")
+    if query.compare:
+        notes.append(query.period.comparison_in_words(query.time_field, query.compare))
+    return notes
+
+
+def notes_on_former_days(query: Query, first: date, cut_days: int) -> list[str]:
+    """The notes on days before `first`, whose single clicks have expired.
+
+    So many of them are cut by the time zone's midnight, or by the period.
+    """
+    notes = []
+    by = [each for each in Field if each in CLICK_FIELDS | {Field.HOUR} and each in query.fields]
+    if by and Measure.VISITORS in query.measures:
+        named = ", ".join(by)
+        where = "row" if query.filters.keys().isdisjoint(by) and Field.VARIANT not in by else "figure"
+        notes.append(
+            f"Single clicks are known from {first} on. Visitors before are known by days and links only: "
+            f"by {named} they are in no {where}."
+        )
+    if query.click_fields and query.needed & SALES:
+        named = ", ".join(query.click_fields)
+        notes.append(
+            f"What came of clicks before {first} has no {named}: single clicks are known from then on."
+        )
+    if cut_days:
+        notes.append(
+            f"Visitors before {first} are known by days in UTC only: a day that this time zone or the period "
+            "cuts counts as a whole where its noon in UTC is."
+        )
+    return notes
+
+
+def _of_clicks(query: Query) -> Iterator[str]:
+    if query.rules.as_of and Measure.CLICKS in query.needed:
+        yield "Clicks are as they are known now."
+    if Field.VARIANT in query.fields:
+        yield "What has no variant, since no rule split its visitors, is in no figure."
+    if Measure.VISITORS in query.measures:
+        yield (
+            "A visitor is counted once on each day in UTC, and in each row that it belongs to: the visitors "
+            "of rows may be more than those of the totals."
+        )
+
+
+def _of_people(query: Query) -> Iterator[str]:
+    if PEOPLE.intersection(query.measures) and query.group_by:
+        yield "A customer who belongs to several rows counts in each of them, and once in the totals."
+
+
+def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
+    if names := [each for each in query.link_fields if each not in {Field.LINK, Field.DOMAIN}]:
+        named = ", ".join(names)
+        yield f"Clicks have the {named} that their link has now, also where it had another one then."
+    if Field.TAG in query.group_by:
+        yield (
+            "What is of a link with several tags counts in each of their rows, and once in the totals: the "
+            "rows may come to more. Clicks of links that have been deleted for good are in the totals only."
+        )
+        return
+    for measure, count in missing.items():
+        if count:
+            what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
+            yield f"{count} {what} in the totals are in no row: their links have been deleted for good."
+
+
+def _of_rates(query: Query, counted: NotedFacts) -> Iterator[str]:
+    total = counted.total
+    others = total.conversions - total.came_of_links
+    if others and RATES.intersection(query.measures):
+        yield (
+            f"{plain_count(others)} of {plain_count(total.conversions)} conversions came of no link: they "
+            "are in no rate, as rates are what came of links by their clicks."
+        )
+
+
+def _of_currencies(query: Query, counted: NotedFacts) -> Iterator[str]:
+    if left_out := counted.left_out:
+        named = ", ".join(f"{name}: {plain_count(count)}" for name, count in sorted(left_out.items()))
+        yield f"Conversions in other currencies than {query.currency} are in no figure ({named})."

@@ -1,0 +1,282 @@
+"""Queries of analytics: what is counted, by what, and of which time (decisions, "analytics-query").
+
+A query that exists can be answered: making one that has no meaning raises InvalidField.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
+from backend.domain.errors import InvalidField
+from backend.domain.sales.credit_rules import CreditRules
+
+MOST_GROUPINGS = 4
+MOST_LIMIT = 10_000
+DEFAULT_LIMIT = 100
+# Before a measure: how much it changed.
+CHANGE = "change."
+
+
+class Measure(StrEnum):
+    """What is counted."""
+
+    CLICKS = "clicks"
+    VISITORS = "visitors"
+    NOT_COUNTED = "not_counted"
+    INSTALLS = "installs"
+    LEADS = "leads"
+    CONVERSIONS = "conversions"
+    EVENTS = "events"
+    CUSTOMERS = "customers"  # who bought
+    CONTACTS = "contacts"  # who is known by a customer id, leads included
+    REVENUE = "revenue"
+    REFUNDS = "refunds"
+    NET_REVENUE = "net_revenue"
+    CONVERSION_RATE = "conversion_rate"
+    REVENUE_PER_CLICK = "revenue_per_click"
+    CHANCE_OF_BEST = "chance_of_best"  # that a variant converts better than the others
+
+
+class ByCurrency(StrEnum):
+    """What answers without a currency show beside a measure: how much of it is in each currency."""
+
+    CONVERSIONS = "conversions_by_currency"
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that it divides."""
+        return Measure(self.name.lower())
+
+
+# What answers show.
+Shown = Measure | ByCurrency
+
+
+class Field(StrEnum):
+    """What is counted by: a part of the time, something of the link, of the click, or an event's name."""
+
+    DAY = TimeField.DAY.value
+    WEEK = TimeField.WEEK.value
+    MONTH = TimeField.MONTH.value
+    HOUR = TimeField.HOUR.value
+    LINK = "link"
+    DOMAIN = "domain"
+    CAMPAIGN = "campaign"
+    SOURCE = "source"
+    MEDIUM = "medium"
+    TERM = "term"
+    CONTENT = "content"
+    TAG = "tag"
+    COUNTRY = "country"
+    PLATFORM = "platform"
+    SYSTEM = "system"
+    BROWSER = "browser"
+    REFERRER = "referrer"
+    VARIANT = "variant"
+    OUTCOME = "outcome"
+    EVENT = "event"
+
+
+TIMES = frozenset(Field(each) for each in TimeField)
+BREAKDOWNS = frozenset(
+    {Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.VARIANT}
+)
+# Of single clicks, and of sales by the click that earned them.
+CLICK_FIELDS = BREAKDOWNS | {Field.OUTCOME}
+LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
+MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
+# What is counted from visitors' leads, conversions and events.
+SALES = frozenset(
+    {
+        Measure.LEADS,
+        Measure.CONVERSIONS,
+        Measure.EVENTS,
+        Measure.CUSTOMERS,
+        Measure.CONTACTS,
+        Measure.REVENUE,
+        Measure.REFUNDS,
+    }
+)
+# What is counted of different people, each once.
+PEOPLE = frozenset({Measure.CUSTOMERS, Measure.CONTACTS})
+# What came of links, by clicks.
+RATES = frozenset({Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK})
+# What a link, a campaign or an ad led to, or nothing did.
+_OF_TOUCHES = SALES | {Measure.INSTALLS}
+# What each measure that is not counted itself is made of.
+_PARTS = {
+    Measure.NET_REVENUE: (Measure.REVENUE, Measure.REFUNDS),
+    Measure.CONVERSION_RATE: (Measure.CONVERSIONS, Measure.CLICKS),
+    Measure.REVENUE_PER_CLICK: (Measure.REVENUE, Measure.CLICKS),
+    Measure.CHANCE_OF_BEST: (Measure.CONVERSIONS, Measure.CLICKS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A filter that leaves everything but what has one of these values; None stands for what has none."""
+
+    values: frozenset[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A filter that leaves what has a value that begins with this text."""
+
+    text: str
+
+
+# Values that are left, or another way to say which.
+Filter = frozenset[str | None] | Not | Prefix
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A column, or its change against the time that is compared with, upwards or downwards."""
+
+    column: Measure | Field
+    is_descending: bool = False
+    of_change: bool = False
+
+    def __str__(self) -> str:
+        return f"{'-' * self.is_descending}{CHANGE * self.of_change}{self.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What is asked of an organization's analytics.
+
+    `filters` leaves what has one of the values in each of its fields, or what `Not` or `Prefix` say; None
+    stands for what has none. With `change`, rows say how much they changed against what they are compared
+    with. Without `order`, a part of the time comes first, oldest first, or else what has most of the first
+    measure. With `currency`, conversions are those of that currency. `cursor` is of the page before. What is
+    not over `now` is partial; None: all is over.
+    """
+
+    period: QueryPeriod
+    measures: tuple[Measure, ...] = (Measure.CLICKS,)
+    group_by: tuple[Field, ...] = ()
+    filters: Mapping[Field, Filter] = field(default_factory=dict)
+    compare: Comparison | None = None
+    change: bool = False
+    currency: str | None = None
+    rules: CreditRules = CreditRules()
+    order: Order | None = None
+    limit: int = DEFAULT_LIMIT
+    cursor: str | None = None
+    now: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Raises InvalidField, which names the field and what is possible."""
+        _check_lists(self)
+        _check_together(self)
+        _check_order(self)
+        if not 1 <= self.limit <= MOST_LIMIT:
+            raise InvalidField("limit", f"must be a whole number from 1 to {MOST_LIMIT}")
+
+    @property
+    def time_field(self) -> TimeField | None:
+        """The part of the time that is grouped by."""
+        return next((TimeField(each) for each in self.group_by if each in TIMES), None)
+
+    @property
+    def fields(self) -> frozenset[Field]:
+        """What is grouped or filtered by."""
+        return frozenset((*self.group_by, *self.filters))
+
+    @property
+    def click_fields(self) -> tuple[Field, ...]:
+        """What is grouped or filtered by of single clicks, each once, without what their links split."""
+        named = dict.fromkeys((*self.group_by, *self.filters))
+        return tuple(each for each in named if each in CLICK_FIELDS and each is not Field.VARIANT)
+
+    @property
+    def link_fields(self) -> tuple[Field, ...]:
+        """What is grouped or filtered by of links, each once."""
+        named = dict.fromkeys((*self.group_by, *self.filters))
+        return tuple(each for each in named if each in LINK_FIELDS)
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """What rows show, in order: the measures and, without a currency, how much of them is in each."""
+        behind = {} if self.currency else {each.measure: (each,) for each in ByCurrency}
+        return tuple(shown for each in self.measures for shown in (each, *behind.get(each, ())))
+
+    @property
+    def needed(self) -> frozenset[Measure]:
+        """What has to be counted, also for rates."""
+        return frozenset(part for each in self.measures for part in _PARTS.get(each, (each,)))
+
+    @property
+    def needs_subscription(self) -> bool:
+        """Whether it asks for install analytics (contract, "Install analytics")."""
+        return Measure.INSTALLS in self.needed
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether there are rows apart for what has no touch, and for links that were deleted for good."""
+        return not LINK_FIELDS.isdisjoint(self.group_by) and not self.needed.isdisjoint(_OF_TOUCHES)
+
+    @property
+    def partial_labels(self) -> frozenset[str]:
+        """The parts of the time that are not all there."""
+        field = self.time_field
+        return frozenset(self.period.partial_labels(field, self.now) if field else ())
+
+    @property
+    def sorting(self) -> Order:
+        """The order of rows."""
+        if self.order:
+            return self.order
+        if time := self.time_field:
+            return Order(Field(time))
+        columns = [each for each in self.measures if each not in MONEY or self.currency]
+        if columns:
+            return Order(columns[0], is_descending=True)
+        return Order(self.group_by[0]) if self.group_by else Order(self.measures[0])
+
+
+def _check_lists(query: Query) -> None:
+    if not query.measures:
+        raise InvalidField("measures", "must have at least one")
+    if len(query.group_by) > MOST_GROUPINGS:
+        raise InvalidField("group_by", f"must have at most {MOST_GROUPINGS}")
+    for name, given in (("measures", query.measures), ("group_by", query.group_by)):
+        if len(set(given)) < len(given):
+            raise InvalidField(name, "must not have one twice")
+    if times := TIMES & query.filters.keys():
+        raise InvalidField(f"filters.{min(times)}", "can't be filtered by; from and to say which time counts")
+
+
+def _check_together(query: Query) -> None:
+    if len(TIMES.intersection(query.group_by)) > 1:
+        raise InvalidField("group_by", f"must have at most one of {_words(TIMES)}")
+    if Field.HOUR in query.group_by:
+        query.period.check_by_hour()
+    if Measure.CHANCE_OF_BEST in query.measures and Field.VARIANT not in query.group_by:
+        raise InvalidField("measures", "can't have chance_of_best without variant in group_by")
+    if query.change and not query.compare:
+        raise InvalidField("change", "needs compare, which says against what")
+
+
+def _check_order(query: Query) -> None:
+    order = query.order
+    if order is None:
+        return
+    if order.of_change and not query.change:
+        raise InvalidField("order_by", f"can't be {CHANGE}{order.column} without change")
+    columns = query.measures if order.of_change else (*query.measures, *query.group_by)
+    if order.column not in columns:
+        raise InvalidField("order_by", f"must be one of {_words(columns)}")
+    if order.column in MONEY and not query.currency:
+        raise InvalidField(
+            "order_by", f"can't be {order.column} without currency: amounts of two don't compare"
+        )
+
+
+def _words(names: Collection[str]) -> str:
+    return ", ".join(each for each in (*Measure, *Field) if each in names)

@@ -1,0 +1,1 @@
+"""Opens and installs of mobile apps, and links that wait for a first launch."""

@@ -1,0 +1,1 @@
+"""Clicks: single ones, blocks and summaries of them, and their ids."""

@@ -1,0 +1,136 @@
+"""Stretches of click logs: their lines, read as blocks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from backend.domain.clicks.block import Block, ClickRow, are_short, blocks_of_rows, row_of
+from backend.domain.clicks.clicks import Click, parse_record, variant_in
+from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
+from backend.domain.links.destinations.destination import Outcome
+
+# Reading lines holds the interpreter, so it is done in parts of this many characters: about a millisecond
+# each.
+_PART = 64_000
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What is in a stretch of a click log. `unreadable` has the position of each line that can't be read."""
+
+    blocks: list[Block] = field(default_factory=list)
+    handoffs: list[Click] = field(default_factory=list)
+    unreadable: list[tuple[int, bytes]] = field(default_factory=list)
+
+
+def read_stretch(stretch: bytes) -> Stretch:
+    """The clicks in lines of a click log, as blocks: one for each organization and day."""
+    found = Stretch()
+    rows: list[ClickRow] = []
+    for position, part in _parts(stretch):
+        rows += _read_fast(part, found) or _read_slowly(part, position, found)
+    found.blocks = blocks_of_rows(rows)
+    return found
+
+
+_TEXT = r'"[^"\\\x00-\x1f\x7f]*"'
+_TEXT_OR_NULL = rf"(?:null|{_TEXT})"
+# What nearly every line looks like; others are read by `parse_record`.
+_LINE = re.compile(
+    rf"^\[({_TEXT}),({_TEXT}),((?:0|[1-9]\d{{0,10}})\.\d{{3}}),({_TEXT},{_TEXT_OR_NULL},{_TEXT},{_TEXT},{_TEXT},{_TEXT}),"
+    rf"({_TEXT_OR_NULL}),({_TEXT_OR_NULL})(|,null|,0|,[1-9]\d{{0,9}})(|,\{{.*?\}})(|,\[.*\])\]$",
+    re.MULTILINE | re.ASCII,
+)
+
+
+def _parts(stretch: bytes) -> Iterator[tuple[int, bytes]]:
+    """The stretch in parts of whole lines, each with its position."""
+    position = 0
+    while position < len(stretch):
+        end = stretch.rfind(b"\n", position, position + _PART) + 1
+        end = end or stretch.find(b"\n", position) + 1 or len(stretch)
+        yield position, stretch[position:end]
+        position = end
+
+
+def _read_fast(part: bytes, found: Stretch) -> list[ClickRow] | None:
+    """The rows of lines that all look as usual; None if one does not."""
+    if not part.isascii() or not part.endswith(b"\n"):
+        return None
+    text = part.decode("ascii")
+    lines = _LINE.findall(text)
+    if len(lines) != text.count("\n"):
+        return None
+    orgs, links, times, what, countries, referrers, visitors, more, rests = zip(*lines, strict=True)
+    known = {each: tuple(json.loads(f"[{each}]")) for each in set(what)}
+    outcomes = {each[0] for each in known.values()}
+    values = {each: json.loads(each) for each in {*orgs, *links, *countries, *referrers}}
+    variants = _variants(set(more))
+    if (
+        variants is None
+        or not outcomes <= _OUTCOMES
+        or not are_short(values.values())
+        or not all(map(are_short, known.values()))
+    ):
+        return None
+    hashes = [int(each[1:]) if each not in _NO_VISITOR else None for each in visitors]
+    if max((each or 0 for each in hashes), default=0) > HIGHEST_HASH:
+        return None
+    handoffs = _handoffs(part, rests) if any(rests) else []
+    if handoffs is None:
+        return None
+    found.handoffs += handoffs
+    read = values.__getitem__
+    return list(
+        zip(
+            map(read, orgs),
+            map(read, links),
+            map(int, " ".join(times).replace(".", "").split(" ")),
+            map(known.__getitem__, what),
+            map(read, countries),
+            map(read, referrers),
+            hashes,
+            map(variants.__getitem__, more),
+            strict=True,
+        )
+    )
+
+
+def _handoffs(part: bytes, rests: Iterable[str]) -> list[Click] | None:
+    """The clicks that lead to an app, which only lines with a rest may do; None if one can't be read."""
+    try:
+        read = [parse_record(each) for each, rest in zip(part.split(b"\n"), rests, strict=False) if rest]
+    except ValueError:
+        return None
+    return [each for each in read if each.handoff]
+
+
+def _variants(more: Collection[str]) -> dict[str, str | None] | None:
+    """The variant in each text of what only some clicks have; None if one can't be read."""
+    try:
+        found = {each: variant_in(json.loads(each[1:])) if each else None for each in more}
+    except ValueError:
+        return None
+    return found if are_short(found.values()) else None
+
+
+_NO_VISITOR = {"", ",null"}
+_OUTCOMES = {each.value for each in Outcome}
+
+
+def _read_slowly(part: bytes, position: int, found: Stretch) -> list[ClickRow]:
+    rows = []
+    for line in part.splitlines(keepends=True):
+        try:
+            click = parse_record(line)
+            rows.append(row_of(click))
+        except ValueError:
+            found.unreadable.append((position, line))
+        else:
+            if click.handoff:
+                found.handoffs.append(click)
+        position += len(line)
+    return rows

@@ -1,0 +1,1 @@
+"""Rules for the values of fields, and kinds of values that have their own."""

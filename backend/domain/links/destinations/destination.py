@@ -1,0 +1,120 @@
+"""Decides what a visitor of a short URL gets, and builds the addresses for it. No I/O."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from urllib.parse import quote, urlencode
+
+from backend.domain.accounts.apps import AndroidApp, Apps
+from backend.domain.links.links import Behavior, Link
+from backend.domain.links.rules import Target, rule_targets
+from backend.domain.web.client import Client, ClientKind, Platform
+
+# To name a member of an enumeration takes Python 3.11 longer than to compare it.
+_BROWSER, _PREVIEW_FETCHER = ClientKind.BROWSER, ClientKind.PREVIEW_FETCHER
+_IOS, _ANDROID = Platform.IOS, Platform.ANDROID
+_FALLBACKS = {
+    Platform.DESKTOP: "desktop_url",
+    Platform.IOS: "ios_fallback_url",
+    Platform.ANDROID: "android_fallback_url",
+}
+
+
+class Outcome(StrEnum):
+    """The possible answers to a request for a short URL."""
+
+    WEB = "web"  # 302 to the destination
+    INTENT = "intent"  # 302 to intent://, which opens the Android app or the Play Store
+    APP_STORE = "app_store"  # 302 to the App Store
+    APP_PAGE = "app_page"  # 200, a page with a button that opens the app
+    PREVIEW = "preview"  # 200, the social fields for link-preview fetchers
+    NOT_FOUND = "not_found"  # 404, the error page
+    HELD = "held"  # 403, the page that says that the link was stopped
+
+
+_WEB = Outcome.WEB
+
+
+def decide(link: Link | None, client: Client, apps: Apps, target: Target | None = None) -> Outcome:
+    """The answer for this client, this link and the apps of the link's domain.
+
+    `link` is None if there is no link at this host and path; `target` is where its rules lead this visitor,
+    instead of its destination, its fallbacks and its app. Contract, "What the service does" and "States
+    and transitions"; decisions, "Redirect".
+    """
+    if link is None or link.hold or not link.is_enabled:
+        return Outcome.HELD if link and link.hold and not link.is_archived else Outcome.NOT_FOUND
+    kind, platform = client.kind, client.platform
+    if kind is _PREVIEW_FETCHER and link.social:
+        return Outcome.PREVIEW
+    if target or kind is not _BROWSER:
+        return _WEB
+    if platform is _IOS:
+        return _on_ios(link, apps)
+    if platform is _ANDROID:
+        return _on_android(link, client, apps)
+    return _WEB
+
+
+def _on_ios(link: Link, apps: Apps) -> Outcome:
+    """The answer on iOS, if the app is not installed: otherwise iOS opens it without asking the service."""
+    wants_store = _opens_app(link, Platform.IOS) and "ios_fallback_url" not in link.fallbacks
+    return Outcome.APP_STORE if wants_store and apps.ios and apps.ios.store_url else Outcome.WEB
+
+
+def _on_android(link: Link, client: Client, apps: Apps) -> Outcome:
+    if not _opens_app(link, Platform.ANDROID) or apps.android is None:
+        return Outcome.WEB
+    return Outcome.INTENT if client.follows_intents else Outcome.APP_PAGE
+
+
+def fallback_url(link: Link, client: Client) -> str | None:
+    """The web address that replaces the destination for this client; None if the link has none for it."""
+    if client.kind is not ClientKind.BROWSER:
+        return None
+    return link.fallbacks.get(_FALLBACKS[client.platform]) if _uses_fallback(link, client.platform) else None
+
+
+def _uses_fallback(link: Link, platform: Platform) -> bool:
+    """Whether the platform's fallback is used: always on desktop, on a phone if the link opens the app."""
+    return platform is Platform.DESKTOP or _opens_app(link, platform)
+
+
+def _opens_app(link: Link, platform: Platform) -> bool:
+    """Whether the link opens the app on this system of phones. Links whose limits need the service don't."""
+    behavior = link.ios_behavior if platform is Platform.IOS else link.android_behavior
+    return behavior is Behavior.APP and not link.limits.stays_in_browser
+
+
+def possible_targets(link: Link, platform: Platform, is_browser: bool) -> dict[str, str]:
+    """All web addresses that the link may send this kind of client to, by the name of the link's field.
+
+    A phone's fallback is included even while the link opens in the browser, since that setting may change; so
+    is where visitors are sent once it has expired.
+    """
+    last = {"expired_url": link.limits.expired_url} if link.limits.expired_url else {}
+    others = rule_targets(link.rules, platform) | last
+    destination = {"destination_url": link.destination_url}
+    name = _FALLBACKS[platform]
+    if not is_browser or name not in link.fallbacks:
+        return destination | others
+    fallback = {name: link.fallbacks[name]}
+    return (fallback if _uses_fallback(link, platform) else destination | fallback) | others
+
+
+def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:
+    """The app's Play Store page. `referrer` is passed to the app, which can read it at its first launch."""
+    query = urlencode({"id": app.package, "referrer": urlencode(referrer)})
+    return f"https://play.google.com/store/apps/details?{query}"
+
+
+def intent_url(app: AndroidApp, scheme: str, short_url_rest: str, fallback: str) -> str:
+    """An `intent://` address that opens a short URL in the Android app, or `fallback` if the app is missing.
+
+    `short_url_rest` is the short URL without `https://`: host, path and the visitor's query.
+    """
+    rest = quote(short_url_rest, safe="%:/?[]@!$&'()*+,;=-._~")
+    return (
+        f"intent://{rest}#Intent;scheme={scheme};package={app.package};"
+        f"S.browser_fallback_url={quote(fallback, safe='')};end"
+    )

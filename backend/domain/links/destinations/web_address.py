@@ -1,0 +1,84 @@
+"""The web address that a click leads to: the destination plus parameters of the visitor and the link."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote_plus
+
+from backend.domain.links.links import UTM_FIELDS, Link
+from backend.domain.web.host_names import InvalidHostName, in_ascii
+
+LINK_ID_PARAMETER = "cl_link_id"
+VARIANT_PARAMETER = "cl_variant"
+CLICK_ID_PARAMETER = "cl_click_id"
+# What only redirects say: what visitors and destinations bring of it is left out.
+_OURS = frozenset({LINK_ID_PARAMETER, VARIANT_PARAMETER, CLICK_ID_PARAMETER})
+# Characters that a URI may contain (RFC 3986), and %, since the text is percent-encoded already.
+_URI_CHARACTERS = "%:/?#[]@!$&'()*+,;=-._~"
+_AUTHORITY = re.compile(r"(?P<scheme>[^:/?#]+://)(?P<userinfo>[^/?#]*@)?(?P<host>\[[^\]]*\]|[^:/?#]*)")
+
+
+def web_address(link: Link, visitor_query: str = "", variant: str | None = None) -> str:
+    """The web address for a click on the link, as ASCII text for a Location header.
+
+    `visitor_query` is the query string of the short URL, as it was sent. The address has the destination's
+    own parameters first, then the visitor's, both unchanged and in order (also repeats and names without a
+    value), then the link's UTM parameters, `cl_link_id`, and `cl_variant` where a split decided. If a UTM
+    parameter is given more than once, the link's value wins over the visitor's, and the visitor's over the
+    destination's (decisions, "Redirect").
+    """
+    address, hash_sign, fragment = link.destination_url.partition("#")
+    base, _, query = address.partition("?")
+    theirs = [part for part in _parts(visitor_query) if _key(part) not in {*link.utm, *_OURS}]
+    overridden = {*_OURS, *link.utm, *(_key(part) for part in theirs if _key(part) in UTM_FIELDS)}
+    own = [part for part in _parts(query) if _key(part) not in overridden]
+    added = [f"{name}={quote(value, safe='')}" for name, value in link.utm.items()]
+    added.append(f"{LINK_ID_PARAMETER}={quote(link.id, safe='')}")
+    if variant is not None:
+        added.append(f"{VARIANT_PARAMETER}={quote(variant, safe='')}")
+    joined = "&".join([*own, *theirs, *added])
+    return f"{_ascii_base(base)}?{_ascii(joined).replace('#', '%23')}{hash_sign}{_ascii(fragment)}"
+
+
+def with_click_id(address: bytes, click_id: bytes) -> bytes:
+    """A web address of `web_address` with the id of the click behind its other parameters."""
+    whole, hash_sign, fragment = address.partition(b"#")
+    return b"%s&cl_click_id=%s%s%s" % (whole, click_id, hash_sign, fragment)
+
+
+def encoded_address(url: str) -> str:
+    """A web address as it is, as ASCII text for a Location header."""
+    address, hash_sign, fragment = url.partition("#")
+    base, question_mark, query = address.partition("?")
+    return f"{_ascii_base(base)}{question_mark}{_ascii(query)}{hash_sign}{_ascii(fragment)}"
+
+
+def _parts(query: str) -> list[str]:
+    return query.split("&") if query else []
+
+
+def _key(part: str) -> str:
+    """The decoded name of a parameter: `utm%5Fsource` is the same as `utm_source`."""
+    name = part.partition("=")[0]
+    return unquote_plus(name) if "%" in name or "+" in name else name
+
+
+def _ascii(text: str) -> str:
+    """The text with only those characters percent-encoded that a URI can't contain."""
+    return quote(text, safe=_URI_CHARACTERS, errors="replace")
+
+
+def _ascii_base(base: str) -> str:
+    """A destination, without its query, in ASCII: punycode for its host, percent-encoding for the rest."""
+    if base.isascii():
+        return _ascii(base)
+    return _ascii(_AUTHORITY.sub(_with_ascii_host, base, count=1))
+
+
+def _with_ascii_host(match: re.Match[str]) -> str:
+    host = match["host"]
+    try:
+        host = in_ascii(host)
+    except InvalidHostName:
+        host = quote(host)
+    return f"{match['scheme']}{match['userinfo'] or ''}{host}"

@@ -1,0 +1,107 @@
+"""A link with every field as JSON, as REST and the command line show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from backend.domain.ids import LinkId, TagId
+from backend.domain.links.limits import LinkLimits
+from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
+from backend.domain.links.tags import Tag, tags_on
+from backend.domain.links.window_counts import WindowCounts
+from backend.domain.web.short_urls import ShortUrlForm
+
+_NO_CLICKS = WindowCounts(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFacts:
+    """What is shown of links besides themselves: their clicks, all their tags, and clicks taken from limits.
+
+    A link that is not named in `clicks` or `taken` has none.
+    """
+
+    clicks: Mapping[LinkId, WindowCounts]
+    tags: Mapping[TagId, Tag]
+    taken: Mapping[LinkId, int]
+
+
+def whole_link_json(link: Link, facts: LinkFacts, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
+    """A link with every field, and its state at this time. A field that is not set is null."""
+    clicks = facts.clicks.get(link.id, _NO_CLICKS)
+    most, taken = link.limits.max_clicks, facts.taken.get(link.id, 0)
+    return {
+        **own_link_json(link, [tag.name for tag in tags_on(link.tag_ids, facts.tags)], form, now),
+        "clicks_left": None if most is None else max(0, most - taken),
+        "clicks": {
+            "total": clicks.total,
+            "last_7_days": clicks.last_7_days,
+            "last_30_days": clicks.last_30_days,
+        },
+    }
+
+
+def own_link_json(link: Link, tags: Iterable[str], form: ShortUrlForm, now: datetime) -> dict[str, Any]:
+    """A link with these tags and every field but for what visitors have made of it, which is counted."""
+    return {
+        "id": link.id,
+        "external_id": link.external_id,
+        "org_id": link.org_id,
+        "domain": link.domain,
+        "path": link.path,
+        "short_url": form.write(link.domain, link.path),
+        "destination_url": link.destination_url,
+        "link_name": link.link_name,
+        "is_enabled": link.is_enabled,
+        "is_archived": link.is_archived,
+        "state": link.state_at(now),
+        "ios_behavior": int(link.ios_behavior),
+        "android_behavior": int(link.android_behavior),
+        **{name: link.utm.get(name) for name in UTM_FIELDS},
+        **{name: link.social.get(name) for name in SOCIAL_FIELDS},
+        **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
+        "custom_data": link.custom_data,
+        "rules": link.rules,
+        **_limits_json(link.limits),
+        "tags": list(tags),
+        "created_by": link.created_by,
+        "created_at": time_json(link.created_at),
+        "modified_at": time_json(link.modified_at),
+        "archived_at": time_json(link.archived_at) if link.archived_at else None,
+        "hold": {"at": time_json(link.hold.at), "why": link.hold.why} if link.hold else None,
+        "imported_clicks": _imported_json(link.imported_clicks) if link.imported_clicks else None,
+    }
+
+
+def _limits_json(limits: LinkLimits) -> dict[str, Any]:
+    return {
+        "starts_at": time_json(limits.starts_at) if limits.starts_at else None,
+        "expires_at": time_json(limits.expires_at) if limits.expires_at else None,
+        "max_clicks": limits.max_clicks,
+        "expired_url": limits.expired_url,
+        "has_password": limits.password_hash is not None,
+    }
+
+
+def _imported_json(clicks: ImportedClicks) -> dict[str, Any]:
+    """What another service had counted, which is in no count of ours."""
+    at = time_json(clicks.imported_at)
+    return {"count": clicks.count, "source": clicks.source, "imported_at": at}
+
+
+def time_json(moment: datetime) -> str:
+    """A time in UTC, in whole seconds, with its zone."""
+    return f"{seconds_json(moment)}Z"
+
+
+def exact_time_json(moment: datetime) -> str:
+    """A time in UTC, to the millisecond, where the order of what happened may hang on it."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_json(moment: datetime) -> str:
+    """A time in UTC, in whole seconds, without its zone (contract, "Resources and their fields")."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -1,0 +1,142 @@
+"""Limits of a link: from when until when it leads anywhere, and where it leads visitors who come too late."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from backend.domain.accounts.users import LONGEST_PASSWORD
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import Rule, Schema, WebAddress, parse_string
+
+
+class LimitTime:
+    """A time in ISO 8601 with a zone. Links are limited to whole seconds."""
+
+    def parse(self, field: str, value: object) -> datetime:
+        """The time in UTC, without its fraction of a second. Raises InvalidField."""
+        try:
+            moment = datetime.fromisoformat(parse_string(field, value))
+            if moment.tzinfo:
+                return moment.astimezone(UTC).replace(microsecond=0)
+        except (ValueError, OverflowError):
+            pass
+        raise InvalidField(field, "must be an ISO 8601 time with a zone, such as 2026-03-01T12:00:00Z")
+
+    def schema(self) -> Schema:
+        """JSON Schema of a date and time with a zone."""
+        return {"type": "string", "format": "date-time"}
+
+
+class ClickCount:
+    """A number of clicks from 1."""
+
+    _MOST = 10**9
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField, also for true and false, which Python takes for numbers."""
+        if type(value) is not int or not 1 <= value <= self._MOST:
+            raise InvalidField(field, f"must be a whole number from 1 to {self._MOST}")
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return {"type": "integer", "minimum": 1, "maximum": self._MOST}
+
+
+class LinkPassword:
+    """A password that visitors are asked for. It is stored as its hash."""
+
+    _SHORTEST = 4
+
+    def parse(self, field: str, value: object) -> str:
+        """The password, unchanged. Raises InvalidField."""
+        text = parse_string(field, value)
+        if not self._SHORTEST <= len(text) <= LONGEST_PASSWORD:
+            rule = f"must have {self._SHORTEST} to {LONGEST_PASSWORD} characters"
+            raise InvalidField(field, rule)
+        return text
+
+    def schema(self) -> Schema:
+        """JSON Schema of a text that is never answered."""
+        return {
+            "type": "string",
+            "minLength": self._SHORTEST,
+            "maxLength": LONGEST_PASSWORD,
+            "writeOnly": True,
+        }
+
+
+LIMIT_TIMES = ("starts_at", "expires_at")
+# Other times can't be told in every time zone: some would be before the year 1, or after 9999.
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
+LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
+    **{name: LimitTime() for name in LIMIT_TIMES},
+    "max_clicks": ClickCount(),
+    "expired_url": WebAddress(),
+    "password": LinkPassword(),
+}
+# What of a link's fields is stored as it is; of a password only its hash is.
+_KEPT = frozenset({*LIMIT_FIELDS, "password_hash"} - {"password"})
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLimits:
+    """The limits of a link; None where there is no such limit.
+
+    It leads anywhere from `starts_at` on and before `expires_at`, and for `max_clicks` clicks;
+    `is_used_up` is set some time after all of them were taken. Who comes later goes to `expired_url`, or gets
+    the error page.
+    """
+
+    starts_at: datetime | None = None
+    expires_at: datetime | None = None
+    max_clicks: int | None = None
+    expired_url: str | None = None
+    password_hash: str | None = field(default=None, repr=False)
+    is_used_up: bool = False
+
+    def is_before_start(self, now: datetime) -> bool:
+        """Whether the link does not lead anywhere yet."""
+        return self.starts_at is not None and now < self.starts_at
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether the link does not lead to its destination any more."""
+        return self.is_used_up or (self.expires_at is not None and now >= self.expires_at)
+
+    @property
+    def stays_in_browser(self) -> bool:
+        """Whether apps are left out: the system would open them without asking the service."""
+        return self.max_clicks is not None or self.password_hash is not None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The limits that are set, by name."""
+        return {} if self is NO_LIMITS else {name: value for name, value in asdict(self).items() if value}
+
+    def with_taken(self, clicks: int) -> LinkLimits:
+        """The limits of a link of which so many clicks were taken."""
+        is_used_up = self.max_clicks is not None and clicks >= self.max_clicks
+        return self if is_used_up == self.is_used_up else replace(self, is_used_up=is_used_up)
+
+    def changed(self, changes: Mapping[str, Any]) -> LinkLimits:
+        """The limits with those of these changes that are about them. Raises InvalidField."""
+        own = {name: value for name, value in changes.items() if name in _KEPT}
+        if not own:
+            return self
+        limits = replace(self, **own)
+        for name in LIMIT_TIMES:
+            time = getattr(limits, name)
+            if time and not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+                raise InvalidField(name, f"must be in the years from {_FIRST_YEAR} to {_LAST_YEAR}")
+        if limits.starts_at and limits.expires_at and limits.starts_at >= limits.expires_at:
+            raise InvalidField("expires_at", "must be after starts_at")
+        if limits.max_clicks is None:
+            limits = replace(limits, is_used_up=False)
+        return limits if limits != NO_LIMITS else NO_LIMITS
+
+
+# One object for all links without limits, so that redirects see that by a look at it.
+NO_LIMITS = LinkLimits()

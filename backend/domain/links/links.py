@@ -1,0 +1,137 @@
+"""Links: a short URL (domain and path) and where it leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from backend.domain.ids import LinkId, OrgId, TagId
+from backend.domain.links.limits import NO_LIMITS, LinkLimits
+from backend.domain.links.rules import rule_targets
+
+
+class Behavior(IntEnum):
+    """What a phone does with a link (contract, "Link input fields")."""
+
+    BROWSER = 1
+    APP = 2
+
+
+class CreatedBy(StrEnum):
+    """The kind of key that a link was made with (contract, "List links").
+
+    A person makes links in the dashboard and on the command line, without a key.
+    """
+
+    PERSON = "api_user"
+    REST = "api_rest"
+    SDK = "sdk"
+
+
+class LinkState(StrEnum):
+    """What a link does for visitors now."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    ARCHIVED = "archived"
+    EXPIRED = "expired"
+    NOT_STARTED = "not_started"
+    HELD = "held"
+
+
+UTM_FIELDS = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
+# Where visitors go instead of the destination: on a desktop, or where a phone lacks the app.
+FALLBACK_FIELDS = ("ios_fallback_url", "android_fallback_url", "desktop_url")
+TARGET_FIELDS = ("destination_url", *FALLBACK_FIELDS)
+# All fields that say where a visitor may be led, also one who comes too late.
+LEADING_FIELDS = (*TARGET_FIELDS, "expired_url")
+SOCIAL_FIELDS = ("social_title", "social_description", "social_image_url")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedClicks:
+    """What another service had counted for a link by the time it was imported.
+
+    It is history to look at, in no window and in no sum of ours: that service counted by its own rules.
+    """
+
+    count: int
+    source: str
+    imported_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The service's operator has stopped a link, at this time and for this reason.
+
+    Its organization reads the reason, visitors don't.
+    """
+
+    at: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A dynamic link.
+
+    `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
+    the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
+    gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived. `rules`
+    are as `link_rule_input` writes them. A link on `hold` leads nowhere, whatever its organization does.
+    """
+
+    id: LinkId
+    org_id: OrgId
+    domain: str
+    path: str
+    destination_url: str
+    link_name: str
+    created_at: datetime
+    modified_at: datetime
+    is_enabled: bool = True
+    ios_behavior: Behavior = Behavior.BROWSER
+    android_behavior: Behavior = Behavior.BROWSER
+    utm: dict[str, str] = field(default_factory=dict)
+    social: dict[str, str] = field(default_factory=dict)
+    fallbacks: dict[str, str] = field(default_factory=dict)
+    custom_data: dict[str, Any] | None = None
+    created_by: CreatedBy = CreatedBy.REST
+    imported_clicks: ImportedClicks | None = None
+    external_id: str | None = None
+    tag_ids: list[TagId] = field(default_factory=list)
+    archived_at: datetime | None = None
+    was_enabled: bool = False
+    limits: LinkLimits = NO_LIMITS
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    hold: Hold | None = None
+
+    @property
+    def destinations(self) -> dict[str, str]:
+        """Every address to which the link may ever lead anyone, by the name of the link's field."""
+        last = {"expired_url": self.limits.expired_url} if self.limits.expired_url else {}
+        rules = rule_targets(self.rules)
+        return {"destination_url": self.destination_url, **self.fallbacks, **rules, **last}
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether the link is archived: it leads nowhere, and keeps its path and its counts."""
+        return self.archived_at is not None
+
+    def is_open_with_password(self, now: datetime) -> bool:
+        """Whether the link leads somewhere at this time for who has its password."""
+        return self.limits.password_hash is not None and self.state_at(now) is LinkState.ENABLED
+
+    def state_at(self, now: datetime) -> LinkState:
+        """What the link does for visitors at this time."""
+        if self.is_archived:
+            return LinkState.ARCHIVED
+        if self.hold:
+            return LinkState.HELD
+        if not self.is_enabled:
+            return LinkState.DISABLED
+        if self.limits.is_expired(now):
+            return LinkState.EXPIRED
+        return LinkState.NOT_STARTED if self.limits.is_before_start(now) else LinkState.ENABLED

@@ -1,0 +1,267 @@
+"""Explains the credit of one sale: what was known, in order, and what each of it came to, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from fractions import Fraction
+from itertools import product
+
+from backend.domain.ids import CustomerId, DeviceId
+from backend.domain.links.links import Link
+from backend.domain.sales.credit import CreditShare, share_credit
+from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.sales.histories import SaleFacts
+from backend.domain.visitors.attribution import Device, DirectVisit, Identification, Touch
+
+# A customer may have many devices, and each of them many visits.
+MOST_STEPS = 200
+
+
+class StepKind(StrEnum):
+    """What a step tells of."""
+
+    IDENTITY = "identity"
+    DIRECT_VISIT = "direct_visit"
+    TOUCH = "touch"
+    IDENTITY_TAKEN_BACK = "identity_taken_back"
+    SALE = "sale"
+    REFUND = "refund"
+
+
+@dataclass(frozen=True, slots=True)
+class CreditStep:
+    """Something that was known: when it happened, and a sentence that says what it came to.
+
+    `touch` and its `share` of the sale are a touch's; `refund` is the number of a refund among the sale's.
+    """
+
+    kind: StepKind
+    at: datetime
+    in_words: str
+    device_id: DeviceId | None = None
+    customer_id: CustomerId | None = None
+    touch: Touch | None = None
+    share: CreditShare[Touch] | None = None
+    refund: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What each touch gets by these rules; no shares if the sale had not been told by their moment.
+
+    `amount` is the sale's, and `refunded` what was known to be paid back of it, both in whole units.
+    """
+
+    rules: CreditRules
+    customer_id: CustomerId | None
+    amount: int
+    refunded: int
+    shares: Sequence[CreditShare[Touch]]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a sale is credited as it is: the steps, oldest first, the verdict, and those of all other models.
+
+    `left_out` are older steps that are not told, since there are too many.
+    """
+
+    steps: tuple[CreditStep, ...]
+    verdict: Verdict
+    others: tuple[Verdict, ...]
+    left_out: int = 0
+
+
+def explain(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Explanation:
+    """Explain the credit of a sale. `devices` are its own and all of its customer."""
+    verdict = _verdict(sale, devices, rules)
+    devices = [each for each in devices if _is_told_of(each, sale, verdict)]
+    steps = sorted(_Teller(sale, devices, verdict).steps(), key=_place)
+    first = max(len(steps) - MOST_STEPS, 0)
+    others = (replace(rules, to=to, model=model) for to, model in product(CreditTo, Model))
+    return Explanation(
+        tuple(each for number, each in enumerate(steps) if number >= first or each.share),
+        verdict,
+        tuple(_verdict(sale, devices, each) for each in others if each != rules),
+        sum(1 for each in steps[:first] if not each.share),
+    )
+
+
+_ORDER = {kind: number for number, kind in enumerate(StepKind)}
+
+
+def _place(step: CreditStep) -> tuple[datetime, int, str]:
+    return step.at, _ORDER[step.kind], step.device_id or ""
+
+
+def _verdict(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Verdict:
+    (credited,) = share_credit([sale], devices, rules)
+    return Verdict(rules, *credited)
+
+
+def _is_told_of(device: Device, sale: SaleFacts[Touch], verdict: Verdict) -> bool:
+    """Whether it is the sale's device, or one that was said to be its customer's."""
+    return device.id == sale.device_id or any(
+        each.customer_id == verdict.customer_id and not _is_replaced(each, verdict.rules)
+        for each in device.customers
+    )
+
+
+def _is_replaced(identification: Identification, rules: CreditRules) -> bool:
+    return identification.replaced_at is not None and rules.knows(identification.replaced_at, None)
+
+
+class _Teller:
+    """Tells of a sale and its devices, one step after another, in no order."""
+
+    def __init__(self, sale: SaleFacts[Touch], devices: Sequence[Device], verdict: Verdict) -> None:
+        self._sale = sale
+        self._devices = devices
+        self._verdict = verdict
+        self._rules = verdict.rules
+        self._shares = {id(each.touch): each for each in verdict.shares if each.touch}
+        # In equal parts, every touch that counts gets one.
+        self._counting = self._touches(replace(self._rules, model=Model.LINEAR))
+        self._of_any_age = self._touches(replace(self._rules, model=Model.LINEAR, lookback_days=None))
+
+    def _touches(self, rules: CreditRules) -> set[int]:
+        return {id(each.touch) for each in _verdict(self._sale, self._devices, rules).shares if each.touch}
+
+    def steps(self) -> Iterator[CreditStep]:
+        """Everything up to the sale, who its devices were at any time, the sale, and what was paid back."""
+        for device in self._devices:
+            for visit in device.direct_visits:
+                if visit.at <= self._sale.at:
+                    yield CreditStep(StepKind.DIRECT_VISIT, visit.at, self._of_direct(visit), device.id)
+            yield from self._identities(device)
+        for device_id, touch in self._known_touches():
+            if touch.at <= self._sale.at and not self._is_told_otherwise(touch):
+                share = self._shares.get(id(touch))
+                words = self._of_touch(touch, share, device_id)
+                yield CreditStep(StepKind.TOUCH, touch.at, words, device_id, touch=touch, share=share)
+        yield self._of_sale()
+        for number, refund in enumerate(self._sale.refunds):
+            known = self._rules.knows(refund.received_at, refund.received_at)
+            at = refund.at or refund.received_at
+            yield CreditStep(StepKind.REFUND, at, _REFUND if known else _UNKNOWN, refund=number)
+
+    def _known_touches(self) -> Sequence[tuple[DeviceId | None, Touch]]:
+        """The touches of all devices, then those of the sale itself that are not among them."""
+        found: list[tuple[DeviceId | None, Touch]] = []
+        for device in self._devices:
+            first = device.first_touch
+            if first and first not in device.touches:
+                found.append((device.id, first))
+            found += ((device.id, each) for each in device.touches)
+        named = [touch for _, _, touch, _, _ in self._sale.visits if touch]
+        times = {touch.at for device_id, touch in found if device_id == self._sale.device_id}
+        times.update(each.at for each in named)
+        kept = [touch for _, _, touch, _, _ in self._sale.copies if touch and touch.at not in times]
+        for each in (*kept, *named):
+            listed = [touch for _, touch in found]
+            is_counted = id(each) in self._of_any_age and not any(touch is each for touch in listed)
+            if is_counted or each not in listed:
+                found.append((self._sale.device_id, each))
+        return found
+
+    def _is_told_otherwise(self, touch: Touch) -> bool:
+        """Whether a server told of this visit by its click, and another telling of the same one counts."""
+        if not touch.is_named or id(touch) in self._of_any_age:
+            return False
+        return any(
+            each.is_same_click(touch) for _, each in self._known_touches() if id(each) in self._of_any_age
+        )
+
+    def _of_touch(self, touch: Touch, share: CreditShare[Touch] | None, device_id: DeviceId | None) -> str:
+        if not self._rules.knows(touch.at, touch.received_at):
+            return _UNKNOWN
+        if share:
+            return f"It gets {percent(share.part)} of the sale."
+        if id(touch) in self._counting:
+            return "It counts, but by these rules others get the credit."
+        if id(touch) in self._of_any_age:
+            return f"It was more than {self._rules.lookback_days} days before the sale, so it does not count."
+        if self._rules.to is CreditTo.DEVICE and device_id != self._sale.device_id:
+            return "It was on another device of the customer, and credit goes by device: it does not count."
+        return "Its device was another customer's then, so it does not count."
+
+    def _of_direct(self, visit: DirectVisit) -> str:
+        if not self._rules.knows(visit.at, visit.received_at):
+            return _UNKNOWN
+        if self._rules.model is Model.LAST:
+            return "A direct visit. If it is the last one, nobody gets the credit."
+        return "A direct visit, to which these rules give nothing."
+
+    def _identities(self, device: Device) -> Iterator[CreditStep]:
+        """Whom the device was identified as, each run of the same customer once."""
+        said, is_first = None, True
+        for each in device.customers:
+            if _is_replaced(each, self._rules):
+                continue
+            known = self._rules.knows(each.at, each.received_at)
+            back = each.taken_back_at
+            holds = known and (back is None or not self._rules.knows(back, None))
+            if said != (said := (each.customer_id, known, holds, back)):
+                yield from self._identity(device, each, known=known, words=_words(each, holds, is_first))
+            is_first = is_first and not holds
+
+    def _identity(
+        self, device: Device, each: Identification, *, known: bool, words: str
+    ) -> Iterator[CreditStep]:
+        customer_id, back = each.customer_id, each.taken_back_at
+        yield CreditStep(StepKind.IDENTITY, each.at, words if known else _UNKNOWN, device.id, customer_id)
+        if back:
+            words = f"It was taken back that the device is the customer {customer_id}'s."
+            words = words if self._rules.knows(back, None) else _UNKNOWN
+            yield CreditStep(StepKind.IDENTITY_TAKEN_BACK, back, words, device.id, customer_id)
+
+    def _of_sale(self) -> CreditStep:
+        sale, customer_id = self._sale, self._verdict.customer_id
+        words = [self._whose()]
+        if sale.device_id is None:
+            words.append("A server told it, and no device.")
+        if not self._verdict.shares:
+            words.append(_UNKNOWN)
+        elif all(each.touch is None for each in self._verdict.shares):
+            words.append("No touch gets the credit.")
+        return CreditStep(StepKind.SALE, sale.at, " ".join(words), sale.device_id, customer_id)
+
+    def _whose(self) -> str:
+        told, found = self._sale.customer_id, self._verdict.customer_id
+        if told is not None and told == found:
+            return f"It is the sale of the customer {told}, of whom it was told."
+        if told is not None:
+            whose = f"it counts for {found}" if found is not None else "nobody's customer is known"
+            return f"It was told of the customer {told}, which was taken back: {whose}."
+        if found is not None:
+            return f"It is the sale of the customer {found}, whose device it was."
+        return "No customer is known."
+
+
+_UNKNOWN = "The service was told only after the moment that is asked about, so it does not count."
+_REFUND = "It was paid back, and taken from each touch by what that has of the sale."
+
+
+def _words(each: Identification, holds: bool, is_first: bool) -> str:
+    if not holds:
+        return f"The device was told to be the customer {each.customer_id}'s, which was taken back."
+    also = ", and so is what it did before." if is_first else "."
+    return f"From here on the device is the customer {each.customer_id}'s{also}"
+
+
+def touch_in_words(touch: Touch, link: Link | None) -> str:
+    """What a visit came from, such as "A visit from the link Spring, utm_source=mail"."""
+    named = [f"the link {link.link_name}" if link else "a link that is gone"] if touch.link_id else []
+    if touch.variant:
+        named.append(f"its variant {touch.variant}")
+    named += [f"{name}={value}" for name, value in touch.utm.items()]
+    named += [f"an ad ({name})" for name in touch.click_ids]
+    return "A visit from " + ", ".join(named)
+
+
+def percent(part: Fraction) -> str:
+    """A part of a sale in words."""
+    return "all" if part == 1 else f"{float(100 * part):.2f}".rstrip("0").rstrip(".") + " %"

@@ -1,0 +1,321 @@
+"""Histories: the visits of devices and of customers in order, as far as the service knew of them at a moment.
+
+Reports look at hundreds of thousands of visits, so these are plain tuples. What a visit came from is whatever
+the caller gives for it. Times are all with a time zone, or all without one and in UTC.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from heapq import nlargest
+from itertools import chain
+from operator import itemgetter
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from backend.domain.ids import CustomerId, DeviceId, LinkId
+from backend.domain.sales.credit_rules import CreditRules, CreditTo
+from backend.domain.visitors.attribution import Device, Touch
+from backend.domain.visitors.tellings import Telling, combine
+
+# A customer with more devices is no person, such as "guest". The latest ones count, and a sale's own.
+MOST_DEVICES = 100
+SourceT = TypeVar("SourceT")
+# The link, and the click's place in the ledger.
+PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
+# A visit as it was told: its time, when the service was told (None: not noted), what it came from (None:
+# directly), the click that led to it, if that is known, and whether a server named it by that.
+ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None, bool]
+# An identity as it was told: from when it holds, when the service was told, the customer, when it was told
+# that this was wrong, and when something else was told of the sale that it follows from.
+Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId, datetime | None, datetime | None]
+# A visit in an order: its time, direct ones first, then by device and as its list has them; its source, its
+# click, and whether a server named it.
+OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None, bool]
+_NOBODYS = DeviceId("")
+_time = itemgetter(0)
+_is_named = itemgetter(6)
+
+
+class RefundFact(NamedTuple):
+    """What was paid back of a sale, in the same units as the sale's amount; `at` is when, if that matters."""
+
+    received_at: datetime
+    amount: int
+    at: datetime | None = None
+
+
+class SaleFacts(NamedTuple, Generic[SourceT]):
+    """A lead or a conversion, of a device, a customer or both. A lead has no amount.
+
+    `customer_id` is whom it was told of. `copies` are touches of its device that were kept with it; the
+    device's list may have them no more. `visits` are those that servers named for it. `amount` is in whole
+    units, such as cents.
+    """
+
+    at: datetime
+    received_at: datetime
+    device_id: DeviceId | None
+    customer_id: CustomerId | None
+    copies: tuple[ToldVisit[SourceT], ...] = ()
+    amount: int = 0
+    refunds: tuple[RefundFact, ...] = ()
+    visits: tuple[ToldVisit[SourceT], ...] = ()
+
+
+def known_facts(
+    tellings: Sequence[Telling[ToldVisit[SourceT]]],
+    copies: tuple[ToldVisit[SourceT], ...],
+    rules: CreditRules,
+) -> SaleFacts[SourceT]:
+    """What the rules know of a sale, without its amounts, given all tellings and the copies of touches.
+
+    If they know none of the tellings, it is as if they knew all; then nothing is credited to it.
+    """
+    known = [each for each in tellings if rules.knows(each.at, each.received_at)]
+    told = combine(known or tellings)
+    # The copies are of the device that it is known to be of now.
+    is_same = told.device_id == combine(tellings).device_id
+    visits = tuple(each.visit for each in tellings if each.visit)
+    return SaleFacts(*told, copies if is_same else (), visits=visits)
+
+
+@dataclass(slots=True)
+class History(Generic[SourceT]):
+    """What was known of a device: its visits in order, and from when it was which customer's.
+
+    `taken_back` are customers that it was said to be of, which was taken back.
+    """
+
+    device_id: DeviceId
+    last_seen_at: datetime
+    visits: list[OrderedVisit[SourceT]]
+    owners: list[tuple[datetime, CustomerId]]
+    taken_back: AbstractSet[CustomerId] = frozenset()
+    _times: set[datetime] | None = field(default=None, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        device_id: DeviceId,
+        last_seen_at: datetime,
+        told: Iterable[ToldVisit[SourceT]],
+        identified: Iterable[Identified],
+        rules: CreditRules,
+    ) -> History[SourceT]:
+        """What of these visits and identities, each in the order of their lists, the rules know."""
+        if rules.as_of is not None:
+            told = [each for each in told if rules.knows(each[0], each[1])]
+        visits = [
+            (at, source is not None, device_id, number, source, click, is_named)
+            for number, (at, _, source, click, is_named) in enumerate(told)
+        ]
+        visits.sort()
+        owners, wrong = [], set()
+        for at, received_at, customer_id, taken_back_at, replaced_at in identified:
+            if replaced_at is not None and rules.knows(replaced_at, None):
+                continue
+            if taken_back_at is not None and rules.knows(taken_back_at, None):
+                wrong.add(customer_id)
+            elif rules.knows(at, received_at):
+                owners.append((at, customer_id))
+        return cls(device_id, last_seen_at, visits, owners, wrong)
+
+    @classmethod
+    def of_device(cls, device: Device, rules: CreditRules) -> History[Touch]:
+        """What of a device the rules know."""
+        touches: Sequence[Touch] = device.touches
+        if device.first_touch and device.first_touch not in touches:
+            touches = (device.first_touch, *touches)
+        direct: list[ToldVisit[Touch]] = [
+            (each.at, each.received_at, None, None, False) for each in device.direct_visits
+        ]
+        identified = [
+            (each.at, each.received_at, each.customer_id, each.taken_back_at, each.replaced_at)
+            for each in device.customers
+        ]
+        told = [*direct, *map(as_told, touches)]
+        return History[Touch].of(device.id, device.last_seen_at, told, identified, rules)
+
+    @property
+    def times(self) -> set[datetime]:
+        """The times of its visits that were not direct."""
+        if self._times is None:
+            self._times = {each[0] for each in self.visits if each[1]}
+        return self._times
+
+    @property
+    def customer_ids(self) -> set[CustomerId]:
+        """The ids of all customers that the device ever was identified as."""
+        return {customer_id for _, customer_id in self.owners}
+
+    def owner_at(self, at: datetime) -> CustomerId | None:
+        """The customer whose it was at this time: before its first identity, its first one."""
+        owners = self.owners
+        if not owners:
+            return None
+        return owners[max(bisect_right(owners, at, key=_time) - 1, 0)][1]
+
+    def visits_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
+        """Its visits while it was this customer's."""
+        if self.is_only(customer_id):
+            return self.visits
+        return [each for each in self.visits if self.owner_at(each[0]) == customer_id]
+
+    def is_only(self, customer_id: CustomerId) -> bool:
+        """Whether it was this customer's at all times."""
+        return bool(self.owners) and all(each == customer_id for _, each in self.owners)
+
+
+def as_told(touch: Touch) -> ToldVisit[Touch]:
+    """A touch as a visit that was told."""
+    place = touch.click
+    click = (touch.link_id, place.at, place.mark) if place else None
+    return touch.at, touch.received_at, touch, click, touch.is_named
+
+
+def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> CustomerId | None:
+    """The customer whose sale it is, given the history of its device.
+
+    It is the one it was told of, unless the device's identity as that customer was taken back; else the one
+    the device was identified as then, or first.
+    """
+    told = sale.customer_id
+    if history is None:
+        return told
+    if told is not None and (told not in history.taken_back or told in history.customer_ids):
+        return told
+    return history.owner_at(sale.at)
+
+
+class Histories(Generic[SourceT]):
+    """Histories of devices by id, and what follows from them for customers."""
+
+    def __init__(self, histories: Iterable[History[SourceT]], rules: CreditRules) -> None:
+        """`histories` are what the rules know; where credit goes by customer, of all devices of theirs."""
+        self._rules = rules
+        self._by_id = {each.device_id: each for each in histories}
+        self._of_customer: dict[CustomerId, list[History[SourceT]]] = {}
+        if rules.to is CreditTo.CUSTOMER:
+            self._find_customers()
+        self._visits: dict[CustomerId, list[OrderedVisit[SourceT]]] = {}
+
+    def customer_of(self, sale: SaleFacts[SourceT]) -> CustomerId | None:
+        """The customer whose sale it is."""
+        return customer_of(sale, self._by_id.get(sale.device_id) if sale.device_id else None)
+
+    def path_of(
+        self, sale: SaleFacts[SourceT], customer_id: CustomerId | None
+    ) -> list[OrderedVisit[SourceT]]:
+        """The visits before the sale that count, oldest first."""
+        whose = customer_id if self._rules.to is CreditTo.CUSTOMER else None
+        visits = self._own(sale) if whose is None else self._of_customer_and_sale(whose, sale)
+        if sale.visits:
+            visits = _merged(visits, self._named_for(sale, visits))
+        path = _each_click_once(visits[: bisect_right(visits, sale.at, key=_time)])
+        days = self._rules.lookback_days
+        return path[bisect_left(path, sale.at - timedelta(days), key=_time) :] if days else path
+
+    def _find_customers(self) -> None:
+        for history in self._by_id.values():
+            for customer_id in history.customer_ids:
+                self._of_customer.setdefault(customer_id, []).append(history)
+        for customer_id, all_of_them in self._of_customer.items():
+            self._of_customer[customer_id] = _latest(all_of_them)
+
+    def _own(self, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
+        """The visits of the sale's own device."""
+        history = self._by_id.get(sale.device_id) if sale.device_id else None
+        visits = history.visits if history else []
+        return _merged(visits, self._copies(sale, history))
+
+    def _of_customer_and_sale(
+        self, whose: CustomerId, sale: SaleFacts[SourceT]
+    ) -> list[OrderedVisit[SourceT]]:
+        """The visits of the sale's customer, with what is known of its own device beyond them."""
+        history = self._by_id.get(sale.device_id) if sale.device_id else None
+        copies = self._copies(sale, history)
+        if history is None:
+            return _merged(self._all_of(whose), copies)
+        is_one_of_them = any(each is history for each in self._of_customer.get(whose, ()))
+        if is_one_of_them and not copies:
+            return self._all_of(whose)
+        own = copies if is_one_of_them else _merged(history.visits, copies)
+        # A device that was never identified is nobody else's.
+        own = [each for each in own if history.owner_at(each[0]) in {whose, None}]
+        return _merged(self._all_of(whose), own)
+
+    def _all_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
+        """What their devices did while they were this customer's."""
+        if customer_id not in self._visits:
+            devices = self._of_customer.get(customer_id, ())
+            visits = [each.visits_of(customer_id) for each in devices]
+            self._visits[customer_id] = _merged(*visits)
+        return self._visits[customer_id]
+
+    def _copies(
+        self, sale: SaleFacts[SourceT], history: History[SourceT] | None
+    ) -> list[OrderedVisit[SourceT]]:
+        """Those of the touches kept with the sale that its device's list has no more."""
+        # Nearly always the list has them, so that is looked at first.
+        copies = [each for each in sale.copies if history is None or each[0] not in history.times]
+        if not copies or sale.device_id is None:
+            return []
+        own, named = sale.device_id, {each[0] for each in sale.visits}
+        return sorted(
+            {
+                at: (at, True, own, -1, source, click, is_named)
+                for at, received_at, source, click, is_named in copies
+                if self._rules.knows(at, received_at) and at not in named
+            }.values()
+        )
+
+    def _named_for(
+        self, sale: SaleFacts[SourceT], others: Sequence[OrderedVisit[SourceT]]
+    ) -> list[OrderedVisit[SourceT]]:
+        """The visits that servers named for the sale, but for those that are among the others."""
+        there = {(each[0], each[5]) for each in others if each[6]}
+        known = {
+            (at, click): (source, click)
+            for at, received_at, source, click, _ in reversed(sale.visits)
+            if click and (at, click) not in there and self._rules.knows(at, received_at)
+        }
+        return [
+            (at, True, _NOBODYS, number, *known[at, click], True)
+            for number, (at, click) in enumerate(sorted(known))
+        ]
+
+
+def _merged(*lists: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
+    """The visits of all of these lists, each in order, in one order."""
+    filled = [each for each in lists if each]
+    if len(filled) == 1:
+        return filled[0]
+    return sorted(chain.from_iterable(filled))
+
+
+def _latest(histories: list[History[SourceT]]) -> list[History[SourceT]]:
+    if len(histories) <= MOST_DEVICES:
+        return histories
+    return nlargest(MOST_DEVICES, histories, key=lambda each: (each.last_seen_at, each.device_id))
+
+
+def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
+    """The path without visits that servers named by a click of which a browser told its own visit too.
+
+    What servers named of one click, such as of two sales, is one visit.
+    """
+    if not any(map(_is_named, path)):
+        return path
+    told = {each[5] for each in path if not each[6]}
+    kept = []
+    for each in path:
+        if each[6]:
+            if each[5] in told:
+                continue
+            told.add(each[5])
+        kept.append(each)
+    return kept

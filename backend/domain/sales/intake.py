@@ -1,0 +1,403 @@
+"""Decides what to do with calls that arrive: which of them count, for which customer, and what to store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fact, reread_fact
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
+from backend.domain.sales.credit import kept_credit
+from backend.domain.sales.records import Record, RecordKey
+from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Source, Touch
+from backend.domain.visitors.batches import ArrivedCall, Batch
+from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.device_clock import (
+    DeviceClock,
+    clock_of,
+    counted_at,
+    whole_milliseconds,
+    with_clock,
+)
+from backend.domain.visitors.tellings import Telling
+
+# An organization and a device ID.
+DeviceKey = tuple[OrgId, DeviceId]
+# An organization and a call_id.
+CallKey = tuple[OrgId, CallId]
+# An organization, a kind, and the id under which a call of this kind counts once.
+OnceKey = tuple[OrgId, Kind, str]
+
+# The field of a kind by which it counts once.
+ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
+_RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
+# A lead also identifies its customer, with these fields. An event's `name` is not a customer's.
+_ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
+_IDENTITY_FIELDS = ("email_sha256", "phone_sha256", "name")
+
+
+class Status(StrEnum):
+    """The result of a valid call."""
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a valid call: its status, and the id of its record or of the one that counted before.
+
+    `differs` names the fields for which that one has other values, which stay.
+    """
+
+    status: Status
+    record_id: CallId
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database already has about the arriving calls.
+
+    `calls` are those stored before; `counted` are the ids of theirs that counted before; `devices` are their
+    devices (`devices_of`), and all of `told`: the records of such ids, as far as they are still there.
+    `records` are stored records that may have to be credited to touches that arrive only now (see
+    `late_touches`).
+    """
+
+    calls: frozenset[CallKey] = frozenset()
+    counted: frozenset[OnceKey] = frozenset()
+    devices: Mapping[DeviceKey, Device] = field(default_factory=dict)
+    told: Mapping[OnceKey, Record] = field(default_factory=dict)
+    records: Mapping[DeviceKey, Sequence[Record]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A customer to store, for a device if there is one, with what is said of the customer (`known`)."""
+
+    org_id: OrgId
+    device_id: DeviceId | None
+    customer_id: CustomerId
+    at: datetime
+    known: dict[str, str]
+
+
+@dataclass(slots=True)
+class Decisions:
+    """A result for each call of each batch, and everything that is to be written.
+
+    `calls` and `counted` are ids to mark as stored or counted, each with its time of arrival. `completed` are
+    stored records of which another telling says more. `credited` are stored records whose credit changes
+    because an earlier touch arrived late. `devices` has the device of every call that is stored, even if
+    nothing about it changed: so two transactions for the same device write the same document, and MongoDB
+    lets only one of them through. `facts` are for the feeds of the organizations, in order of arrival.
+    """
+
+    results: list[list[Result]] = field(default_factory=list)
+    calls: dict[CallKey, datetime] = field(default_factory=dict)
+    counted: dict[OnceKey, datetime] = field(default_factory=dict)
+    records: dict[RecordKey, Record] = field(default_factory=dict)
+    completed: dict[RecordKey, Record] = field(default_factory=dict)
+    identities: list[Identity] = field(default_factory=list)
+    devices: dict[DeviceKey, Device] = field(default_factory=dict)
+    credited: dict[RecordKey, Credit] = field(default_factory=dict)
+    facts: dict[OrgId, list[Fact]] = field(default_factory=dict)
+
+    def tell(self, org_id: OrgId, fact: Fact) -> None:
+        """Add to what the organization's feed is to say."""
+        self.facts.setdefault(org_id, []).append(fact)
+
+
+def call_key(batch: Batch, call: Call) -> CallKey:
+    """The key by which a call that is delivered again is recognized."""
+    return batch.org_id, call.call_id
+
+
+def once_key(batch: Batch, call: Call) -> OnceKey | None:
+    """The key of a transaction_id (conversion) or event_id (lead), which counts only once; else None."""
+    own_id = call.fields.get(ONCE_FIELDS.get(call.kind, ""))
+    return None if own_id is None else (batch.org_id, call.kind, own_id)
+
+
+def devices_of(batches: Iterable[Batch]) -> set[DeviceKey]:
+    """The devices that these calls are of, also those that stand for unknown browsers."""
+    batches = list(batches)
+    named = {(each.org_id, each.device_id) for each in batches if each.device_id}
+    return named | {
+        (batch.org_id, each.unknown_browser)
+        for batch in batches
+        for each in batch.calls
+        if each.unknown_browser
+    }
+
+
+def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> dict[DeviceKey, datetime]:
+    """For each device with late touches: the time from which its stored records need a new credit.
+
+    A touch is late if the device already did something at a later time.
+    """
+    late: dict[DeviceKey, datetime] = {}
+    if not any(each.touches_at(each.call.occurred_at) for batch in batches for each in batch.calls):
+        return late
+    for timed in _timed(batches, devices):
+        key = timed.device_key
+        device = devices.get(key) if key else None
+        for arrived, at in timed.calls:
+            # A device without a clock was stored by a version that did not note each time it was seen.
+            touched_at = arrived.touches_at(at)
+            if key and device and touched_at and (touched_at <= device.last_seen_at or not device.clocks):
+                late[key] = min(late.get(key, touched_at), touched_at)
+    return late
+
+
+def decide(batches: Sequence[Batch], known: Known) -> Decisions:
+    """Decide about all calls of these batches. `batches` and their calls are in order of arrival."""
+    intake = _Intake(known)
+    for timed in _timed(batches, known.devices):
+        results = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
+        intake.decisions.results.append(results)
+    intake.credit()
+    intake.tell_devices()
+    return intake.decisions
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A batch, its clock (None: the server's), and its calls with the times at which they count."""
+
+    batch: Batch
+    clock: DeviceClock | None
+    calls: list[tuple[ArrivedCall, datetime]]
+
+    @property
+    def device_key(self) -> DeviceKey | None:
+        return (self.batch.org_id, self.batch.device_id) if self.batch.device_id else None
+
+
+def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Iterator[_Timed]:
+    clocks = {key: device.clocks for key, device in devices.items()}
+    for batch in batches:
+        occurred = [each.call.occurred_at for each in batch.calls]
+        clock = None
+        if batch.sent_at is None or batch.device_id is None:  # told by a server, in true time
+            times = [whole_milliseconds(each) for each in occurred]
+        else:
+            key = batch.org_id, batch.device_id
+            clock = clock_of(batch.sent_at, batch.received_at, clocks.get(key, ()))
+            clocks[key] = with_clock(clocks.get(key, ()), clock)
+            times = counted_at(occurred, batch.sent_at, clock)
+        yield _Timed(batch, clock, list(zip(batch.calls, times, strict=True)))
+
+
+@dataclass(slots=True)
+class _Intake:
+    """Decides about one call after another, given those before it. `credit` comes last."""
+
+    known: Known
+    decisions: Decisions = field(default_factory=Decisions)
+    touches: dict[DeviceKey, list[Touch]] = field(default_factory=dict)
+    told: dict[OnceKey, Record] = field(default_factory=dict)
+
+    def take(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
+        """Decide about one call: it is a duplicate if it was stored before or its id was counted before."""
+        batch, call = timed.batch, arrived.call
+        key = call_key(batch, call)
+        if key in self.known.calls or key in self.decisions.calls:
+            return Result(Status.DUPLICATE, call.call_id)
+        self.decisions.calls[key] = batch.received_at
+        once = once_key(batch, call)
+        if once and (once in self.known.counted or once in self.decisions.counted):
+            return self._tell_again(once, timed, arrived, at)
+        if once:
+            self.decisions.counted[once] = batch.received_at
+        self._keep(timed, arrived, at, once)
+        return Result(Status.ACCEPTED, call.call_id)
+
+    def credit(self) -> None:
+        """Update the credit of all records, also stored ones, with the touches of these calls."""
+        for records in (self.decisions.records, self.decisions.completed):
+            records |= {key: each.credited(self._credit_of(each)) for key, each in records.items()}
+        for key in self.touches:
+            for stored in self.known.records.get(key, ()):
+                if stored.key not in self.decisions.completed:
+                    credit = self._credit_of(stored)
+                    if credit != stored.credit:
+                        self.decisions.credited[stored.key] = credit
+                        self._tell_to_reread(stored)
+
+    def tell_devices(self) -> None:
+        """Tell of the devices whose visits or customers have changed, and of all that were visited.
+
+        Of a visit that is known already, what is new is when the device was seen.
+        """
+        for key, device in self.decisions.devices.items():
+            before = self.known.devices.get(key)
+            if before is None or key in self.touches or device.has_other_history(before):
+                self.decisions.tell(device.org_id, device_fact(device.id))
+
+    def _tell_to_reread(self, record: Record) -> None:
+        """Tell that a stored record has changed, of which no event tells."""
+        self.decisions.tell(record.org_id, reread_fact(record.kind.value, [record.call_id]))
+
+    def _credit_of(self, record: Record) -> Credit:
+        device_id = record.device_id
+        if device_id is None:
+            return kept_credit(record.facts(), None)
+        arrived = self.touches.get((record.org_id, device_id), ())
+        return kept_credit(record.facts(arrived), self._stored(record.org_id, device_id))
+
+    def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime, once: OnceKey | None) -> None:
+        batch, call = timed.batch, arrived.call
+        device = self._device(timed, at)
+        if device and arrived.source:
+            device = self._visited(device, arrived.source, at, batch.received_at)
+        self._note(device)
+        self._note_visit(timed, arrived, at)
+        if call.kind in _RECORDED:
+            told = (_telling(batch, arrived, at),)
+            record = Record(call.kind, batch.org_id, call.call_id, told, call.page, call.fields)
+            self.decisions.records[record.key] = record
+            self.decisions.tell(batch.org_id, call_fact(call.kind, call.call_id))
+            if once:
+                self.told[once] = record
+                self._tell_identities(record)
+        if call.customer_id and not once:
+            device = self._stored(batch.org_id, batch.device_id) if batch.device_id else None
+            self._identify(device, batch, call, call.customer_id, at)
+
+    def _tell_again(self, once: OnceKey, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
+        """Add what this telling says more to the record that counted, if that is still there."""
+        batch, call = timed.batch, arrived.call
+        stored = self.told.get(once) or self.known.told.get(once)
+        if stored is None:
+            return Result(Status.DUPLICATE, call.call_id)
+        if arrived.visit:
+            self._note(self._device(timed, at))
+            self._note_visit(timed, arrived, at)
+        record = stored.told_again(_telling(batch, arrived, at), call)
+        if record != stored:
+            self.told[once] = record
+            is_new = record.key in self.decisions.records
+            (self.decisions.records if is_new else self.decisions.completed)[record.key] = record
+            number = len(record.tellings) - 1
+            if number == len(stored.tellings):  # else it has too many to keep another one
+                self.decisions.tell(record.org_id, call_fact(record.kind, record.call_id, number))
+            else:
+                self._tell_to_reread(record)
+            own = record.combined
+            clock = timed.clock if own.device_id == batch.device_id else None
+            self._note(self._seen(record.org_id, own.device_id, own.at, clock))
+            self._tell_identities(record, stored)
+        return Result(Status.DUPLICATE, stored.call_id, record.differences(call, batch.device_id))
+
+    def _tell_identities(self, record: Record, before: Record | None = None) -> None:
+        """Note whose devices are by a record that may be told again, and whom it names.
+
+        What it said `before` it may never have said: of tellings of one moment only all together count.
+        """
+        at, _, device_id, customer_id = record.combined
+        said = _said_of_customer(record.kind, record.fields)
+        if customer_id and device_id is None:
+            self.decisions.identities.append(Identity(record.org_id, None, customer_id, at, said))
+        identities = record.identities
+        said_before = before.identities if before else []
+        for own_id in dict.fromkeys(each.device_id for each in (*said_before, *identities)):
+            device = self._stored(record.org_id, own_id)
+            if device is None:
+                continue
+            known = device.identified_by_sale(record.call_id, identities)
+            self._note(known)
+            for each in known.standing:
+                if each.sale == record.call_id:
+                    self._note_identity(device, each.customer_id, each.at, said)
+
+    def _identify(
+        self, device: Device | None, batch: Batch, call: Call, customer_id: CustomerId, at: datetime
+    ) -> None:
+        """Note that a call identified a device, if there is one, as a customer."""
+        said = _said_of_customer(call.kind, call.fields)
+        if call.kind is Kind.IDENTIFY:
+            device_id = device.id if device else None
+            self.decisions.tell(batch.org_id, identify_fact(device_id, customer_id, at))
+        if device is None:
+            self.decisions.identities.append(Identity(batch.org_id, None, customer_id, at, said))
+            return
+        self._note(device.identified(customer_id, at, batch.received_at))
+        self._note_identity(device, customer_id, at, said, is_told=call.kind is Kind.IDENTIFY)
+
+    def _note_identity(
+        self,
+        device: Device,
+        customer_id: CustomerId,
+        at: datetime,
+        said: dict[str, str],
+        *,
+        is_told: bool = False,
+    ) -> None:
+        """Note a customer of a device, unless this was known of the device as it was before."""
+        is_known = any(each.customer_id == customer_id and each.at <= at for each in device.standing)
+        if is_told or said or not is_known:
+            self.decisions.identities.append(Identity(device.org_id, device.id, customer_id, at, said))
+
+    def _device(self, timed: _Timed, at: datetime) -> Device | None:
+        """The call's device, with everything that earlier calls changed, seen at this time."""
+        return self._seen(timed.batch.org_id, timed.batch.device_id, at, timed.clock)
+
+    def _seen(
+        self, org_id: OrgId, device_id: DeviceId | None, at: datetime, clock: DeviceClock | None
+    ) -> Device | None:
+        if device_id is None:
+            return None
+        return (self._stored(org_id, device_id) or Device(org_id, device_id, at, at)).seen(at, clock)
+
+    def _stored(self, org_id: OrgId, device_id: DeviceId) -> Device | None:
+        key = org_id, device_id
+        return self.decisions.devices.get(key) or self.known.devices.get(key)
+
+    def _note(self, device: Device | None) -> None:
+        if device:
+            self.decisions.devices[device.org_id, device.id] = device
+
+    def _visited(self, device: Device, source: Source, at: datetime, received_at: datetime) -> Device:
+        """The device after a visit from there."""
+        touch = source.touch(at, received_at)
+        if touch is None:
+            return device.visited(DirectVisit(at, received_at))
+        return self._touched(device, touch)
+
+    def _note_visit(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> None:
+        """Note a visit of which a server named the click, with its device, or else its unknown browser."""
+        batch, visit, customer_id = timed.batch, arrived.visit, arrived.call.customer_id
+        if visit is None:
+            return
+        if device := batch.device_id and self._stored(batch.org_id, batch.device_id):
+            self._note(self._touched(device, visit))
+        if browser := self._seen(batch.org_id, arrived.unknown_browser, at, None):
+            touched = self._touched(browser, visit)
+            self._note(touched.identified(customer_id, at, batch.received_at) if customer_id else touched)
+            if customer_id:
+                self._note_identity(browser, customer_id, at, {})
+
+    def _touched(self, device: Device, touch: Touch) -> Device:
+        self.touches.setdefault((device.org_id, device.id), []).append(touch)
+        return device.touched(touch)
+
+
+def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]:
+    """What a call tells of what it is about."""
+    call, is_server = arrived.call, batch.sent_at is None
+    received_at = whole_milliseconds(batch.received_at)
+    return Telling(
+        received_at, at, batch.device_id, call.customer_id, is_server, arrived.visit, call.occurred_at
+    )
+
+
+def _said_of_customer(kind: Kind, fields: Mapping[str, Any]) -> dict[str, str]:
+    """What such a call says of its customer."""
+    if kind not in _ABOUT_CUSTOMERS:
+        return {}
+    return {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}

@@ -1,0 +1,123 @@
+"""Records of what visitors did: leads, conversions and events, with all that was told of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
+from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.histories import SaleFacts, as_told, known_facts
+from backend.domain.visitors.attribution import Credit, Touch
+from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.tellings import (
+    MOST_TELLINGS,
+    Combined,
+    SaleIdentity,
+    Telling,
+    combine,
+    identities_of,
+    says_more,
+)
+
+_ALL = CreditRules()
+# A kind, an organization and a call_id.
+RecordKey = tuple[Kind, OrgId, CallId]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A lead, conversion or event to store.
+
+    It is what its tellings come to, at least one, in order of arrival; `page` and `fields` are of the first
+    that had each of them. `credit` is a copy of what follows from these and from the device's touches.
+    """
+
+    kind: Kind
+    org_id: OrgId
+    call_id: CallId
+    tellings: tuple[Telling[Touch], ...]
+    page: str | None
+    fields: dict[str, Any]
+    credit: Credit = field(default_factory=Credit)
+
+    @property
+    def key(self) -> RecordKey:
+        """The record's unique key."""
+        return self.kind, self.org_id, self.call_id
+
+    @property
+    def combined(self) -> Combined:
+        """What the tellings come to."""
+        return combine(self.tellings)
+
+    @property
+    def at(self) -> datetime:
+        """When it happened."""
+        return self.combined.at
+
+    @property
+    def device_id(self) -> DeviceId | None:
+        """The device that did it; None where only servers told of it, and no device."""
+        return self.combined.device_id
+
+    @property
+    def customer_id(self) -> CustomerId | None:
+        """The customer that it was told of."""
+        return self.combined.customer_id
+
+    @property
+    def identities(self) -> list[SaleIdentity]:
+        """Whose its device is, as it says and has said."""
+        return identities_of(self.tellings)
+
+    def facts(self, more: Iterable[Touch] = ()) -> SaleFacts[Touch]:
+        """What its credit follows from, beside its device; `more` are touches of the device."""
+        return self.facts_known(_ALL, more)
+
+    def facts_known(self, rules: CreditRules, more: Iterable[Touch] = ()) -> SaleFacts[Touch]:
+        """What of these facts the rules know."""
+        tellings = [Telling(*each[:5], as_told(each.visit) if each.visit else None) for each in self.tellings]
+        return known_facts(tellings, tuple(map(as_told, (*self.credit.touches, *more))), rules)
+
+    def told_again(self, telling: Telling[Touch], call: Call) -> Record:
+        """The record with what another telling of the same sale or lead says; itself if that is nothing new.
+
+        No field that is known changes. Where another device becomes the record's, its credit is unknown.
+        """
+        added = tuple(name for name in call.fields if name not in self.fields)
+        page = self.page or call.page
+        if page != self.page:
+            added = (*added, "page")
+        if not added and not says_more(telling, self.tellings):
+            return self
+        tellings = (*self.tellings, telling._replace(added=added))[:MOST_TELLINGS]
+        again = replace(self, tellings=tellings, page=page, fields=call.fields | self.fields)
+        return again if again.device_id == self.device_id else replace(again, credit=Credit())
+
+    def until(self, number: int) -> Record:
+        """The record as it was with its telling of this number, counted from 0: without what came later."""
+        later = {name for each in self.tellings[number + 1 :] for name in each.added}
+        return replace(
+            self,
+            tellings=self.tellings[: number + 1],
+            page=None if "page" in later else self.page,
+            fields={name: value for name, value in self.fields.items() if name not in later},
+        )
+
+    def credited(self, credit: Credit) -> Record:
+        """The record with this credit."""
+        # Not by dataclasses.replace, which takes twice as long: this is done for every call.
+        return Record(self.kind, self.org_id, self.call_id, self.tellings, self.page, self.fields, credit)
+
+    def differences(self, call: Call, device_id: DeviceId | None) -> tuple[str, ...]:
+        """The names of fields for which a telling has other values than count."""
+        given = {"device_id": device_id, "customer_id": call.customer_id, **call.fields}
+        own = {"device_id": self.device_id, "customer_id": self.customer_id, **self.fields}
+        return tuple(
+            name
+            for name, value in given.items()
+            if value is not None and own.get(name) is not None and own[name] != value
+        )

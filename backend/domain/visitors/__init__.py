@@ -1,0 +1,1 @@
+"""Visitors' devices, and the calls that tell of them."""

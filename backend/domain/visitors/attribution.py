@@ -1,0 +1,404 @@
+"""Attribution: where a visit came from, and which visit gets the credit for what the visitor does later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from backend.domain.clicks.ids import ClickPlace
+from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.links.links import UTM_FIELDS, Link
+from backend.domain.links.rules import variant_names
+from backend.domain.visitors.device_clock import DeviceClock, with_clock
+from backend.domain.visitors.tellings import SaleIdentity
+
+LINK_SIGNAL = "cl_link_id"
+VARIANT_SIGNAL = "cl_variant"
+CLICK_SIGNAL = "cl_click_id"
+CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
+# Contract, SDK rule 3; the variant and the id of the click itself stand beside it.
+SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS, VARIANT_SIGNAL, CLICK_SIGNAL)
+
+Signals = Mapping[str, str]
+# Periods, each with its start and its end, which is not included. None means no limit.
+Times = Sequence[tuple[datetime | None, datetime | None]]
+# Limits of what is kept of a device: its first touch and its first identity, and the latest of everything.
+TOUCHES_KEPT = 50
+DIRECT_VISITS_KEPT = 20
+CUSTOMERS_KEPT = 50
+CLICK_IDS_KEPT = 50
+# Of identities that stand between two of the same customer, so many. They tell nothing unless another
+# customer's arrives late, and a page may identify its visitor each time it loads.
+REPEATED_KEPT = 10
+_at = attrgetter("at")
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A visit that came from a link, a campaign or an ad.
+
+    Values that are not known are left out of `utm` and `click_ids`. `received_at` is when the service was
+    told; None where that was not noted. `variant` is the part of a split of the link that decided where the
+    visitor came to. `click_at` and `click_mark` name the click on the link, where the visit brought its id
+    (domain/clicks/ids). A visit `is_named` if a server told of it by the id of its click, so that its time is
+    the click's.
+    """
+
+    at: datetime
+    link_id: LinkId | None
+    utm: dict[str, str]
+    click_ids: dict[str, str]
+    received_at: datetime | None = field(default=None, compare=False)
+    variant: str | None = None
+    click_at: datetime | None = None
+    click_mark: int | None = None
+    is_named: bool = False
+
+    @property
+    def click(self) -> ClickPlace | None:
+        """Where the click of the visit is in the ledger, if that is known."""
+        if self.click_at is None or self.click_mark is None:
+            return None
+        return ClickPlace(self.click_at, self.click_mark)
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """What a touch is sorted by: its time, and what it says (docs/decisions/credit.md)."""
+        click = (self.click_at, self.click_mark) if self.click else ()
+        utm, click_ids = sorted(self.utm.items()), sorted(self.click_ids.items())
+        return self.at, self.link_id or "", utm, click_ids, self.variant or "", click, self.is_named
+
+    def is_same_click(self, other: Touch) -> bool:
+        """Whether both are visits that one and the same click led to."""
+        return self.click is not None and (self.link_id, self.click) == (other.link_id, other.click)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectVisit:
+    """A visit that is known to have come from nowhere, and when the service was told."""
+
+    at: datetime
+    received_at: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ClickId:
+    """An ad click id that a device arrived with, and the time it first did."""
+
+    name: str
+    value: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """The customer that a device was identified as, and the time from which this holds.
+
+    `received_at` is when the service was told, None where that was not noted; `taken_back_at` is when it was
+    told that this was wrong. `sale` is the record that it follows from, if that may be told again (see
+    domain/visitors/tellings); `replaced_at` is when a further telling said something else.
+    """
+
+    customer_id: CustomerId
+    at: datetime
+    received_at: datetime | None = field(default=None, compare=False)
+    taken_back_at: datetime | None = None
+    sale: CallId | None = None
+    replaced_at: datetime | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was neither taken back nor replaced."""
+        return self.taken_back_at is None and self.replaced_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A browser, known by its device id: its touches, ad click ids and customers, each list oldest first.
+
+    `clocks` are the clocks it was seen with (see domain/visitors/device_clock), the most recently used one
+    last.
+    """
+
+    org_id: OrgId
+    id: DeviceId
+    first_seen_at: datetime
+    last_seen_at: datetime
+    first_touch: Touch | None = None
+    touches: tuple[Touch, ...] = ()
+    click_ids: tuple[ClickId, ...] = ()
+    customers: tuple[Identification, ...] = ()
+    clocks: tuple[DeviceClock, ...] = ()
+    direct_visits: tuple[DirectVisit, ...] = ()
+
+    def seen(self, at: datetime, clock: DeviceClock | None) -> Device:
+        """A copy of the device that was also seen at this time, with this clock (None: a server tells it)."""
+        # Not by dataclasses.replace, which takes twice as long: this is done for every call.
+        return Device(
+            self.org_id,
+            self.id,
+            min(self.first_seen_at, at),
+            max(self.last_seen_at, at),
+            self.first_touch,
+            self.touches,
+            self.click_ids,
+            self.customers,
+            self.clocks if clock is None else with_clock(self.clocks, clock),
+            self.direct_visits,
+        )
+
+    def touched(self, touch: Touch) -> Device:
+        """A copy of the device with this touch added. One that it has is known since it was told first.
+
+        The touch may be older than touches that arrived before it.
+        """
+        touches = in_order(_each_once(self.touches, touch))
+        return replace(
+            self,
+            first_touch=in_order(_each_once([self.first_touch] if self.first_touch else [], touch))[0],
+            touches=tuple(touches[-TOUCHES_KEPT:]),
+            click_ids=self._with_click_ids(touch),
+        )
+
+    def visited(self, visit: DirectVisit) -> Device:
+        """A copy of the device with this direct visit added, in order of time."""
+        visits = sorted(_each_once(self.direct_visits, visit), key=_at)
+        return replace(self, direct_visits=tuple(visits[-DIRECT_VISITS_KEPT:]))
+
+    def identified(
+        self, customer_id: CustomerId, at: datetime, received_at: datetime | None = None
+    ) -> Device:
+        """A copy of the device that is identified as this customer from `at` on."""
+        new = Identification(customer_id, at, received_at)
+        return self._with_customers(_bounded(_each_once(self.customers, new)))
+
+    def identified_by_sale(self, sale: CallId, told: Iterable[SaleIdentity]) -> Device:
+        """A copy of the device with those of these identities that are its own, as all of this sale.
+
+        What was told of before it was taken back stays so, also where it changed after that.
+        """
+        back = {(each.customer_id, each.taken_back_at) for each in self.customers if each.taken_back_at}
+        own = [_of_sale(sale, each, back) for each in told if each.device_id == self.id]
+        customers = _bounded([*(each for each in self.customers if each.sale != sale), *own])
+        return self if customers == self.customers else self._with_customers(customers)
+
+    def _with_customers(self, customers: tuple[Identification, ...]) -> Device:
+        # Not by dataclasses.replace, as in `seen`.
+        return Device(
+            self.org_id,
+            self.id,
+            self.first_seen_at,
+            self.last_seen_at,
+            self.first_touch,
+            self.touches,
+            self.click_ids,
+            customers,
+            self.clocks,
+            self.direct_visits,
+        )
+
+    def has_other_history(self, before: Device) -> bool:
+        """Whether its visits or customers are not those of before."""
+        return (self.touches, self.direct_visits, self.customers, self.first_touch) != (
+            before.touches,
+            before.direct_visits,
+            before.customers,
+            before.first_touch,
+        )
+
+    def taken_back(self, customer_id: CustomerId, at: datetime) -> Device:
+        """A copy of the device that was never this customer's, as was told at `at`."""
+        customers = [
+            replace(each, taken_back_at=each.taken_back_at or at) if each.customer_id == customer_id else each
+            for each in self.customers
+        ]
+        return replace(self, customers=tuple(customers))
+
+    def without_customers(self, customers: Collection[CustomerId]) -> Device:
+        """A copy of the device that does not name these customers any more."""
+        kept = tuple(each for each in self.customers if each.customer_id not in customers)
+        return replace(self, customers=kept)
+
+    def customer_at(self, at: datetime) -> CustomerId | None:
+        """The customer that the device was last identified as at or before `at`; None if there is none."""
+        return next((each.customer_id for each in reversed(self.standing) if each.at <= at), None)
+
+    @property
+    def standing(self) -> tuple[Identification, ...]:
+        """What it was identified as, without what was taken back or replaced."""
+        return tuple(each for each in self.customers if each.holds)
+
+    def times_of(self, customers: Collection[CustomerId], *, beginning: bool) -> Times:
+        """The periods in which the device belonged to one of these customers.
+
+        With `beginning`, also the period before the device was first identified.
+        """
+        starts = [None, *(each.at for each in self.standing)]
+        are_theirs = [beginning, *(each.customer_id in customers for each in self.standing)]
+        ends = [*starts[1:], None]
+        return [(start, end) for start, end, theirs in zip(starts, ends, are_theirs, strict=True) if theirs]
+
+    def during(self, times: Times) -> Device:
+        """A copy of the device with only what it did in these periods."""
+        return self._that_did(lambda at: _is_in(at, times))
+
+    def outside(self, times: Times) -> Device:
+        """A copy of the device without what it did in these periods."""
+        return self._that_did(lambda at: not _is_in(at, times))
+
+    def _that_did(self, is_kept: Callable[[datetime], bool]) -> Device:
+        touches = tuple(each for each in self.touches if is_kept(each.at))
+        first = self.first_touch if self.first_touch and is_kept(self.first_touch.at) else None
+        return replace(
+            self,
+            first_touch=first or next(iter(touches), None),
+            touches=touches,
+            click_ids=tuple(each for each in self.click_ids if is_kept(each.at)),
+            customers=tuple(each for each in self.customers if is_kept(each.at)),
+            direct_visits=tuple(each for each in self.direct_visits if is_kept(each.at)),
+        )
+
+    def _with_click_ids(self, touch: Touch) -> tuple[ClickId, ...]:
+        first_at = {(each.name, each.value): each.at for each in self.click_ids}
+        for item in touch.click_ids.items():
+            first_at[item] = min(first_at.get(item, touch.at), touch.at)
+        click_ids = sorted((ClickId(*item, at) for item, at in sorted(first_at.items())), key=_at)
+        return tuple(click_ids[-CLICK_IDS_KEPT:])
+
+
+def _is_in(at: datetime, times: Times) -> bool:
+    return any((begin is None or begin <= at) and (end is None or at < end) for begin, end in times)
+
+
+def in_order(touches: Iterable[Touch]) -> list[Touch]:
+    """The touches by time; those of one moment by what they say, not by which came first."""
+    ordered = sorted(touches, key=_at)
+    if any(one.at == other.at for one, other in pairwise(ordered)):
+        ordered.sort(key=attrgetter("order"))
+    return ordered
+
+
+_Fact = TypeVar("_Fact", Touch, DirectVisit, Identification)
+
+
+def _each_once(known: Iterable[_Fact], new: _Fact) -> list[_Fact]:
+    """These facts and a new one; if it was told before, it is known since it was told first."""
+    kept: list[_Fact] = list(known)
+    told = new
+    for number, each in enumerate(kept):
+        if each.at == new.at and each == new:
+            told = min(each, new, key=_told_at)
+            del kept[number]
+            break
+    kept.append(told)
+    return kept
+
+
+def _told_at(fact: Touch | DirectVisit | Identification) -> datetime:
+    """When the service was told; where that was not noted, when it happened."""
+    return fact.received_at or fact.at
+
+
+def _of_sale(
+    sale: CallId, told: SaleIdentity, taken_back: Iterable[tuple[CustomerId, datetime | None]]
+) -> Identification:
+    """What a sale tells of its device; taken back when its customer first was after it had been told."""
+    _, customer_id, at, told_at, received_at, replaced_at = told
+    times = (back for whose, back in taken_back if back and whose == customer_id and told_at <= back)
+    return Identification(customer_id, at, received_at, min(times, default=None), sale, replaced_at)
+
+
+def _bounded(identifications: Iterable[Identification]) -> tuple[Identification, ...]:
+    """The identities in order, without the oldest ones that tell nothing, and of too many the latest."""
+    ordered = sorted(identifications, key=lambda each: (each.at, each.customer_id))
+    if len(ordered) > REPEATED_KEPT:
+        repeated = [
+            number for number in range(1, len(ordered) - 1) if _is_repeated(*ordered[number - 1 : number + 2])
+        ]
+        left_out = set(repeated[:-REPEATED_KEPT])
+        ordered = [each for number, each in enumerate(ordered) if number not in left_out]
+    if len(ordered) > CUSTOMERS_KEPT:
+        ordered = [ordered[0], *ordered[1 - CUSTOMERS_KEPT :]]
+    return tuple(ordered)
+
+
+def _is_repeated(before: Identification, each: Identification, after: Identification) -> bool:
+    """Whether those beside it say as much, unless another's identity comes between them."""
+    said = (each.customer_id, each.taken_back_at, each.replaced_at)
+    return _told_at(before) <= _told_at(each) and all(
+        said == (other.customer_id, other.taken_back_at, other.replaced_at) for other in (before, after)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """The touches that a record keeps: those that the models `first` and `last_non_direct` name by device."""
+
+    first: Touch | None = None
+    last: Touch | None = None
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """Both touches, the first one first; one if they are the same."""
+        kept = [each for each in (self.first, self.last) if each]
+        return tuple(kept[:1] if self.first == self.last else kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a visit came from, as its attribution check says.
+
+    `link` is set if a link was found, `click` if the visit also brought the id of a click on that link.
+    """
+
+    link: Link | None = None
+    utm: dict[str, str] = field(default_factory=dict)
+    click_ids: dict[str, str] = field(default_factory=dict)
+    variant: str | None = None
+    click: ClickPlace | None = None
+
+    @property
+    def is_organic(self) -> bool:
+        """Whether the visit came from no known link, campaign or ad."""
+        return not (self.link or self.utm or self.click_ids)
+
+    def context(self) -> dict[str, Any] | None:
+        """The attribution context (contract, "Web SDK attribution context"); None for an organic visit."""
+        if self.is_organic:
+            return None
+        return {
+            LINK_SIGNAL: self.link.id if self.link else None,
+            **{name: self.utm.get(name) for name in UTM_FIELDS},
+            "custom_data": self.link.custom_data if self.link else None,
+        }
+
+    def touch(self, at: datetime, received_at: datetime | None = None) -> Touch | None:
+        """The touch to store with the device; None for an organic visit."""
+        if self.is_organic:
+            return None
+        link_id = self.link.id if self.link else None
+        place = (self.click.at, self.click.mark) if self.click else ()
+        return Touch(at, link_id, self.utm, self.click_ids, received_at, self.variant, *place)
+
+    def named_touch(self, received_at: datetime) -> Touch | None:
+        """The visit that followed the click, of which a server told by its id; None without a click."""
+        touch = self.touch(self.click.at, received_at) if self.click else None
+        return replace(touch, is_named=True) if touch else None
+
+
+def source_of(signals: Signals, link: Link | None, click: ClickPlace | None = None) -> Source:
+    """Where a visit came from, given the signals in its address and the link that they name (or None).
+
+    UTM values in the address replace those of the link. A variant counts if the link's rules have one of that
+    name: an address may say anything. `click` is the click on the link that they name, if they name one.
+    """
+    named = {name: signals[name] for name in UTM_FIELDS if name in signals}
+    click_ids = {name: signals[name] for name in CLICK_ID_SIGNALS if name in signals}
+    variant = signals.get(VARIANT_SIGNAL)
+    is_known = link is not None and variant in variant_names(link.rules)
+    utm = (link.utm if link else {}) | named
+    return Source(link, utm, click_ids, variant if is_known else None, click if link else None)

@@ -1,0 +1,101 @@
+"""Batches: the body of one request from the browser SDK (decisions, "wire format")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import Flag, Moment, Text, Uuid
+from backend.domain.ids import DeviceId, OrgId
+from backend.domain.visitors.attribution import Source, Touch
+from backend.domain.visitors.call_fields import notes_on_unknown
+from backend.domain.visitors.calls import Call
+
+MOST_CALLS = 50
+_SDK, _UUID, _MOMENT = Text(64), Uuid(), Moment()
+_FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls", "erase"})
+_FLAG = Flag()
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A request from the SDK with a valid key. Its calls are not parsed yet.
+
+    With `erase` it has no calls: its visitor has withdrawn consent. `notes` are sentences that say which
+    fields were left out.
+    """
+
+    device_id: DeviceId
+    sent_at: datetime
+    calls: list[Any]
+    notes: tuple[str, ...] = ()
+    erase: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivedCall:
+    """A valid call.
+
+    An attribution check also has the source of its visit, and what a server told by the id of a click has
+    the visit that followed this. `unknown_browser` stands for the browser of this visit, where all that is
+    known of it is that it is the call's customer's.
+    """
+
+    call: Call
+    source: Source | None = None
+    visit: Touch | None = None
+    unknown_browser: DeviceId | None = None
+
+    def touches_at(self, at: datetime) -> datetime | None:
+        """When the touch happened that the call, counting at this time, adds to the device, if any."""
+        if self.visit:
+            return self.visit.at
+        return at if self.source is not None and not self.source.is_organic else None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The valid calls of one request, or one that a server told, ready to be stored.
+
+    `sent_at` is a time by the browser's clock, `received_at` by the server's; a server's calls have no
+    `sent_at`, since they happened when they say, and need no device. `retention_days` is how long its
+    organization keeps what visitors did, as far as is known; None means without limit.
+    """
+
+    org_id: OrgId
+    device_id: DeviceId | None
+    sent_at: datetime | None
+    received_at: datetime
+    calls: tuple[ArrivedCall, ...]
+    retention_days: int | None = None
+
+
+def parse_envelope(body: Mapping[str, Any]) -> Envelope:
+    """Read the body of a request, but not its calls.
+
+    Unknown fields are left out. Raises InvalidField for the first field that breaks a rule.
+    """
+    _SDK.parse("sdk", body.get("sdk"))
+    erase = "erase" in body and _FLAG.parse("erase", body["erase"])
+    return Envelope(
+        device_id=DeviceId(_UUID.parse("device_id", body.get("device_id"))),
+        sent_at=_MOMENT.parse("sent_at", body.get("sent_at")),
+        calls=_no_calls(body.get("calls", [])) if erase else _calls(body.get("calls")),
+        notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS])),
+        erase=erase,
+    )
+
+
+def _no_calls(value: object) -> list[Any]:
+    if value != []:
+        raise InvalidField("calls", "must be empty or left out beside `erase`")
+    return []
+
+
+def _calls(value: object) -> list[Any]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_CALLS:
+        raise InvalidField("calls", f"must be an array of 1 to {MOST_CALLS} calls")
+    return value

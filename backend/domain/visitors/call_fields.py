@@ -1,0 +1,228 @@
+"""Rules for fields that only calls have: those of the browser SDK, and what servers tell.
+
+Rules that all requests share: domain/fields/rules.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields import money
+from backend.domain.fields.rules import CONTROL, SURROGATE, Moment, Rule, Schema, parse_string
+from backend.domain.visitors.attribution import SIGNALS
+from backend.domain.visitors.call_texts import as_stored, trimmed
+
+MOST_NOTES = 10
+_UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# Fields that are sent hashed only.
+CLEAR_CONTACTS = frozenset({"email", "phone"})
+
+
+class LenientRule(ABC):
+    """A rule that accepts some bad values and repairs them. `notes` says what it changed.
+
+    Its `parse` gives None for a value that it leaves out.
+    """
+
+    @abstractmethod
+    def notes(self, field: str, value: Any) -> Iterable[str]:
+        """Sentences on what was cut or left out of the value that `parse` accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressText(LenientRule):
+    """Text from a page's address.
+
+    A visitor may have typed anything there, and the visit happened all the same: so unreadable characters are
+    replaced, and text that is too long is cut.
+    """
+
+    max_length: int
+
+    def parse(self, field: str, value: object) -> str:
+        """The text, with unreadable characters replaced and at most `max_length` characters long."""
+        if not isinstance(value, str):
+            raise InvalidField(field, "must be a string")
+        return _readable(value[: self.max_length])
+
+    def notes(self, field: str, value: str) -> Iterable[str]:
+        """One sentence if the text was cut, else nothing."""
+        if len(value) > self.max_length:
+            yield f"{field} was cut to {self.max_length} characters"
+
+    def schema(self) -> Schema:
+        """JSON Schema of any string."""
+        return {"type": "string"}
+
+
+class SignalsRule(LenientRule):
+    """The parts of a page's address that tell where its visitor came from (contract, SDK rule 3)."""
+
+    _VALUE = AddressText(512)
+
+    def parse(self, field: str, value: object) -> dict[str, str]:
+        """The known signals that have a value, by name."""
+        if not isinstance(value, dict):
+            raise InvalidField(field, "must be a JSON object")
+        return {
+            name: self._VALUE.parse(f"{field}.{name}", value[name]) for name in SIGNALS if value.get(name)
+        }
+
+    def notes(self, field: str, value: dict[str, Any]) -> Iterable[str]:
+        """Sentences on signals that were unknown or too long."""
+        yield from notes_on_unknown([name for name in value if name not in SIGNALS], f"{field}.")
+        for name in SIGNALS:
+            yield from self._VALUE.notes(f"{field}.{name}", value.get(name) or "")
+
+    def schema(self) -> Schema:
+        """JSON Schema of an object whose values are strings."""
+        return {"type": "object", "properties": {name: self._VALUE.schema() for name in SIGNALS}}
+
+
+@dataclass(frozen=True, slots=True)
+class CallText(LenientRule):
+    """Text of 1 to `max_length` characters (code points), not counting blanks around it."""
+
+    max_length: int
+
+    def parse(self, field: str, value: object) -> str:
+        """The text as it is stored (`as_stored`). Raises InvalidField."""
+        if not isinstance(value, str):
+            raise InvalidField(field, "must be a string")
+        text = trimmed(value)
+        if not text:
+            raise InvalidField(field, "must not be empty")
+        if len(text) > self.max_length:
+            raise InvalidField(field, f"must have at most {self.max_length} characters")
+        return as_stored(text)
+
+    def notes(self, field: str, value: str) -> Iterable[str]:
+        """Sentences on what was removed besides white space, or replaced."""
+        if value.isascii() and value.isprintable():  # nearly always, and quick to find out
+            return
+        if CONTROL.search(value.strip()):
+            yield f"control characters in {field} were removed"
+        if SURROGATE.search(value):
+            yield f"half characters (lone surrogates) in {field} were replaced"
+
+    def schema(self) -> Schema:
+        """JSON Schema of a string with these lengths."""
+        return {"type": "string", "minLength": 1, "maxLength": self.max_length}
+
+
+@dataclass(frozen=True, slots=True)
+class CallTime(LenientRule):
+    """A time that begins with a date. One that is not in the calendar, or goes on otherwise, is left out."""
+
+    PATTERN = r"\d{4}-[01]\d-[0-3]\d"
+    _BEGINNING = re.compile(PATTERN, re.ASCII)
+
+    text: CallText
+
+    def parse(self, field: str, value: object) -> datetime | None:
+        """The time in UTC; None if it is left out. Raises InvalidField for what begins with no date."""
+        text = self.text.parse(field, value)
+        if not self._BEGINNING.match(text):
+            raise InvalidField(field, "must begin with an ISO 8601 date, such as 2026-03-01")
+        try:
+            return Moment().parse(field, text)
+        except InvalidField:
+            return None
+
+    def notes(self, field: str, value: str) -> Iterable[str]:
+        """One sentence if the time was left out, else nothing."""
+        if self.parse(field, value) is None:
+            yield f"{field} was left out: it is no ISO 8601 time, such as 2026-03-01T12:00:00.000Z"
+
+    def schema(self) -> Schema:
+        """JSON Schema of a date and time."""
+        return Moment().schema()
+
+
+class Sha256:
+    """A SHA-256 hash in hexadecimal digits. Blanks around it do not count."""
+
+    PATTERN = r"[\da-f]{64}"
+    _DIGITS = re.compile(PATTERN, re.ASCII)
+
+    def parse(self, field: str, value: object) -> str:
+        """The hash in lower case. Raises InvalidField."""
+        text = trimmed(parse_string(field, value)).lower()
+        if not self._DIGITS.fullmatch(text):
+            raise InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits")
+        return text
+
+    def schema(self) -> Schema:
+        """JSON Schema of 64 hexadecimal digits."""
+        return {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$"}
+
+
+class Amount:
+    """An amount of money. It is rounded later, once its currency is known (`money.rounded`)."""
+
+    def parse(self, field: str, value: object) -> Decimal:
+        """The amount as an exact decimal, not yet rounded. Raises InvalidField."""
+        try:
+            return money.parse_amount(value)
+        except money.InvalidAmount as error:
+            raise InvalidField(field, str(error)) from None
+
+    def schema(self) -> Schema:
+        """JSON Schema of a number."""
+        return {"type": "number", "minimum": 0, "maximum": int(money.LARGEST)}
+
+
+class CurrencyCode:
+    """A currency code of ISO 4217, such as EUR. Blanks around it do not count."""
+
+    def parse(self, field: str, value: object) -> str:
+        """The code in capitals. Raises InvalidField."""
+        try:
+            return money.parse_currency(trimmed(value) if isinstance(value, str) else value)
+        except money.InvalidCurrency as error:
+            raise InvalidField(field, str(error)) from None
+
+    def schema(self) -> Schema:
+        """JSON Schema of three letters."""
+        return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
+
+
+def notes_of(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:
+    """Sentences on what lenient rules changed of the given fields, or left out."""
+    lenient = [(name, rule) for name, rule in rules.items() if isinstance(rule, LenientRule)]
+    return [note for name, rule in lenient if name in given for note in rule.notes(name, given[name])]
+
+
+def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[str] = ()) -> list[str]:
+    """Sentences that say that these unknown fields were left out. At most ten are named.
+
+    `prefix` is put before each name, such as `data.`. `known` are the fields that could have been sent.
+    """
+    notes = [f"{prefix}{shown(name)} {_why_left_out(name, known)}" for name in names[:MOST_NOTES]]
+    if more := len(names) - len(notes):
+        notes.append(f"{more} more fields are unknown and were left out")
+    return notes
+
+
+def shown(name: str) -> str:
+    """A name of the caller's as a note has it: readable, and not long."""
+    return _readable(name)[:64]
+
+
+def _why_left_out(name: str, known: Container[str]) -> str:
+    if name in CLEAR_CONTACTS and f"{name}_sha256" in known:
+        return f"was left out: it must be hashed; send {name}_sha256"
+    return "is unknown and was left out"
+
+
+def _readable(text: str) -> str:
+    if text.isascii() and text.isprintable():  # nearly always, and quick to find out
+        return text
+    return _UNREADABLE.sub("�", text)

@@ -1,0 +1,1 @@
+"""Addresses, hosts and clients of the web."""

@@ -1,0 +1,124 @@
+"""ClickHouse as a target: events are written first, and then the cursor behind them.
+
+Whatever was written of a page when a run died is written again, under the same organization, place and
+index: so it replaces what is there (`clickhouse_tables`). Two followers of one organization write the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence, Set
+from itertools import groupby
+from typing import Any
+
+from backend.domain.feed.cursor import Cursor
+from backend.domain.feed.events import Event, EventType
+from backend.follow.clickhouse.server import ClickHouseServer
+from backend.follow.clickhouse.tables import statements
+from backend.follow.erasures import without_person
+from backend.follow.event_lines import as_json
+from backend.follow.event_rows import row_of
+from backend.follow.target import Followed, check_same
+
+_FIND = """
+SELECT types, `cursor` FROM waylink_cursors FINAL WHERE org_id = {org_id:UUID} FORMAT JSONCompactEachRow
+"""
+_MOVE = "INSERT INTO waylink_cursors (org_id, types, `cursor`) FORMAT JSONEachRow"
+_ADD = "INSERT INTO waylink_events FORMAT JSONEachRow"
+# What names the person.
+_OWN_ROWS = """
+    customer_id IN {customers:Array(String)} OR device_id IN {devices:Array(String)}
+    OR install_id IN {installs:Array(String)} OR email_sha256 IN {emails_sha256:Array(String)}
+    OR (type = 'identify' AND hasAny(
+        JSONExtract(ifNull(emails_sha256, '[]'), 'Array(String)'), {emails_sha256:Array(String)}
+    ))
+"""
+# A device that others use too: what it did in a time, unless that names a customer.
+_SHARED_ROWS = """
+    device_id = {device_id:String} AND customer_id IS NULL
+    AND at >= ifNull(parseDateTime64BestEffortOrNull({from:Nullable(String)}, 6, 'UTC'), toDateTime64(0, 6))
+    AND at < ifNull(
+        parseDateTime64BestEffortOrNull({to:Nullable(String)}, 6, 'UTC'), toDateTime64('2299-01-01', 6)
+    )
+"""
+_LISTS = ("customers", "devices", "installs", "emails_sha256")
+
+
+class ClickHouseTarget:
+    """Writes into the database at `address` (`ClickHouseServer`).
+
+    Rows of people who are erased are deleted.
+    """
+
+    needs: Set[EventType] = frozenset({EventType.ERASED})
+
+    def __init__(self, address: str) -> None:
+        self._server = ClickHouseServer(address)
+        self._followed: Followed | None = None
+        self._cursor = ""
+
+    async def open(self, followed: Followed) -> Cursor:
+        """Make the tables that are not there yet, and find the cursor."""
+        self._followed = followed
+        await self._server.open()
+        for statement in statements():
+            await self._server.run(statement)
+        found = await self._server.run(_FIND, {"org_id": followed.org_id})
+        if not found:
+            await self._move(str(followed.after))
+            return followed.after
+        types, self._cursor = json.loads(found)
+        check_same(followed.org_id, json.loads(types), followed, "the database")
+        return Cursor.parse(self._cursor)
+
+    async def write(self, events: Sequence[Event], cursor: Cursor) -> None:
+        """Write the events, and then the cursor."""
+        if str(cursor) == self._cursor:
+            return
+        for is_erasure, group in groupby(events, lambda event: event.type is EventType.ERASED):
+            if is_erasure:
+                await self._erase(list(group))
+            else:
+                await self._add(list(group))
+        await self._move(str(cursor))
+
+    async def close(self) -> None:
+        """Leave the server."""
+        await self._server.close()
+
+    async def _move(self, cursor: str) -> None:
+        assert self._followed is not None
+        row = {
+            "org_id": self._followed.org_id,
+            "types": json.dumps(self._followed.named_types),
+            "cursor": cursor,
+        }
+        await self._server.run(_MOVE, rows=as_json(row))
+        self._cursor = cursor
+
+    async def _add(self, events: Sequence[Event]) -> None:
+        lines = [as_json(row_of(each) | {"org_id": each.org_id}) for each in events]
+        await self._server.run(_ADD, rows="\n".join(lines))
+
+    async def _erase(self, events: Sequence[Event]) -> None:
+        """Delete the rows of these people. Of the erasures themselves stays that they happened."""
+        for event in events:
+            given = {name: list(event.data.get(name) or ()) for name in _LISTS}
+            await self._delete(_OWN_ROWS, given)
+            for shared in event.data.get("shared_devices") or ():
+                for time in shared["times"]:
+                    await self._delete(_SHARED_ROWS, {"device_id": shared["device_id"], **time})
+        assert self._followed is not None
+        if EventType.ERASED in self._followed.types:
+            await self._add([without_person(event) for event in events])
+
+    async def _delete(self, condition: str, given: Mapping[str, Any]) -> None:
+        """Delete these rows. Refunds, which name nobody, go before the sales by which they are found."""
+        assert self._followed is not None
+        own = "org_id = {org_id:UUID}"
+        sales = (
+            f"SELECT conversion_id FROM waylink_events WHERE {own} AND type = 'conversion' AND ({condition})"  # noqa: S608 - of constants
+        )
+        values = {"org_id": self._followed.org_id, **given}
+        for rows in (f"type = 'refund' AND conversion_id IN ({sales})", condition):
+            await self._server.run(f"DELETE FROM waylink_events WHERE {own} AND ({rows})", values)  # noqa: S608 - of constants

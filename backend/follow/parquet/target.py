@@ -1,0 +1,172 @@
+"""Parquet files as a target: `<folder>/org_id=…/day=…/*.parquet`, with the cursor in a file beside the days.
+
+The days of a page are noted before its rows are written, and the cursor behind them after. A run that
+begins deletes what stands behind the cursor on the days that were noted: so each event is there exactly
+once. Rows of a day are added to its last file until that is large, so that there are few files. A file is
+replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+import duckdb
+
+from backend.domain.errors import OperatorError
+from backend.domain.feed.cursor import Cursor, InvalidCursor
+from backend.domain.feed.events import Event, EventType
+from backend.domain.ids import OrgId
+from backend.follow.erasures import without_person
+from backend.follow.locked_file import locked_file
+from backend.follow.parquet.erasure import erase
+from backend.follow.parquet.rows import ParquetRows, days_of
+from backend.follow.target import Followed, TargetMismatch, check_same
+from backend.system.whole_file import whole_or_nothing
+
+# A file with as many rows is not added to: each addition writes it anew.
+MOST_ROWS = 100_000
+_PRIVATE = 0o700
+_CURSOR, _LOCK = "waylink.cursor", "waylink.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What stands beside the days: the cursor behind what is finished, and the days of a page that is not."""
+
+    org_id: OrgId
+    types: list[str] | None
+    cursor: str
+    unfinished_days: list[str]
+
+
+class ParquetTarget:
+    """Writes below the folder at `path`, which several organizations may share.
+
+    Rows of people who are erased are deleted.
+    """
+
+    needs: Set[EventType] = frozenset({EventType.ERASED})
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows: ParquetRows | None = None
+        self._lock: int | None = None
+        self._folder = path
+        self._kept = _Kept(OrgId(""), None, "", [])
+        self._types: Set[EventType] = frozenset()
+
+    async def open(self, followed: Followed) -> Cursor:
+        """Lock the organization's folder, and delete what was not finished."""
+        self._types = followed.types
+        self._folder = self._path / f"org_id={followed.org_id}"
+        with self._told():
+            self._folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            self._lock = locked_file(self._folder / _LOCK)
+            self._rows = ParquetRows()
+            self._kept = self._read() or self._begin(followed)
+            check_same(self._kept.org_id, self._kept.types, followed, str(self._folder))
+            await asyncio.to_thread(self._cut_off)
+        return Cursor.parse(self._kept.cursor)
+
+    async def write(self, events: Sequence[Event], cursor: Cursor) -> None:
+        """Write the rows, and keep the cursor once the disk has them."""
+        if str(cursor) == self._kept.cursor:
+            return
+        with self._told():
+            await asyncio.to_thread(self._write, events, cursor)
+
+    async def close(self) -> None:
+        """Let another follower have the folder."""
+        if self._rows is not None:
+            self._rows.close()
+            self._rows = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _write(self, events: Sequence[Event], cursor: Cursor) -> None:
+        self._keep(replace(self._kept, unfinished_days=sorted(days_of(events))))
+        for is_erasure, group in groupby(events, lambda event: event.type is EventType.ERASED):
+            if is_erasure:
+                self._erase(list(group))
+            else:
+                self._add(list(group))
+        self._keep(replace(self._kept, cursor=str(cursor), unfinished_days=[]))
+
+    def _add(self, events: Sequence[Event]) -> None:
+        assert self._rows is not None
+        for day, own in days_of(events).items():
+            folder = self._folder / f"day={day}"
+            folder.mkdir(mode=_PRIVATE, exist_ok=True)
+            self._rows.add(self._file_for(folder, own[0]), own)
+
+    def _file_for(self, folder: Path, event: Event) -> Path:
+        """The file to add to: the last one, or a new one where that is large."""
+        assert self._rows is not None
+        files = sorted(folder.glob("*.parquet"))
+        if files and self._rows.count(files[-1]) < MOST_ROWS:
+            return files[-1]
+        return folder / f"{event.cursor.place:012}-{event.cursor.index:06}.parquet"
+
+    def _erase(self, events: Sequence[Event]) -> None:
+        """Delete the rows of these people. Of the erasures themselves stays that they happened."""
+        assert self._rows is not None
+        for event in events:
+            erase(self._rows, self._folder, event.data)
+        if EventType.ERASED in self._types:
+            self._add([without_person(event) for event in events])
+
+    def _cut_off(self) -> None:
+        """Delete the rows of a page that was not finished."""
+        assert self._rows is not None
+        for unfinished in self._folder.glob("day=*/*.unfinished"):
+            unfinished.unlink()
+        for day in self._kept.unfinished_days:
+            for path in (self._folder / f"day={day}").glob("*.parquet"):
+                self._rows.cut_off(path, Cursor.parse(self._kept.cursor))
+
+    def _begin(self, followed: Followed) -> _Kept:
+        """What is kept of a new folder. Files without a cursor are somebody else's."""
+        if any(self._folder.glob("**/*.parquet")):
+            raise TargetMismatch(
+                f"{self._folder} has files, without {_CURSOR} beside them, which would say where to go on. "
+                "Name another folder with --to, or move this one away."
+            )
+        self._keep(_Kept(followed.org_id, followed.named_types, str(followed.after), []))
+        return self._kept
+
+    def _read(self) -> _Kept | None:
+        """What is kept; None for a new folder. Raises TargetMismatch."""
+        path = self._folder / _CURSOR
+        try:
+            kept = _Kept(**json.loads(path.read_text(encoding="utf-8")))
+            Cursor.parse(kept.cursor)
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, InvalidCursor):
+            raise TargetMismatch(f"{path} is damaged. Begin another folder.") from None
+        return kept
+
+    def _keep(self, kept: _Kept) -> None:
+        with whole_or_nothing(self._folder / _CURSOR) as file:
+            file.write(json.dumps(asdict(kept)).encode())
+        self._kept = kept
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell what the disk, or DuckDB, refuses as an error that says what to do."""
+        try:
+            yield
+        except (OSError, duckdb.Error) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+            raise OperatorError(
+                f"{self._folder} can't be written: {why}. Mend that and run the same command again: "
+                "it goes on where it stopped."
+            ) from None

@@ -1,0 +1,1 @@
+"""What visitors get: redirects, pages, images and the files of apps."""

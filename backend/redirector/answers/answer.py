@@ -1,0 +1,84 @@
+"""HTTP answers of the redirector, and how they are sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from backend.domain.links.destinations.web_address import with_click_id
+
+Headers = list[tuple[bytes, bytes]]
+_ETAG, _LIFETIME = b"etag", b"cache-control"
+_NO_STORE = (b"cache-control", b"no-store")
+_NO_BODY = (b"content-length", b"0")
+_NO_INDEX = (b"x-robots-tag", b"noindex")
+# Pages load nothing from elsewhere, so nothing in a link's fields can load or run anything.
+_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+_NO_FORMS = b"; form-action 'none'"
+
+
+@dataclass(slots=True)  # not frozen: one is made for each redirect, and would take thrice as long
+class Answer:
+    """A complete HTTP answer: status, headers and body."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+
+    def add_click_id(self, click_id: bytes) -> None:
+        """Put the id of its click into the address of this redirect."""
+        name, address = self.headers[0]
+        self.headers[0] = (name, with_click_id(address, click_id))
+
+    def for_visitor(self, headers: dict[bytes, bytes]) -> Answer:
+        """This answer, or 304 if it has an ETag that the request's If-None-Match names (RFC 9110, 13.1.2)."""
+        known = {each.strip().removeprefix(b"W/") for each in headers.get(b"if-none-match", b"").split(b",")}
+        if b"*" in known or dict(self.headers).get(_ETAG) in known:
+            return Answer(304, [each for each in self.headers if each[0] in {_ETAG, _LIFETIME}])
+        return self
+
+
+def redirect(address: bytes) -> Answer:
+    """A 302 to this address.
+
+    It must not be cached: every click has to reach the service (decisions, "Redirect").
+    """
+    return Answer(302, [(b"location", address), _NO_STORE, _NO_BODY])
+
+
+def page(html: str, status: int = 200, extra: Headers | None = None, *, has_form: bool = False) -> Answer:
+    """An HTML page that is neither cached nor indexed by search engines.
+
+    With `has_form`, its policy says nothing of forms: Chromium holds `form-action` against the address that a
+    sent form is redirected to as well, which may be any.
+    """
+    policy = (b"content-security-policy", _POLICY if has_form else _POLICY + _NO_FORMS)
+    headers = [_NO_STORE, _NO_INDEX, policy, (b"x-content-type-options", b"nosniff")]
+    return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*headers, *(extra or [])])
+
+
+def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:
+    """A file that may be cached for this many seconds.
+
+    With `tagged`, it has an ETag, so that clients can ask whether it has changed.
+    """
+    lifetime = (_LIFETIME, b"public, max-age=%d" % seconds)
+    tag = [(_ETAG, b'"%s"' % sha256(body).hexdigest()[:32].encode())] if tagged else []
+    return _with_body(200, media_type, body, [lifetime, *tag])
+
+
+def plain(status: int, text: str, extra: Headers | None = None) -> Answer:
+    """An answer of one line of plain text."""
+    return _with_body(status, b"text/plain; charset=utf-8", text.encode(), [_NO_STORE, *(extra or [])])
+
+
+def _with_body(status: int, media_type: bytes, body: bytes, extra: Headers) -> Answer:
+    length = b"%d" % len(body)
+    return Answer(status, [(b"content-type", media_type), (b"content-length", length), *extra], body)
+
+
+async def send_answer(send: Any, answer: Answer, *, with_body: bool) -> None:
+    """Send the answer by ASGI. For HEAD requests, pass `with_body=False`."""
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+    await send({"type": "http.response.body", "body": answer.body if with_body else b""})

@@ -1,0 +1,157 @@
+"""The languages of the pages that visitors see, and their texts."""
+
+from __future__ import annotations
+
+from backend.concurrency.bounded_cache import remember
+from backend.domain.web.accept_language import wanted_languages
+
+DEFAULT = "en"
+_LONGEST = 512  # bytes of a header that is remembered
+# For each language: title and sentence of each message, and the words on the app page.
+_TEXTS: dict[str, dict[str, tuple[str, str]]] = {
+    "en": {
+        "not_found": (
+            "This link does not work",
+            "It may have been turned off, or mistyped. Please check the address, or ask whoever gave it "
+            "to you.",
+        ),
+        "held": (
+            "This link was stopped",
+            "Whoever runs this service stopped it because it may be harmful. You are not led on.",
+        ),
+        "report": ("Report this link", ""),
+        "thanks": ("Thank you", "Whoever runs this service has your report."),
+        "too_many": ("Too many reports came from here", "Please try again in an hour."),
+        "unavailable": (
+            "This link can't be opened right now",
+            "Please try again in a few seconds.",
+        ),
+        "opens_app": ("This link opens in the app", "If nothing happens, the app may not be installed yet."),
+        "app": ("Open in the app", "Continue in the browser"),
+        "password": (
+            "This link needs a password",
+            "Whoever gave you the link can tell you its password.",
+        ),
+        "password_form": ("Password", "Open the link"),
+        "password_refused": (
+            "That password is not right.",
+            "There were too many wrong tries. Please try again later.",
+        ),
+    },
+    "de": {
+        "not_found": (
+            "Dieser Link funktioniert nicht",
+            "Vielleicht wurde er abgeschaltet oder falsch eingegeben. Bitte prüfen Sie die Adresse, oder "
+            "fragen Sie dort nach, woher Sie ihn haben.",
+        ),
+        "held": (
+            "Dieser Link wurde gestoppt",
+            "Der Betreiber dieses Dienstes hat ihn gestoppt, weil er schaden könnte. Sie werden nicht "
+            "weitergeleitet.",
+        ),
+        "report": ("Diesen Link melden", ""),
+        "thanks": ("Danke", "Der Betreiber dieses Dienstes hat Ihre Meldung."),
+        "too_many": (
+            "Von hier kamen zu viele Meldungen",
+            "Bitte versuchen Sie es in einer Stunde noch einmal.",
+        ),
+        "unavailable": (
+            "Dieser Link lässt sich gerade nicht öffnen",
+            "Bitte versuchen Sie es in ein paar Sekunden noch einmal.",
+        ),
+        "opens_app": (
+            "Dieser Link öffnet sich in der App",
+            "Wenn nichts geschieht, ist die App vielleicht noch nicht installiert.",
+        ),
+        "app": ("In der App öffnen", "Im Browser weiter"),
+        "password": (
+            "Dieser Link ist durch ein Passwort geschützt",
+            "Wer Ihnen den Link gab, kann Ihnen das Passwort nennen.",
+        ),
+        "password_form": ("Passwort", "Link öffnen"),
+        "password_refused": (
+            "Dieses Passwort stimmt nicht.",
+            "Es gab zu viele falsche Versuche. Bitte versuchen Sie es später noch einmal.",
+        ),
+    },
+    "fr": {
+        "not_found": (
+            "Ce lien ne fonctionne pas",
+            "Il a peut-être été désactivé ou mal saisi. Vérifiez l’adresse, ou demandez à la personne qui "
+            "vous l’a donné.",
+        ),
+        "held": (
+            "Ce lien a été bloqué",
+            "L’exploitant de ce service l’a bloqué parce qu’il pourrait être nuisible. Vous n’êtes pas "
+            "redirigé.",
+        ),
+        "report": ("Signaler ce lien", ""),
+        "thanks": ("Merci", "L’exploitant de ce service a reçu votre signalement."),
+        "too_many": ("Trop de signalements sont venus d’ici", "Veuillez réessayer dans une heure."),
+        "unavailable": (
+            "Ce lien ne peut pas être ouvert pour le moment",
+            "Veuillez réessayer dans quelques secondes.",
+        ),
+        "opens_app": (
+            "Ce lien s’ouvre dans l’application",
+            "Si rien ne se passe, l’application n’est peut-être pas encore installée.",
+        ),
+        "app": ("Ouvrir dans l’application", "Continuer dans le navigateur"),
+        "password": (
+            "Ce lien est protégé par un mot de passe",
+            "La personne qui vous a donné le lien peut vous l’indiquer.",
+        ),
+        "password_form": ("Mot de passe", "Ouvrir le lien"),
+        "password_refused": (
+            "Ce mot de passe n’est pas le bon.",
+            "Il y a eu trop d’essais erronés. Veuillez réessayer plus tard.",
+        ),
+    },
+    "es": {
+        "not_found": (
+            "Este enlace no funciona",
+            "Puede que se haya desactivado o que esté mal escrito. Compruebe la dirección o pregunte a quien "
+            "se la dio.",
+        ),
+        "held": (
+            "Este enlace está bloqueado",
+            "Quien gestiona este servicio lo ha bloqueado porque podría ser dañino. No se le redirige.",
+        ),
+        "report": ("Denunciar este enlace", ""),
+        "thanks": ("Gracias", "Quien gestiona este servicio ha recibido su denuncia."),
+        "too_many": (
+            "Han llegado demasiadas denuncias desde aquí",
+            "Vuelva a intentarlo dentro de una hora.",
+        ),
+        "unavailable": (
+            "Este enlace no se puede abrir ahora",
+            "Vuelva a intentarlo en unos segundos.",
+        ),
+        "opens_app": (
+            "Este enlace se abre en la aplicación",
+            "Si no ocurre nada, puede que la aplicación aún no esté instalada.",
+        ),
+        "app": ("Abrir en la aplicación", "Continuar en el navegador"),
+        "password": (
+            "Este enlace necesita una contraseña",
+            "Quien le dio el enlace puede decírsela.",
+        ),
+        "password_form": ("Contraseña", "Abrir el enlace"),
+        "password_refused": (
+            "Esa contraseña no es correcta.",
+            "Ha habido demasiados intentos erróneos. Vuelva a intentarlo más tarde.",
+        ),
+    },
+}
+
+
+def texts_in(language: str) -> dict[str, tuple[str, str]]:
+    """The texts in a language that `language_of` returned, by name."""
+    return _TEXTS[language]
+
+
+@remember(most_bytes=500_000, longest_key=_LONGEST)
+def language_of(accept_language: bytes) -> str:
+    """The language that an Accept-Language header prefers among those we have; English if there is none."""
+    regionless = (tag.partition("-")[0] for tag in wanted_languages(accept_language))
+    return next((name for name in regionless if name in _TEXTS), DEFAULT)

@@ -1,0 +1,78 @@
+"""What visitors of a link get while its limits don't let them through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backend.domain.clicks.clicks import NotCounted
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.destinations.web_address import encoded_address
+from backend.domain.links.limits import LinkLimits
+from backend.domain.links.links import Link
+from backend.redirector.answers import pages
+from backend.redirector.answers.answer import Answer, plain, redirect
+from backend.redirector.answers.passwords import LinkPasswords
+from backend.redirector.links.click_takes import ClickTakes
+from backend.redirector.request.visit import Visit
+from backend.storage.driver.lanes import Lane
+from backend.storage.driver.mongo import StorageError
+from backend.web.current import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """The answer instead of the redirect, and what is recorded of the visit, which does not count.
+
+    Without a reason, nothing is recorded.
+    """
+
+    answer: Answer
+    reason: NotCounted | None
+    outcome: Outcome = Outcome.NOT_FOUND
+
+
+class LimitedLinks:
+    """Says who is let through by links that have limits. Visitors wait in `lane` for the database."""
+
+    def __init__(self, resources: Resources, lane: Lane) -> None:
+        self._clock = resources.clock
+        self._lane = lane
+        self._takes = ClickTakes(resources.database, resources.clock)
+        self.passwords = LinkPasswords(resources)
+
+    async def withhold(
+        self, visit: Visit, link: Link, reason: NotCounted | None, *, gave_password: bool
+    ) -> Withheld | None:
+        """What the visitor gets instead of what the link leads to; None if the link lets the visitor through.
+
+        `reason` says why the visit does not count as a click. Only one that counts is taken from the clicks
+        that the link has left. `gave_password`: it came with the link's password.
+        """
+        limits, now = link.limits, self._clock()
+        if limits.is_expired(now):
+            return _expired(visit, limits)
+        if limits.is_before_start(now):
+            return Withheld(pages.not_found(visit), NotCounted.NOT_STARTED)
+        if limits.password_hash and not gave_password and not self.passwords.has_pass(visit, link):
+            return Withheld(pages.password(visit), NotCounted.PASSWORD)
+        if limits.max_clicks is None:
+            return None
+        if reason is NotCounted.PREFETCH:
+            return Withheld(plain(503, "This link is not loaded ahead.\n"), reason)
+        return await self._take(visit, link) if reason is None else None
+
+    async def _take(self, visit: Visit, link: Link) -> Withheld | None:
+        try:
+            with self._lane.used():
+                is_taken = await self._takes.take(link)
+        except StorageError:
+            return Withheld(pages.unavailable(visit), None)
+        return None if is_taken else _expired(visit, link.limits)
+
+
+def _expired(visit: Visit, limits: LinkLimits) -> Withheld:
+    """To the link's address for visitors who come too late; without one, the error page."""
+    if limits.expired_url is None:
+        return Withheld(pages.not_found(visit), NotCounted.EXPIRED)
+    address = encoded_address(limits.expired_url).encode("ascii")
+    return Withheld(redirect(address), NotCounted.EXPIRED, Outcome.WEB)

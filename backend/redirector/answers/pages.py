@@ -1,0 +1,123 @@
+"""The HTML pages that visitors may see."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader
+
+from backend.domain.links.links import Link
+from backend.redirector.answers.answer import Answer, Headers, page
+from backend.redirector.answers.languages import language_of, texts_in
+from backend.redirector.request.visit import Visit
+
+_templates = Environment(
+    loader=PackageLoader("backend.redirector"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def not_found(visit: Visit) -> Answer:
+    """The error page for a link that does not exist or is disabled (contract, "States and transitions")."""
+    return _message(visit, "not_found", 404, can_report=True)
+
+
+def held(visit: Visit) -> Answer:
+    """The page of a link that the service's operator has stopped."""
+    return _message(visit, "held", 403, can_report=True)
+
+
+def unavailable(visit: Visit) -> Answer:
+    """The error page for when the database does not answer and the link is not cached."""
+    return _message(visit, "unavailable", 503, [(b"retry-after", b"5")])
+
+
+def thanks(visit: Visit) -> Answer:
+    """The page after a report."""
+    return _message(visit, "thanks", 200)
+
+
+def too_many(visit: Visit, seconds: int) -> Answer:
+    """The page for an address that has sent too many reports, and may send others after so many seconds."""
+    return _message(visit, "too_many", 429, [(b"retry-after", b"%d" % seconds)])
+
+
+def _message(
+    visit: Visit, name: str, status: int, extra: Headers | None = None, *, can_report: bool = False
+) -> Answer:
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    texts = texts_in(language)
+    title, text = texts[name]
+    report = texts["report"][0] if can_report else ""
+    html = _templates.get_template("message.html").render(
+        language=language, title=title, text=text, report=report
+    )
+    return page(html, status, extra, has_form=can_report)
+
+
+def page_with_form(template: str, status: int, **values: object) -> Answer:
+    """A page that sends a form to this service."""
+    return page(_templates.get_template(template).render(**values), status, has_form=True)
+
+
+class Refused(IntEnum):
+    """Why a try of a password let nobody through: the place of the sentence among the texts."""
+
+    WRONG = 0
+    LATER = 1
+
+
+def password(
+    visit: Visit, refused: Refused | None = None, status: int = 200, extra: Headers | None = None
+) -> Answer:
+    """The page that asks for a link's password, and why the last try was refused. It needs no scripts."""
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    texts = texts_in(language)
+    (title, text), (label, button) = texts["password"], texts["password_form"]
+    html = _templates.get_template("password.html").render(
+        language=language,
+        title=title,
+        text=text,
+        label=label,
+        button=button,
+        problem="" if refused is None else texts["password_refused"][refused],
+    )
+    return page(html, status, extra, has_form=True)
+
+
+def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
+    """A page with a button that opens the app, for browsers that open apps only after a tap."""
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    texts = texts_in(language)
+    (title, text), (button, other) = texts["opens_app"], texts["app"]
+    return page(
+        _templates.get_template("app.html").render(
+            language=language,
+            title=link.social.get("social_title") or title,
+            text=link.social.get("social_description") or text,
+            button=button,
+            other=other,
+            app_address=app_address,
+            web=web,
+            report=texts["report"][0],
+        ),
+        has_form=True,
+    )
+
+
+def preview(link: Link, web: str) -> Answer:
+    """A page for link-preview fetchers, with the link's social fields as Open Graph and Twitter tags."""
+    title = link.social.get("social_title", "")
+    description = link.social.get("social_description", "")
+    image = link.social.get("social_image_url", "")
+    return page(
+        _templates.get_template("preview.html").render(
+            language="en",
+            title=title or link.domain,
+            heading=title,
+            text=description,
+            image=image,
+            web=web,
+            host=urlsplit(web).hostname,
+        )
+    )

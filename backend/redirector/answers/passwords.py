@@ -1,0 +1,81 @@
+"""Asks visitors for the password of a link, and remembers for their visit that they gave it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+from backend.concurrency.turns import TooManyWait, Turns
+from backend.domain.links.links import Link
+from backend.domain.links.password_passes import is_pass, make_pass
+from backend.redirector.answers import pages
+from backend.redirector.answers.answer import Answer, plain
+from backend.redirector.request.form_body import UnreadableForm, read_form
+from backend.redirector.request.visit import Visit
+from backend.storage.accounts.users.passwords import is_password
+from backend.storage.driver.mongo import StorageError
+from backend.web.current import Resources
+
+_MOST_WAITING = 20  # a hash takes at most a tenth of a second
+
+
+class LinkPasswords:
+    """Checks passwords, one at a time, and the passes of who gave one."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._clock = resources.clock
+        self._proxies = resources.proxies
+        self._limits = resources.rate_limits.link_passwords
+        self._short_url_form = resources.short_url_form
+        self._hashing = Turns(_MOST_WAITING)
+
+    def has_pass(self, visit: Visit, link: Link) -> bool:
+        """Whether the visitor has given the link's password a while ago."""
+        wanted = _cookie_name(link)
+        now = self._clock()
+        return any(
+            name == wanted and is_pass(value, link.id, link.limits.password_hash or "", now)
+            for name, value in visit.cookies
+        )
+
+    async def refuse(self, visit: Visit, link: Link, receive: Any) -> Answer | None:
+        """The answer to a form whose password is not right, or is one try too many; None if it is right."""
+        try:
+            password = (await read_form(visit, receive)).get("password", "")
+        except UnreadableForm as error:
+            return plain(400, f"{error}\n")
+        try:
+            return await self._check(visit, link, password)
+        except (StorageError, TooManyWait):  # without their count, tries would have no limit
+            return pages.unavailable(visit)
+
+    async def _check(self, visit: Visit, link: Link, password: str) -> Answer | None:
+        if not self._hashing.has_room(precedence=False):  # before the try is counted
+            raise TooManyWait
+        address = self._proxies.visitor_address(visit.scope)
+        if seconds := await self._limits.begin_try(link.id, address):
+            wait = [(b"retry-after", b"%d" % ceil(seconds))]
+            return pages.password(visit, pages.Refused.LATER, 429, wait)
+        async with self._hashing.turn(precedence=False):
+            is_right = await is_password(password, link.limits.password_hash)
+        if not is_right:
+            return pages.password(visit, pages.Refused.WRONG, 403)
+        await self._limits.succeeded(link.id, address)
+        return None
+
+    def remember(self, link: Link, answer: Answer) -> Answer:
+        """The answer to a visitor who gave the password, with a pass for this browser and this path only."""
+        is_https = self._short_url_form.write(link.domain, link.path).startswith("https:")
+        cookie = (
+            f"{_cookie_name(link)}={make_pass(link.id, link.limits.password_hash or '', self._clock())}; "
+            f"Path=/{link.path}; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+        )
+        # After a form, what comes next is asked for by GET, whatever the browser (RFC 9110, 15.4.4).
+        status = 303 if answer.status == 302 else answer.status
+        return replace(answer, status=status, headers=[*answer.headers, (b"set-cookie", cookie.encode())])
+
+
+def _cookie_name(link: Link) -> str:
+    """A name of the link's own: a browser sends the cookie of /a to /a/b too."""
+    return f"link_{link.id.replace('-', '')}"

@@ -1,0 +1,1 @@
+"""Click logs: each process writes clicks to disk, and the shipper moves them into the database."""

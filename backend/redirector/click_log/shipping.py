@@ -1,0 +1,97 @@
+"""Moves one click log into the database, stretch by stretch."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.clicks.stretch import Stretch, read_stretch
+from backend.redirector.click_log.files import ClickLog
+from backend.redirector.click_log.writer import LogWriter
+from backend.redirector.metrics import count_unreadable
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import AlreadyShipped, LogHead, find_head
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database
+
+STRETCH_BYTES = 1_000_000  # some 6,000 clicks: as many as wait are shipped together, up to these
+_SIDE_BYTES = 10_000  # more than that is read beside the event loop
+_SHIP_SECONDS = 30.0  # a stretch that takes longer is tried again
+_logger = logging.getLogger(__name__)
+
+
+class LogShipping:
+    """One log with how far it is in the database; None means that the database has to be asked first.
+
+    Lines that can't be read are copied to a file with the log's name in the folder `unreadable`. If the
+    process is killed before the database knows, the next one copies the same lines again.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        disk: LogWriter,
+        log: ClickLog,
+        unreadable: Path,
+        head: LogHead | None = None,
+    ) -> None:
+        self.log = log
+        self._database = database
+        self._disk = disk
+        self._unreadable = unreadable / log.path.name
+        self._head = head
+        self._set_aside_to = 0  # bad lines before here are set aside already
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the whole log is known to be in the database."""
+        return self._head is not None and self._head.position >= self.log.end
+
+    @property
+    def waiting(self) -> int:
+        """The number of bytes that are not in the database yet."""
+        return self.log.end - (self._head.position if self._head else 0)
+
+    async def ship_stretch(self) -> None:
+        """Ship what waits, up to a size. Raises StorageError, or OSError if the disk fails."""
+        head = self._head = self._head or await find_head(self._database, self.log.id)
+        if self.is_done:
+            return
+        start = head.position
+        stretch = await self._disk.run(lambda: self._next_stretch(start))
+        end = start + len(stretch)
+        found = await _read(stretch)
+        if unreadable := [line for place, line in found.unreadable if start + place >= self._set_aside_to]:
+            await self._disk.run(lambda: self._set_aside(unreadable))
+        self._set_aside_to = max(self._set_aside_to, end)
+        try:
+            with deadline(_SHIP_SECONDS):
+                self._head = await ship_blocks(
+                    self._database, self.log.id, head, end, found.blocks, handoffs=found.handoffs
+                )
+        except AlreadyShipped as shipped:
+            if shipped.head.position <= start:
+                raise
+            self._head = shipped.head
+
+    def _next_stretch(self, start: int) -> bytes:
+        """The next complete lines.
+
+        If there are none, bytes that can't be a line: one that is too long, or the end of an incomplete one.
+        """
+        read = self.log.read(start, min(STRETCH_BYTES, self.log.end - start))
+        return read[: read.rfind(b"\n") + 1] or read
+
+    def _set_aside(self, lines: list[bytes]) -> None:
+        self._unreadable.parent.mkdir(mode=0o700, exist_ok=True)
+        with self._unreadable.open("ab") as file:
+            file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+        count_unreadable(len(lines))
+        _logger.error("%s records of %s can't be read and are set aside", len(lines), self.log.path.name)
+
+
+async def _read(stretch: bytes) -> Stretch:
+    if len(stretch) <= _SIDE_BYTES:
+        return read_stretch(stretch)
+    return await beside_the_loop(lambda: read_stretch(stretch))

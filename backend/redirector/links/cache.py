@@ -1,0 +1,390 @@
+"""A cache of links, so that most redirects do not wait for the database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import islice
+from sys import intern
+from typing import Any, ClassVar
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.accounts.apps import Apps
+from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.policy import leads_to
+from backend.domain.links.destinations.web_address import web_address
+from backend.domain.links.links import Link
+from backend.domain.links.rules import CompiledRules, Target
+from backend.storage.accounts.apps import find_apps
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.links.changes import (
+    AppsChanged,
+    Change,
+    ClusterTime,
+    Current,
+    InDoubt,
+    LinkChanged,
+    LinkDeleted,
+    watch_changes,
+)
+from backend.storage.links.links import resolve_link
+from backend.system.clock import Clock
+
+_READ_SECONDS = 0.8  # a visitor waits less than a second for the database
+_PATIENCE = 0.25  # nor longer than this if an older entry is in memory
+_RETRY_SECONDS = 1.0
+_DELETED_SECONDS = 2.0  # a read that began before the deletion was told has ended by then
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NONE: dict[str, str] = {}
+_NO_RULES: list[dict[str, Any]] = []
+_NO_APPS = Apps()
+_MAY_BE_OLD = float("-inf")  # the time of a read that may be older than a change
+_logger = logging.getLogger(__name__)
+LinkKey = tuple[str, str]
+
+
+class LinkUnavailable(Exception):
+    """The link is not in memory, or known to be old there, and the database does not answer."""
+
+
+class CachedLink:
+    """A link and the apps of its domain."""
+
+    __slots__ = ("_cleared_by", "apps", "link", "loaded_at", "rules")
+    variant: ClassVar[None] = None  # what a rule leads to may have one
+
+    def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
+        self.link = _only_what_redirects_need(link)
+        self.apps = apps
+        self.loaded_at = loaded_at
+        self.rules = CompiledRules(link) if link.rules else None
+        self._cleared_by: AddressPatterns | None = None
+
+    def changed_into(self, link: Link) -> CachedLink | None:
+        """What the link has become, with apps that are as old as they were; None if it can't be used here."""
+        try:
+            return CachedLink(link, self.apps, self.loaded_at)
+        except (ValueError, TypeError, KeyError) as error:  # rules of a newer version
+            _logger.warning("What the link %s has become can't be used: %s", link.id, error)
+            return None
+
+    def is_blocked(self, blocked: AddressPatterns) -> bool:
+        """Whether the link leads where the operator blocks. That is looked up once for each block list."""
+        if self._cleared_by is blocked:
+            return False
+        if leads_to(self.link, blocked):
+            return True
+        self._cleared_by = blocked
+        return False
+
+    @property
+    def size(self) -> int:
+        """How many links without rules take as much memory: each address of the rules does as one."""
+        return 1 + self.rules.size if self.rules else 1
+
+    @property
+    def address(self) -> bytes:
+        """The web address of a click without a query string."""
+        return address_of(self)
+
+
+@lru_cache(maxsize=2_000)
+def address_of(place: CachedLink | Target) -> bytes:
+    """The web address of a click without a query string, of the link or of where a rule leads.
+
+    Cached for the most used ones only: for all links it would need too much memory.
+    """
+    return web_address(place.link, variant=place.variant).encode("ascii")
+
+
+class LinkCache:
+    """The most recently used links, whose sizes together are at most `capacity`.
+
+    The change stream brings what they have become, into the cache and without a read. An entry is current if
+    it was read less than `seconds_to_live` seconds ago, or if the change stream has proved within that time
+    that it reports every change. Otherwise it may be old: it is read again, and used only if the database
+    does not answer. A link that is known to be old, since it was changed and the change stream did not bring
+    into what, is not in the cache: nobody gets it without the database's answer.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        capacity: int,
+        seconds_to_live: float,
+        on_write: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_write` is told whenever MongoDB has confirmed a write that following changes takes."""
+        self._database = database
+        self._clock = clock
+        self._on_write = on_write
+        self._capacity = capacity
+        self._seconds_to_live = seconds_to_live
+        self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
+        self._size = 0  # of all entries
+        self._loads: dict[LinkKey, asyncio.Task[CachedLink | None]] = {}
+        self._changed_while_loading: set[LinkKey] = set()
+        # When it was told, of links that may be in `_entries`, or come from reads under way.
+        self._deleted: dict[LinkId, float] = {}
+        self._in_doubt_until = float("-inf")  # reads that began before then may have missed changes
+        self._current_until = float("-inf")  # until then, entries without a reported change are current
+        self.cluster_time: ClusterTime | None = None  # up to which all changes are in the entries
+        self._is_down = False  # the database did not answer when it was asked last
+        self._ask_again_at = 0.0
+        self._watching = BackgroundTask("following changes of links", self._go_on_watching)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def start(self) -> None:
+        """Start to follow changes."""
+        self._watching.start()
+
+    async def stop(self) -> None:
+        """Stop following changes and reading links."""
+        await self._watching.stop()
+        for task in list(self._loads.values()):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, LinkUnavailable):
+                await task
+
+    @property
+    def follows_changes(self) -> bool:
+        """Whether the change stream has proved to be current within the last `seconds_to_live` seconds."""
+        return time.monotonic() < self._current_until
+
+    @property
+    def failure(self) -> str | None:
+        """A description of the error if changes can't be followed now; else None."""
+        return self._watching.failure
+
+    def hottest(self, most: int) -> list[tuple[Link, Apps]]:
+        """The most recently used links, latest first, without those that may be old."""
+        sure = (each for each in reversed(self._entries.values()) if each.loaded_at != _MAY_BE_OLD)
+        kept = (entry for entry in sure if not self._is_deleted(entry.link, entry.loaded_at))
+        return [(entry.link, entry.apps) for entry in islice(kept, most)]
+
+    def fall_back_on(
+        self, links: Iterable[tuple[Link, Apps]], cluster_time: ClusterTime | None = None
+    ) -> None:
+        """Before the start: add these links (most recently used first) for when the database does not answer.
+
+        They have all changes up to the `cluster_time`, where the change stream then begins.
+        """
+        self.cluster_time = cluster_time
+        for link, apps in reversed([*links][: self._capacity]):
+            self._add(CachedLink(link, apps, _MAY_BE_OLD))
+
+    def current(self, domain: str, path: str) -> CachedLink | None:
+        """The link at a short URL if it is in the cache and current; else None."""
+        entry = self._entries.get((domain, path))
+        if entry is None or (self._deleted and self._is_deleted(entry.link, entry.loaded_at)):
+            return None
+        now, loaded_at = time.monotonic(), entry.loaded_at
+        if loaded_at != _MAY_BE_OLD and (
+            now < self._current_until or now < loaded_at + self._seconds_to_live
+        ):
+            self._entries.move_to_end((domain, path))
+            return entry
+        return None
+
+    async def load(self, domain: str, path: str) -> CachedLink | None:
+        """The link at a short URL, read from the database; None if there is none.
+
+        If the database does not answer, an entry that may be old is returned, but none that is known to be.
+        Raises LinkUnavailable if there is none.
+        """
+        key = (domain, path)
+        if self._entry(key):
+            if read := await self._read_soon(key):
+                return read.result()
+            if entry := self._entry(key):  # it may be another one by now, or none
+                return entry
+        return await asyncio.shield(self._loading(key))
+
+    def _entry(self, key: LinkKey) -> CachedLink | None:
+        """What is in memory of the link, also if it may be old; None if there is nothing that may be used."""
+        entry = self._entries.get(key)
+        return None if entry is None or self._is_deleted(entry.link, entry.loaded_at) else entry
+
+    async def _read_soon(self, key: LinkKey) -> asyncio.Task[CachedLink | None] | None:
+        """The task that has read the link; None if the database does not answer soon."""
+        if self._is_down and time.monotonic() < self._ask_again_at:
+            return None
+        task = self._loading(key)
+        if self._is_down:
+            self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # only one request asks
+            return None
+        await asyncio.wait({task}, timeout=_PATIENCE)
+        if not task.done():
+            self._found_down(_READ_SECONDS)  # later requests do not wait
+            return None
+        return None if isinstance(task.exception(), LinkUnavailable) else task
+
+    def _loading(self, key: LinkKey) -> asyncio.Task[CachedLink | None]:
+        """The task that reads a link. All who wait for the same link share it."""
+        task = self._loads.get(key)
+        if task is None:
+            task = self._loads[key] = asyncio.create_task(self._read(key))
+            task.add_done_callback(lambda done: self._loaded(key, done))
+        return task
+
+    def _loaded(self, key: LinkKey, task: asyncio.Task[CachedLink | None]) -> None:
+        del self._loads[key]
+        self._changed_while_loading.discard(key)
+        if not task.cancelled():
+            task.exception()  # so that asyncio does not warn that nobody read it
+
+    def _found_down(self, seconds: float) -> None:
+        """Note that the database does not answer. For so many seconds, cached links are not read again."""
+        self._is_down, self._ask_again_at = True, time.monotonic() + seconds
+
+    async def _read(self, key: LinkKey) -> CachedLink | None:
+        try:
+            with deadline(_READ_SECONDS):
+                return await self._read_unchanged(key)
+        except StorageError as error:
+            if brought := self.current(*key):
+                return brought
+            self._found_down(_RETRY_SECONDS)
+            raise LinkUnavailable from error
+
+    async def _read_unchanged(self, key: LinkKey) -> CachedLink | None:
+        """Read the link, and again if it was changed meanwhile and the change stream has not brought it."""
+        while True:
+            self._changed_while_loading.discard(key)
+            began = time.monotonic()
+            link, apps = await asyncio.gather(
+                resolve_link(self._database, *key), find_apps(self._database, key[0])
+            )
+            self._is_down = False
+            is_old = key in self._changed_while_loading or (link and self._is_deleted(link, began))
+            if not is_old:
+                return self._keep(key, link, apps, began)
+            if brought := self.current(*key):
+                return brought
+
+    def _keep(self, key: LinkKey, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
+        self._remove(key)
+        if link is None:
+            return None
+        read_at = began if began > self._in_doubt_until else _MAY_BE_OLD
+        entry = CachedLink(link, apps if apps != _NO_APPS else _NO_APPS, read_at)
+        self._add(entry)
+        return entry
+
+    def _add(self, entry: CachedLink) -> None:
+        """Add an entry as the one that was used last."""
+        self._entries[entry.link.domain, entry.link.path] = entry
+        self._size += entry.size
+        self._make_room()
+
+    def _replace(self, key: LinkKey, entry: CachedLink) -> None:
+        """Put an entry in the place of the one that is there."""
+        self._size += entry.size - self._entries[key].size
+        self._entries[key] = entry
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Remove the entries that were not used for longest, while there are too many."""
+        while self._size > self._capacity and len(self._entries) > 1:
+            self._remove(next(iter(self._entries)))
+
+    def _remove(self, key: LinkKey) -> None:
+        if entry := self._entries.pop(key, None):
+            self._size -= entry.size
+
+    async def _go_on_watching(self) -> None:
+        async for change in watch_changes(self._database, self._clock, self._on_write, self.cluster_time):
+            self._note(change)
+
+    def _note(self, change: Change) -> None:
+        match change:
+            case Current(at, cluster_time):
+                self._remove_deleted()
+                self._current_until, self.cluster_time = at + self._seconds_to_live, cluster_time
+            case LinkChanged(domain, path, link):
+                self._change((domain, path), link)
+            case LinkDeleted(link_id):
+                self._deleted[link_id] = time.monotonic()
+            case AppsChanged(domain, apps):
+                self._change_apps(domain, apps)
+            case InDoubt(since):
+                self._in_doubt_until = time.monotonic()
+                for entry in self._entries.values():
+                    if entry.loaded_at >= since:
+                        entry.loaded_at = _MAY_BE_OLD
+
+    def _change(self, key: LinkKey, link: Link | None) -> None:
+        """Put what a link has become in the place of what it was, which is used no more in any case."""
+        self._changed_while_loading.update({key} & self._loads.keys())
+        entry = self._entries.get(key)
+        changed = entry.changed_into(link) if entry and link else None
+        if changed:
+            self._replace(key, changed)
+        else:
+            self._remove(key)
+
+    def _change_apps(self, domain: str, apps: Apps | None) -> None:
+        """Put the domain's apps into all its links: seldom, since that looks at all entries."""
+        self._changed_while_loading.update(key for key in self._loads if key[0] == domain)
+        for key in [key for key in self._entries if key[0] == domain]:
+            if apps is None:
+                self._remove(key)
+            else:
+                self._entries[key].apps = apps
+
+    def _is_deleted(self, link: Link, read_at: float) -> bool:
+        """Whether the link that was read at this time is known to be deleted since."""
+        told_at = self._deleted.get(link.id)
+        return told_at is not None and told_at >= read_at
+
+    def _remove_deleted(self) -> None:
+        """Remove deleted links once no read finds them any more; seldom, since that looks at all entries."""
+        now = time.monotonic()
+        if not self._deleted or next(iter(self._deleted.values())) > now - _DELETED_SECONDS:
+            return
+        for key in [key for key in self._entries if not self._entry(key)]:
+            self._remove(key)
+        oldest = now - _DELETED_SECONDS
+        self._deleted = {link_id: at for link_id, at in self._deleted.items() if at > oldest}
+
+
+def _only_what_redirects_need(link: Link) -> Link:
+    """The link without fields that redirects don't need. 100,000 such links fit into 100 MB."""
+    return replace(
+        link,
+        domain=intern(link.domain),
+        org_id=OrgId(intern(link.org_id)),
+        link_name="",
+        created_at=_EPOCH,
+        modified_at=_EPOCH,
+        external_id=None,
+        utm=_shared(link.utm),
+        social=link.social or _NONE,
+        fallbacks=link.fallbacks or _NONE,
+        custom_data=None,
+        imported_clicks=None,
+        rules=link.rules or _NO_RULES,
+    )
+
+
+def _shared(utm: dict[str, str]) -> dict[str, str]:
+    """The same fields, as one object for all links that have equal fields, to save memory."""
+    return _shared_of(tuple(utm.items()))
+
+
+@lru_cache(maxsize=10_000)
+def _shared_of(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {intern(name): value for name, value in items}

@@ -1,0 +1,74 @@
+"""Takes clicks of links that let only so many through, each from what all processes share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from backend.domain.ids import LinkId
+from backend.domain.links.links import Link
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.links.taken_clicks import take_clicks
+from backend.storage.links.writing.told_changes import mark_used_up
+from backend.system.clock import Clock
+
+# A visitor waits no longer for a database that answers, but slowly: a click that is given up may be lost.
+_PATIENCE = 5.0
+_Waiting = tuple[Link, "asyncio.Future[bool]"]
+
+
+class ClickTakes:
+    """Takes clicks, for visitors of a link who come at the same time together.
+
+    While one write for a link is on its way, those who come wait for the next, so that a link that many ask
+    for costs no more writes than the database can do for one document.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._waiting: dict[LinkId, list[_Waiting]] = {}
+        self._writers: dict[LinkId, asyncio.Task[None]] = {}
+
+    async def take(self, link: Link) -> bool:
+        """Take a click of a link with `max_clicks`. Returns False if none is left.
+
+        Raises StorageError if the database can't be asked. If it does not say in time whether the click was
+        taken, it may be taken without anybody having got it: never one more.
+        """
+        taken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(link.id, []).append((link, taken))
+        if link.id not in self._writers:
+            self._writers[link.id] = asyncio.create_task(self._take_waiting(link.id))
+        return await taken
+
+    async def _take_waiting(self, link_id: LinkId) -> None:
+        try:
+            while waiting := self._waiting.pop(link_id, None):
+                here = [each for each in waiting if not each[1].done()]  # others have given up
+                if here:
+                    await self._take_for(here)
+        finally:
+            del self._writers[link_id]
+
+    async def _take_for(self, visitors: Sequence[_Waiting]) -> None:
+        """Take a click for each of these visitors, or for as many as there are left."""
+        link, _ = visitors[-1]  # as it was read last
+        most = link.limits.max_clicks or 0
+        try:
+            with deadline(_PATIENCE):
+                got = await take_clicks(self._database, link.org_id, link.id, len(visitors), most)
+        except Exception as error:
+            for _, taken in visitors:
+                if not taken.done():
+                    taken.set_exception(error)
+            return
+        for number, (_, taken) in enumerate(visitors):
+            if not taken.done():
+                taken.set_result(number < got.clicks)
+        if not got.left:
+            # So that lists know it and nobody asks any more. If it fails, the next visitor tells it.
+            with contextlib.suppress(StorageError), deadline(_PATIENCE):
+                await mark_used_up(self._database, link.id, most, self._clock())

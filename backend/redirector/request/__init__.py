@@ -1,0 +1,1 @@
+"""A visitor's request: who asks, from where, and when."""

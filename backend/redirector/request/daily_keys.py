@@ -1,0 +1,80 @@
+"""Keys that hash addresses, one for each day. They are in memory before their day begins."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.apps.deferred_links import day_of
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, StorageError
+from backend.system.clock import Clock
+
+LOOK_EVERY = 600.0  # seconds
+_START_SECONDS = 1.0  # at most, before the start goes on without keys
+_RETRY_SECONDS = 5.0
+_DAY = timedelta(days=1)
+_logger = logging.getLogger(__name__)
+
+
+class DailyKeys:
+    """The keys of today and tomorrow, so that a redirect never waits for one. Older ones are forgotten."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        purpose: str,
+        read_key: Callable[[Database, str], Awaitable[bytes]],
+    ) -> None:
+        """`read_key` returns the key of a day such as 2026-01-31; `purpose` names the keys in the log."""
+        self._database = database
+        self._clock = clock
+        self._purpose = purpose
+        self._read_key = read_key
+        self._keys: dict[int, bytes] = {}  # by the UTC day's number, which takes no text to find one
+        self._reading = BackgroundTask(f"reading keys of {purpose}", self._go_on_reading)
+
+    async def start(self) -> None:
+        """Read the keys, and keep reading those of the next days."""
+        with contextlib.suppress(StorageError), deadline(_START_SECONDS):
+            await self._read_keys()
+        self._reading.start()
+
+    async def stop(self) -> None:
+        """Stop reading keys."""
+        await self._reading.stop()
+
+    @property
+    def failure(self) -> str | None:
+        """A description of the error if the keys can't be read now; else None."""
+        return self._reading.failure
+
+    def of_day(self, moment: datetime) -> bytes | None:
+        """The key of this time's UTC day. None if it could not be read, since MongoDB does not answer."""
+        return self._keys.get(_number_of(moment))
+
+    async def _go_on_reading(self) -> None:
+        while True:
+            try:
+                await self._read_keys()
+                await asyncio.sleep(LOOK_EVERY)
+            except StorageError as error:
+                _logger.warning("Keys of %s can't be read: %s", self._purpose, error)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _read_keys(self) -> None:
+        now = self._clock()
+        days = {_number_of(each): day_of(each) for each in (now, now + _DAY)}
+        self._keys = {number: key for number, key in self._keys.items() if number in days}
+        for number, day in days.items():
+            if number not in self._keys:
+                self._keys[number] = await self._read_key(self._database, day)
+
+
+def _number_of(moment: datetime) -> int:
+    return moment.astimezone(UTC).toordinal()

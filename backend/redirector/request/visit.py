@@ -1,0 +1,126 @@
+"""A request for a short URL, read from its ASGI scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from backend.concurrency.bounded_cache import remember
+from backend.domain.web.accept_language import wanted_languages
+from backend.domain.web.host_names import LONGEST_HOST, InvalidHostName, normalize_host
+from backend.domain.web.short_urls import link_path
+from backend.redirector.request.recognition import LONGEST_USER_AGENT
+
+Scope = MutableMapping[str, Any]
+_LONGEST_REFERRER = 2048  # bytes; its host comes first
+_LONGEST_LANGUAGES = 512  # bytes of a header that is remembered
+_DEVICE_COOKIE = re.compile(
+    rb"(?:^|; ?)cl_device_id=[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?:$|;)"
+)
+
+
+class InvalidHost(ValueError):
+    """The request has no valid Host header, or more than one."""
+
+
+class Visit:
+    """The parts of a request that the redirector needs.
+
+    `path` is None if no link can have the requested path.
+    """
+
+    __slots__ = ("headers", "host", "method", "path", "query", "scope")
+
+    def __init__(self, scope: Scope) -> None:
+        """Raises InvalidHost."""
+        self.scope = scope
+        self.method: str = scope["method"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.host = _host(scope["headers"], self.headers)
+        self.path = link_path(scope.get("raw_path") or scope["path"].encode())
+        self.query: str = scope["query_string"].decode("latin-1")
+
+    @property
+    def peer(self) -> str:
+        """The IP address of the connection's other end, the visitor or the nearest proxy; "" if unknown."""
+        client = self.scope.get("client")
+        return client[0] if client else ""
+
+    @property
+    def user_agent(self) -> bytes:
+        """The User-Agent header, cut to its first bytes."""
+        return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]
+
+    @property
+    def cookies(self) -> Iterator[tuple[str, str]]:
+        """The names and values of all cookies. HTTP/2 may send them in several headers."""
+        for name, header in self.scope["headers"]:
+            if name == b"cookie":
+                for each in header.decode("latin-1").split(";"):
+                    key, _, value = each.strip().partition("=")
+                    yield key, value
+
+    @property
+    def is_prefetch(self) -> bool:
+        """Whether the browser only loads ahead, for a click that may never come (decisions)."""
+        headers = self.headers
+        if b"sec-purpose" not in headers and b"purpose" not in headers and b"x-moz" not in headers:
+            return False
+        purposes = (headers.get(name, b"") for name in (b"sec-purpose", b"purpose", b"x-moz"))
+        return any(b"prefetch" in each or b"preview" in each for each in purposes)
+
+    @property
+    def language(self) -> str | None:
+        """The language that the visitor likes best, as a tag in lower case; None if unknown."""
+        header = self.headers.get(b"accept-language")
+        return _language(header) if header else None
+
+    @property
+    def has_device_id(self) -> bool:
+        """Whether the browser sends the cookie of the SDK.
+
+        It does where the SDK runs on a page of the same site as the link's domain.
+        """
+        cookies = self.headers.get(b"cookie")
+        return cookies is not None and _DEVICE_COOKIE.search(cookies) is not None
+
+    @property
+    def referrer_host(self) -> str | None:
+        """The host of the page that the visitor comes from; None if unknown."""
+        referrer = self.headers.get(b"referer")
+        return referrer_host(referrer[:_LONGEST_REFERRER]) if referrer else None
+
+
+@remember(most_bytes=500_000, longest_key=_LONGEST_LANGUAGES)
+def _language(accept_language: bytes) -> str | None:
+    return next((tag for tag in wanted_languages(accept_language) if tag != "*"), None)
+
+
+def _host(headers: Collection[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -> str:
+    host = host_name(by_name.get(b"host", b""))
+    if host is None:
+        raise InvalidHost
+    # Most requests have each header once, and none of them needs to be looked at.
+    if len(headers) != len(by_name) and sum(name == b"host" for name, _ in headers) != 1:
+        raise InvalidHost
+    return host
+
+
+@remember(most_bytes=1_000_000, longest_key=LONGEST_HOST)
+def host_name(header: bytes) -> str | None:
+    """The host in a Host header, in its normal form; None if it is not valid."""
+    try:
+        return normalize_host(header.decode("utf-8"))
+    except (InvalidHostName, UnicodeDecodeError):
+        return None
+
+
+@remember(most_bytes=2_000_000, longest_key=_LONGEST_REFERRER)
+def referrer_host(referrer: bytes) -> str | None:
+    """The host in a Referer header; None if it has none."""
+    try:
+        return normalize_host(urlsplit(referrer.decode("latin-1")).hostname or "")
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Queries of analytics, and counts of clicks and installs."""

@@ -1,0 +1,108 @@
+"""Queries of analytics, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.analytics import input as analytics_input
+from backend.domain.analytics import measure_words
+from backend.domain.clicks.rows import RowFormat
+from backend.domain.fields.rules import Rule, Schema
+from backend.json_api import error_table
+from backend.rest_api.analytics.query import EXPORT_QUERY
+from backend.rest_api.routes.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
+
+MEANINGS = {
+    "measures": "What is counted; by default clicks. "
+    + " ".join(f"{name}: {words}" for name, words in measure_words.MEANINGS.items()),
+    "group_by": "What each row is of; nothing gives one row. At most one part of the time. Leads, "
+    "conversions and events have the country, platform, system, browser, referrer and outcome of the click "
+    "that earned them, where that is known.",
+    "from": "The beginning, which is included; a date begins in the time zone. By default 28 days before to.",
+    "to": "The end, which is not included; by default the end of today. Both are at a quarter of an hour.",
+    "timezone": "The IANA time zone whose days, weeks, months and hours count.",
+    "week_starts": "The day on which weeks begin; by default monday.",
+    "filters": "For each field the values that are left; null stands for what has none. An object says it "
+    "in another way: not has the values that are not left, prefix how those begin that are. By a field of "
+    "links, what no touch gets the credit for is left out, and so is what came of links that were deleted "
+    "for good.",
+    "compare": "What each row is compared with. previous: whole calendar months with as many calendar "
+    "months before, any other period with as many days before. year: whole calendar months with the same "
+    "ones a year before, any other period with the same weekdays 52 weeks before.",
+    "change": "Whether rows, and the totals, have change: by which share each measure changed against "
+    "previous. Needs compare.",
+    "currency": "Conversions in this currency only, also in customers and rates; a note says how many others "
+    "there are. Amounts are one text each. Needed to sort by an amount. Without it all conversions count, "
+    "and conversions_by_currency says how many in each.",
+    "credit": "Whose touches get the credit for leads and conversions: of the same device, which is the "
+    "default, or of all devices of the customer.",
+    "model": "Which touches get it; by default last_non_direct. Only last counts direct visits. linear and "
+    "position_based (40 % each to the first and the last) divide it, so that counts may have fractions.",
+    "lookback_days": "How many days a touch may be older; null is without limit.",
+    "as_of": "As it stood then, from what had been told by then; a date includes all of its day. Clicks are "
+    "those of now.",
+    "order_by": "A measure or a field of group_by, or, with change, change. and a measure; with - before it "
+    "for descending. By default the part of the time, or else the first measure, descending.",
+    "limit": "Rows of a page.",
+    "cursor": "The next_cursor of the page before, with the same query.",
+    "format": "Form of the file; by default csv.",
+}
+
+
+def _property(name: str, rule: Rule[Any]) -> Schema:
+    schema = rule.schema()
+    shown = {"anyOf": [schema, {"type": "null"}]} if name in analytics_input.NULLABLE else schema
+    return shown | {"description": MEANINGS[name]}
+
+
+_QUERY: Schema = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {name: _property(name, rule) for name, rule in analytics_input.FIELDS.items()},
+}
+
+OPERATIONS = (
+    Operation(
+        "query_analytics",
+        "post",
+        "/analytics/query",
+        "Ask what works: measures by time, link, campaign, country and more",
+        200,
+        "AnalyticsAnswer",
+        (
+            error_table.QUERY_INVALID,
+            *BODY_ERRORS,
+            *KEY_ERRORS,
+            error_table.INSTALLS_NEED_SUBSCRIPTION,
+            error_table.FIGURES_UNAVAILABLE,
+            *EVERYWHERE,
+        ),
+        body=_QUERY,
+    ),
+    Operation(
+        "export_analytics",
+        "get",
+        "/analytics/export",
+        "Export all rows of such a query as a file",
+        200,
+        None,
+        (
+            error_table.QUERY_INVALID,
+            *KEY_ERRORS,
+            error_table.INSTALLS_NEED_SUBSCRIPTION,
+            error_table.FIGURES_UNAVAILABLE,
+            *EVERYWHERE,
+        ),
+        parameters=tuple(query(name, rule.schema(), MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
+        files={
+            "text/csv": "A line of headings, then a line for each row: its fields, kind and partial where "
+            "rows may have them, its measures (amounts have a column for each currency, and conversions have "
+            "these behind their number), with compare those of the other time, as previous_…, and with "
+            "change by how much they changed, as change_….",
+            "application/x-ndjson": "A JSON object for each row, as POST /analytics/query has it.",
+            RowFormat.PARQUET.media_type: "The columns of the CSV file with types: counts are BIGINT, "
+            "amounts and shared counts DECIMAL, rates and changes DOUBLE, days, weeks and months DATE, hours "
+            "TIMESTAMPTZ, partial BOOLEAN.",
+        },
+    ),
+)

@@ -1,0 +1,84 @@
+"""POST /analytics/query and GET /analytics/export (docs/rest-api.md, "Query analytics")."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from quart import Response
+
+from backend.domain.analytics.answer import AnalyticsAnswer, RowsOfAnswer
+from backend.domain.analytics.input import PARAMETERS, parse_query
+from backend.domain.analytics.query import Query
+from backend.domain.analytics.rows import AnswerRows
+from backend.domain.clicks.rows import RowFormat
+from backend.domain.errors import FieldError
+from backend.domain.fields.rules import Rule, Word
+from backend.domain.fields.spreadsheets import csv_line
+from backend.json_api import error_table
+from backend.json_api.json_body import read_json_object
+from backend.json_api.refusal import Refusal
+from backend.rest_api.analytics.counts import has_subscription
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.made_file import made_file
+from backend.rest_api.routes.query_string import read_query, refusal_in_query
+from backend.storage.analytics.query_file import QueryFile
+from backend.storage.analytics.query_questions import AskQuery, StreamQuery
+from backend.storage.driver.deadlines import lift_deadline
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
+
+EXPORT_QUERY: dict[str, Rule[Any]] = {**PARAMETERS, "format": Word(RowFormat)}
+# Filters may name many links.
+MOST_BYTES = 1024 * 1024
+
+
+@rest.post("/analytics/query")
+async def query_analytics() -> dict[str, Any]:
+    """What the organization's analytics say to a query: one page of rows, and totals."""
+    read_query({})
+    query = parse_query(await read_json_object(MOST_BYTES), resources().clock())
+    await _admit(query)
+    found = await resources().analytics.ask(caller().org_id, AskQuery(query))
+    return AnswerRows(found, resources().short_url_form).whole()
+
+
+@rest.get("/analytics/export")
+async def export_analytics() -> Response:
+    """The same as a file: all rows, as CSV, as lines of JSON or as Parquet."""
+    given = read_query(EXPORT_QUERY)
+    form = RowFormat(given.pop("format", RowFormat.CSV))
+    headers = {"Content-Disposition": f'attachment; filename="analytics.{form}"'}
+    try:
+        query = parse_query(given, resources().clock())
+        await _admit(query)
+        return await file_answer(_pieces(query, form), form.media_type, headers)
+    except FieldError as error:
+        raise refusal_in_query(error) from None
+
+
+async def _admit(query: Query) -> None:
+    """Raise Refusal where the caller may not ask that. The answer may take longer than others."""
+    if query.needs_subscription and not await has_subscription():
+        raise Refusal(error_table.INSTALLS_NEED_SUBSCRIPTION)
+    lift_deadline()
+
+
+def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
+    if form is RowFormat.PARQUET:
+        return made_file(QueryFile(query, resources().short_url_form))
+    return _lines(query, form)
+
+
+async def _lines(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
+    pieces = resources().analytics.stream(caller().org_id, StreamQuery(query))
+    async with aclosing(pieces):
+        head = await anext(pieces)
+        assert isinstance(head, AnalyticsAnswer)
+        written = AnswerRows(head, resources().short_url_form)
+        lines = written.csv_lines if form is RowFormat.CSV else written.lines_of_json
+        yield csv_line(written.headings()).encode() if form is RowFormat.CSV else b""
+        async for some in pieces:
+            assert isinstance(some, RowsOfAnswer)
+            yield "".join(lines(some.rows, some.links)).encode()

@@ -1,0 +1,98 @@
+"""GET /clicks/export: single clicks as a file (docs/rest-api.md, "Export single clicks")."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from quart import Response
+
+from backend.domain.clicks.rows import RowFormat, Selection
+from backend.domain.fields.rules import Instant, Rule, Uuid, Word
+from backend.domain.links.json_form import exact_time_json
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.made_file import made_file
+from backend.rest_api.routes.query_string import query_refusal, read_query
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.clicks.missing import count_missing
+from backend.storage.clicks.retention import single_clicks_since
+from backend.storage.clicks.single_clicks import (
+    MoreUnreadable,
+    UnreadableBlocks,
+    find_unreadable,
+    written_clicks,
+)
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.links.links import find_link
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
+
+# From when on no click has been deleted for its age; absent where clicks are kept without limit.
+SINCE_HEADER = "Waylink-Clicks-Since"
+# How many requests of the time are not in the file, since their blocks are damaged; absent if none are.
+UNREADABLE_HEADER = "Waylink-Clicks-Unreadable"
+MOST_DAYS = 400
+
+QUERY: dict[str, Rule[Any]] = {
+    "from": Instant(),
+    "to": Instant(),
+    "link": Uuid(),
+    "format": Word(RowFormat),
+}
+
+
+@rest.get("/clicks/export")
+async def export_clicks() -> Response:
+    """The organization's clicks of a time, as CSV, as lines of JSON or as Parquet."""
+    given, now = read_query(QUERY, required=["from"]), resources().clock()
+    lift_deadline()  # it may take an hour; each question to the database has a time limit of its own
+    selection = await _selection(given, now)
+    form = RowFormat(given.get("format", RowFormat.CSV))
+    organization = await get_organization(resources().database, caller().org_id)
+    headers = {"Content-Disposition": f'attachment; filename="clicks.{form}"'}
+    if since := single_clicks_since(organization.click_days, now):
+        headers[SINCE_HEADER] = exact_time_json(since)
+    if form is RowFormat.PARQUET:
+        return await _parquet(selection, headers)
+    unreadable = await find_unreadable(resources().database, caller().org_id, selection)
+    while True:
+        try:
+            return await _file(selection, form, headers, unreadable)
+        except MoreUnreadable as error:  # there is nothing else
+            unreadable |= error.found
+
+
+async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
+    question = ClicksFile(selection, resources().short_url_form)
+    answer = await file_answer(made_file(question), RowFormat.PARQUET.media_type, headers)
+    # After that: by then, what can't be read is marked.
+    known = resources()
+    if missing := await count_missing(known.database, known.analytics, caller().org_id, selection):
+        answer.headers[UNREADABLE_HEADER] = str(missing)
+    return answer
+
+
+async def _file(
+    selection: Selection, form: RowFormat, headers: dict[str, str], unreadable: UnreadableBlocks
+) -> Response:
+    """The clicks as a file, but for those that are known to be unreadable. Raises MoreUnreadable."""
+    more = {UNREADABLE_HEADER: str(unreadable.clicks)} if unreadable.clicks else {}
+    pieces = written_clicks(
+        resources().database, caller().org_id, selection, form, resources().short_url_form, known=unreadable
+    )
+    return await file_answer(pieces, form.media_type, headers | more)
+
+
+async def _selection(given: dict[str, Any], now: datetime) -> Selection:
+    start, end = given["from"], given.get("to", now)
+    if end < start:
+        raise query_refusal("to", "must not be before from; without it, it is now")
+    if end - start > timedelta(days=MOST_DAYS):
+        raise query_refusal("from", f"must be at most {MOST_DAYS} days before to")
+    link_id = given.get("link")
+    if link_id is not None and await find_link(resources().database, link_id, caller().org_id) is None:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+    return Selection(start, end, link_id)

@@ -1,0 +1,1 @@
+"""Where the links of an organization may lead."""

@@ -1,0 +1,1 @@
+"""The feed: what happened, in one order that never changes."""

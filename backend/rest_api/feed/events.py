@@ -1,0 +1,200 @@
+"""GET /events: what happened, in one order that never changes (docs/feed.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quart import Response, jsonify, request
+
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.errors import InvalidField
+from backend.domain.feed.cursor import START, Cursor, InvalidCursor
+from backend.domain.feed.event_json import event_json
+from backend.domain.feed.events import EventType
+from backend.domain.fields.rules import Rule, Schema
+from backend.json_api import error_table
+from backend.json_api.authentication import sent_key
+from backend.json_api.refusal import Refusal
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.query_string import query_refusal, read_query
+from backend.rest_api.routes.whole_number import WholeNumber
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.feed.following import end_of_feed, is_ahead, next_page
+from backend.storage.feed.reading import MOST_EVENTS, FeedPage
+from backend.web.current import resources
+from backend.web.event_stream import KEEP_ALIVE_SECONDS, MEDIA_TYPE, Message, event_stream, keep_alive
+
+NOW = "now"
+DEFAULT_LIMIT = 100
+LONGEST_WAIT = 30
+LINES = "application/x-ndjson"
+# Of lines, which have no place of their own for it.
+CURSOR_HEADER = "Waylink-Next-Cursor"
+MORE_HEADER = "Waylink-Has-More"
+LAST_ID = "Last-Event-ID"
+_FORMS = ("application/json", LINES, MEDIA_TYPE)
+# Events of a stream that are read at a time.
+_STREAM_LIMIT = 1_000
+_RETRY_AFTER = 30
+
+
+class CursorRule:
+    """A cursor that the feed gave, or the word for its end; None stands for that."""
+
+    def parse(self, field: str, value: object) -> Cursor | None:
+        """The cursor. Raises InvalidField."""
+        if value == NOW:
+            return None
+        try:
+            return Cursor.parse(str(value))
+        except InvalidCursor:
+            raise InvalidField(field, f"must be a cursor that this feed gave, or {NOW}") from None
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text, which nobody has to take apart."""
+        return {"type": "string", "minLength": 1, "maxLength": 40}
+
+
+class TypesRule:
+    """Types of events, separated by commas."""
+
+    _WORDS = "|".join(each.value.replace(".", "[.]") for each in EventType)
+
+    def parse(self, field: str, value: object) -> frozenset[EventType]:
+        """The types. Raises InvalidField."""
+        try:
+            return frozenset(map(EventType, str(value).split(",")))
+        except ValueError:
+            rule = f"must be types of events, separated by commas: {', '.join(EventType)}"
+            raise InvalidField(field, rule) from None
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text."""
+        pattern = f"^({self._WORDS})(,({self._WORDS}))*$"
+        return {"type": "string", "pattern": pattern, "example": "click,conversion"}
+
+
+QUERY: dict[str, Rule[Any]] = {
+    "after": CursorRule(),
+    "types": TypesRule(),
+    "limit": WholeNumber(1, MOST_EVENTS, default=DEFAULT_LIMIT),
+    "wait": WholeNumber(0, LONGEST_WAIT, default=0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Who reads the feed from where, and what of it."""
+
+    key: ApiKey
+    after: Cursor
+    types: frozenset[EventType]
+
+    async def page(self, limit: int, seconds: float) -> FeedPage:
+        """What comes next."""
+        return await next_page(
+            resources().database,
+            resources().feed,
+            self.key.org_id,
+            self.after,
+            url_form=resources().short_url_form,
+            types=self.types,
+            limit=limit,
+            seconds=seconds,
+        )
+
+
+@rest.get("/events")
+async def read_events() -> Response:
+    """The organization's events behind a cursor: a page, its lines, or a stream of all that come."""
+    given = read_query(QUERY)
+    lift_deadline()  # whoever waits asks again and again; each question has a time limit of its own
+    form = request.accept_mimetypes.best_match(_FORMS, default=_FORMS[0])
+    start = await _start(
+        *(_last_event() if form == MEDIA_TYPE else None) or ("after", given.get("after", START))
+    )
+    reader = _Reader(caller(), start, given.get("types", frozenset(EventType)))
+    response = _stream(reader, given) if form == MEDIA_TYPE else _page(await _read(reader, given), form)
+    response.vary.add("Accept")
+    return response
+
+
+def _last_event() -> tuple[str, Cursor | None] | None:
+    """Where a client goes on whose stream was interrupted: it asks at the address that it began with."""
+    text = request.headers.get(LAST_ID)
+    if not text:
+        return None
+    try:
+        return LAST_ID, CursorRule().parse(LAST_ID, text)
+    except InvalidField as error:
+        raise query_refusal(LAST_ID, error.rule) from None
+
+
+async def _start(name: str, after: Cursor | None) -> Cursor:
+    """The cursor that was given by this name. Raises Refusal if this feed has not come so far."""
+    database, org_id = resources().database, caller().org_id
+    if after is None:
+        return await end_of_feed(database, org_id)
+    if after != START and await is_ahead(database, org_id, after):
+        raise query_refusal(name, "is ahead of this feed, which has not given it")
+    return after
+
+
+async def _read(reader: _Reader, given: dict[str, Any]) -> FeedPage:
+    seconds = given.get("wait", 0)
+    if seconds:
+        _refuse_too_many()
+    feed = resources().feed
+    with feed.reader(reader.key.org_id) if seconds else nullcontext():
+        return await reader.page(given.get("limit", DEFAULT_LIMIT), seconds)
+
+
+def _refuse_too_many() -> None:
+    if not resources().feed.has_room(caller().org_id):
+        refusal = Refusal(error_table.TOO_MANY_READERS)
+        raise refusal.with_headers({"Retry-After": str(_RETRY_AFTER)})
+
+
+def _page(page: FeedPage, form: str) -> Response:
+    events = [event_json(each) for each in page.events]
+    if form != LINES:
+        response = jsonify(
+            {"events": events, "next_cursor": str(page.next_cursor), "has_more": page.has_more}
+        )
+    else:
+        lines = "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in events)
+        response = Response(lines, content_type=LINES)
+    response.headers[CURSOR_HEADER] = str(page.next_cursor)
+    response.headers[MORE_HEADER] = str(page.has_more).lower()
+    return response
+
+
+def _stream(reader: _Reader, given: dict[str, Any]) -> Response:
+    for name in ("limit", "wait"):
+        if name in given:
+            raise query_refusal(name, "is not a parameter of a stream, which goes on by itself")
+    _refuse_too_many()
+    if request.method == "HEAD":
+        return Response(b"", content_type=MEDIA_TYPE)
+    return event_stream(_messages(reader))
+
+
+async def _messages(reader: _Reader) -> AsyncGenerator[bytes, None]:
+    """What the stream says until the service stops or the key is revoked; it ends where storage fails."""
+    text = sent_key()
+    yield keep_alive(str(reader.after))
+    with resources().feed.reader(reader.key.org_id):
+        while not resources().feed.is_ending and await resources().keys.find(text, KeyKind.REST):
+            page = await reader.page(_STREAM_LIMIT, KEEP_ALIVE_SECONDS)
+            yield _written(page) or keep_alive(str(page.next_cursor))
+            reader = replace(reader, after=page.next_cursor)
+
+
+def _written(page: FeedPage) -> bytes:
+    return b"".join(
+        bytes(Message(str(each.cursor), each.type.value, event_json(each))) for each in page.events
+    )

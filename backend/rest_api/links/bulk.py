@@ -1,0 +1,247 @@
+"""POST /links/bulk: up to 1,000 operations on links, with a result for each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quart import Response
+
+from backend.domain.errors import (
+    FieldError,
+    InvalidField,
+    MissingField,
+    RequestError,
+    noted,
+    raise_all,
+    shown_name,
+)
+from backend.domain.fields.rules import Uuid
+from backend.domain.ids import LinkId
+from backend.domain.links.input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
+from backend.domain.links.links import CreatedBy
+from backend.domain.links.operations import (
+    ArchiveLink,
+    ChangeLink,
+    CreateLink,
+    DomainNotConfigured,
+    Done,
+    LinkGone,
+    LinkOperation,
+    LinkRequest,
+    LinkResult,
+    UpsertLink,
+    fields_of,
+)
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.json_api.json_body import read_json_object
+from backend.json_api.rate_limit import count_more
+from backend.rest_api.links.errors import refusal_of
+from backend.rest_api.links.hashed_passwords import with_hash
+from backend.rest_api.links.service import LinkService
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.idempotency_key import (
+    IdempotencyKey,
+    earlier_request,
+    faster_request,
+    kept_answer,
+    read_idempotency_key,
+)
+from backend.rest_api.routes.query_string import read_query
+from backend.storage.driver.mongo import Document
+from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
+from backend.storage.links.writing.writes import Submission, write_links
+from backend.web.current import known, of_app, resources
+
+MOST_OPERATIONS = 1_000
+# Of operations that set a password: a hash takes some ten milliseconds of several cores.
+MOST_PASSWORDS = 50
+MAX_BODY_BYTES = 2 * 1024 * 1024
+# So many operations cost as much of the key's limit as one request.
+OPERATIONS_A_REQUEST = 25
+OPS = ("create", "upsert", "update", "archive")
+# Operations between two moments in which other requests are served.
+_AT_ONCE = 25
+_FIELDS = frozenset({"op", "id", "link"})
+_ID = Uuid()
+
+
+@rest.post("/links/bulk")
+async def bulk_links() -> Response:
+    """Carry out operations in order. One that is rejected does not stop the others."""
+    read_query({})
+    body = await read_json_object(MAX_BODY_BYTES)
+    operations = _read_operations(body)
+    key = read_idempotency_key("POST /links/bulk", body)
+    if key and (earlier := await earlier_request(key)):
+        return _repeated(earlier)
+    await _count(len(operations))
+    parsed = await _hashed([await _parse_in_turn(number, each) for number, each in enumerate(operations)])
+    text = await _carry_out(parsed, key)
+    return _repeated(await faster_request(key)) if text is None and key else _response(text or "")
+
+
+async def _carry_out(parsed: Sequence[LinkOperation | LinkResult], key: IdempotencyKey | None) -> str | None:
+    """The body of the answer; None if another request with the same key was faster."""
+    org_id, now = caller().org_id, resources().clock()
+    requests = [
+        LinkRequest(org_id, CreatedBy.REST, now, each) for each in parsed if not isinstance(each, LinkResult)
+    ]
+    if not requests:  # so there is nothing to remember either
+        return _body(parsed, [])
+    text = ""
+
+    async def record(outcomes: Sequence[LinkResult]) -> Document | None:
+        nonlocal text
+        text = _body(parsed, outcomes)
+        return answer_record(200, text, key.fingerprint, now) if key else None
+
+    submission = Submission(requests, key.record_id if key else None, record)
+    (outcomes,) = await write_links(
+        resources().database, [submission], resources().destinations, of_app(LinkService).owners
+    )
+    return None if isinstance(outcomes[0].error, KeyUsed) else text
+
+
+def _read_operations(body: Mapping[str, Any]) -> list[Any]:
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of this request")
+        for name in body
+        if name != "operations"
+    ]
+    operations = body.get("operations")
+    if operations is None:
+        errors.append(MissingField("operations"))
+    elif not isinstance(operations, list) or not 1 <= len(operations) <= MOST_OPERATIONS:
+        errors.append(InvalidField("operations", f"must be a list of 1 to {MOST_OPERATIONS:,} operations"))
+    raise_all(errors)
+    return list(operations or [])
+
+
+async def _count(operations: int) -> None:
+    """Count what the operations cost beyond the one request that was counted already."""
+    if more := -(-operations // OPERATIONS_A_REQUEST) - 1:
+        known().limit_headers = await count_more(caller().id, more)
+
+
+async def _parse_in_turn(number: int, operation: object) -> LinkOperation | LinkResult:
+    if number % _AT_ONCE == 0:
+        await asyncio.sleep(0)
+    try:
+        return _parse(operation)
+    except RequestError as error:
+        return LinkResult(Done.REJECTED, error=error)
+
+
+async def _hashed(parsed: Sequence[LinkOperation | LinkResult]) -> list[LinkOperation | LinkResult]:
+    """The operations with the hashes of passwords; those beyond MOST_PASSWORDS that set one are rejected."""
+    hashed: list[LinkOperation | LinkResult] = []
+    passwords = 0
+    for each in parsed:
+        fields = {} if isinstance(each, LinkResult) else fields_of(each)
+        passwords += fields.get("password") is not None
+        if isinstance(each, LinkResult) or "password" not in fields:
+            hashed.append(each)
+        elif fields["password"] is not None and passwords > MOST_PASSWORDS:
+            rule = f"is set by more than {MOST_PASSWORDS} operations"
+            hashed.append(LinkResult(Done.REJECTED, error=InvalidField("password", rule)))
+        else:
+            hashed.append(await _hash(each))
+    return hashed
+
+
+async def _hash(operation: LinkOperation) -> LinkOperation | LinkResult:
+    try:
+        return await with_hash(operation)
+    except (DomainNotConfigured, LinkGone) as error:
+        return LinkResult(Done.REJECTED, error=error)
+
+
+def _parse(operation: object) -> LinkOperation:
+    """An operation of the list. Raises MissingField or InvalidField, with the errors of all fields."""
+    if not isinstance(operation, dict):
+        raise InvalidField("operations", "must hold JSON objects")
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of an operation")
+        for name in operation
+        if name not in _FIELDS
+    ]
+    with noted(errors):
+        parsed = _parse_known(operation)
+    raise_all(errors)
+    return parsed
+
+
+def _parse_known(operation: Mapping[str, Any]) -> LinkOperation:
+    match operation.get("op"):
+        case None:
+            raise MissingField("op")
+        case "create":
+            return CreateLink(parse_new_link(_link(operation), NEW_LINK_FIELDS))
+        case "upsert":
+            fields = _link(operation)
+            if (given := fields.get("external_id")) is None or given == "":
+                raise MissingField("external_id")
+            return UpsertLink(parse_new_link(fields, NEW_LINK_FIELDS))
+        case "update":
+            errors: list[FieldError] = []
+            with noted(errors):
+                link_id = _link_id(operation)
+            with noted(errors):
+                changes = parse_changes(_fields(operation), CHANGE_FIELDS)
+            raise_all(errors)
+            return ChangeLink(link_id, changes)
+        case "archive":
+            _refuse(operation, "link")
+            return ArchiveLink(_link_id(operation))
+    raise InvalidField("op", f"must be one of {', '.join(OPS)}")
+
+
+def _link(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    _refuse(operation, "id")
+    return _fields(operation)
+
+
+def _fields(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    link = operation.get("link")
+    if link is None:
+        raise MissingField("link")
+    if not isinstance(link, dict):
+        raise InvalidField("link", "must be a JSON object")
+    return link
+
+
+def _link_id(operation: Mapping[str, Any]) -> LinkId:
+    if operation.get("id") is None:
+        raise MissingField("id")
+    return LinkId(_ID.parse("id", operation["id"]))
+
+
+def _refuse(operation: Mapping[str, Any], name: str) -> None:
+    if operation.get(name) is not None:
+        raise InvalidField(name, f"is not a field of the operation {operation['op']}")
+
+
+def _body(parsed: Sequence[LinkOperation | LinkResult], outcomes: Sequence[LinkResult]) -> str:
+    done, form = iter(outcomes), resources().short_url_form
+    results = [_result(each if isinstance(each, LinkResult) else next(done), form) for each in parsed]
+    return json.dumps({"results": results})
+
+
+def _result(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
+    if outcome.error:
+        refusal = refusal_of(outcome.error)
+        return {"status": outcome.done, "error": refusal.body}
+    link = outcome.require_link()
+    return {"status": outcome.done, "id": link.id, "short_url": form.write(link.domain, link.path)}
+
+
+def _repeated(earlier: EarlierRequest) -> Response:
+    _, text = kept_answer(earlier)
+    return _response(text)
+
+
+def _response(text: str) -> Response:
+    return Response(text, content_type="application/json")

@@ -1,0 +1,65 @@
+"""POST /create-link (contract, "Create link")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.domain.ids import LinkId
+from backend.domain.links.input import parse_new_link
+from backend.domain.links.operations import CreateLink, LinkResult
+from backend.json_api.asgi_answer import AsgiAnswer, Headers, json_answer
+from backend.json_api.asgi_request import AsgiRequest
+from backend.rest_api.links.service import link_of, requested, submit
+from backend.rest_api.routes.blueprint import API_ROOT
+from backend.rest_api.routes.idempotency_key import earlier_request, faster_request, read_idempotency_key
+from backend.rest_api.routes.to_the_letter import to_the_letter
+from backend.storage.driver.mongo import Document
+from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, link_record
+from backend.storage.links.writing.writes import Submission
+from backend.web.current import resources
+
+
+@to_the_letter
+async def create_link(request: AsgiRequest) -> AsgiAnswer:
+    """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
+    body = await request.read_json()
+    wanted = requested(CreateLink(parse_new_link(body)))
+    key = read_idempotency_key("", body)
+    if key is None:
+        link = link_of(await submit(Submission([wanted])))
+        return _created(link.domain, link.path, link.id)
+    if earlier := await earlier_request(key):
+        return _repeated(earlier)
+
+    async def record(outcomes: Sequence[LinkResult]) -> Document | None:
+        made = outcomes[0].link
+        return link_record(made, key.fingerprint, wanted.now) if made else None
+
+    outcome = await submit(Submission([wanted], key.record_id, record))
+    if isinstance(outcome.error, KeyUsed):
+        return _repeated(await faster_request(key))
+    link = link_of(outcome)
+    return _created(link.domain, link.path, link.id)
+
+
+def _repeated(earlier: EarlierRequest) -> AsgiAnswer:
+    return _created(earlier.domain, earlier.path, earlier.link_id)
+
+
+def _created(domain: str, path: str, link_id: LinkId | None) -> AsgiAnswer:
+    answer = {
+        "status": "success",
+        "message": "Link created successfully",
+        "short_url": resources().short_url_form.write(domain, path),
+    }
+    return json_answer(answer, 201, location_of(link_id) if link_id else [])
+
+
+def location_of(link_id: LinkId) -> Headers:
+    """The header that names the address of a new link."""
+    return [(b"location", address_of(link_id).encode())]
+
+
+def address_of(link_id: LinkId) -> str:
+    """The address under which the link can be read."""
+    return f"{resources().settings.base_url}{API_ROOT}/links/{link_id}"

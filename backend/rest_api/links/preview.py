@@ -1,0 +1,46 @@
+"""POST /links/{id}/preview: fill in a link's social fields from the page that it leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.ids import LinkId
+from backend.domain.links.links import SOCIAL_FIELDS, Link
+from backend.domain.links.operations import ChangeLink
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.links.listing import shown_links
+from backend.rest_api.links.reference import parse_link_id
+from backend.rest_api.links.service import carry_out
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.query_string import read_query
+from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.links.links import find_link
+from backend.web.current import resources
+from backend.web_client.page_preview import lacking, read_preview
+from backend.web_client.page_reader import Unreadable
+
+
+@rest.post("/links/<link:link_text>/preview")
+async def fill_preview(link_text: str) -> dict[str, Any]:
+    """Read the destination once, and set those social fields that the link lacks."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    link = await _own_link(link_id)
+    if len(link.social) < len(SOCIAL_FIELDS):
+        try:
+            with clock_stopped():
+                preview = await read_preview(resources().pages, link)
+        except Unreadable as error:
+            raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None
+        link = await _own_link(link_id)
+        if found := lacking(link, preview):
+            link = await carry_out(ChangeLink(link_id, found))
+    return (await shown_links([link]))[0]
+
+
+async def _own_link(link_id: LinkId) -> Link:
+    link = await find_link(resources().database, link_id, caller().org_id)
+    if link is None:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+    return link

@@ -1,0 +1,67 @@
+"""The link that a request means: given by `linkId` or by its short URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backend.domain.fields.rules import is_uuid, parse_string
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.links import Link
+from backend.domain.web.short_urls import parse_short_url
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.storage.links.links import find_link, find_link_at
+from backend.web.current import resources
+
+
+def parse_link_id(text: str) -> LinkId:
+    """A `linkId` from a path, in the form in which it is stored. Raises Refusal if it is not a UUID."""
+    if not is_uuid(text):
+        raise Refusal(error_table.LINK_ID_INVALID)
+    return LinkId(text.lower())
+
+
+def given_text(body: Mapping[str, object], field: str) -> str:
+    """The text of a field of the body; "" if it is absent, null or blank.
+
+    Raises InvalidField for another type.
+    """
+    value = body.get(field)
+    return "" if value is None else parse_string(field, value).strip()
+
+
+async def find_by_short_url(short_url: str, org_id: OrgId) -> Link | None:
+    """The organization's link with this short URL; None if it has none."""
+    place = parse_short_url(short_url)
+    return await find_link_at(resources().database, *place, org_id) if place else None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReference:
+    """The link id and the short URL in a body, as they were given. One of them may be "", but not both."""
+
+    link_text: str
+    short_url: str
+
+
+def parse_reference(body: Mapping[str, object]) -> LinkReference:
+    """Read `linkId` and `shortUrl` from a body.
+
+    Raises Refusal if both are missing (contract, "Errors", shape B).
+    """
+    reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
+    if not reference.link_text and not reference.short_url:
+        raise Refusal(error_table.LINK_DETAILS_EMPTY)
+    return reference
+
+
+async def find_referenced_link(reference: LinkReference, org_id: OrgId) -> Link | None:
+    """The organization's link with this `linkId`, or else with this `shortUrl`; None if it has none.
+
+    If both are given, `linkId` counts (decisions, "both given").
+    """
+    text = reference.link_text
+    if not text:
+        return await find_by_short_url(reference.short_url, org_id)
+    return await find_link(resources().database, LinkId(text.lower()), org_id) if is_uuid(text) else None

@@ -1,0 +1,55 @@
+"""Links and counts as JSON in answers (contract, "Resources and their fields")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.links.json_form import seconds_json, time_json
+from backend.domain.links.links import UTM_FIELDS, Link
+from backend.domain.links.tags import Tag
+from backend.domain.links.utm_templates import UtmTemplate
+from backend.domain.links.window_counts import WindowCounts
+from backend.domain.web.short_urls import ShortUrlForm
+
+
+def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
+    """The Link object of links/info and links/page, with exactly its eight fields."""
+    return {
+        "id": link.id,
+        "short_url": form.write(link.domain, link.path),
+        "destination_url": link.destination_url,
+        "link_name": link.link_name,
+        "is_enabled": link.is_enabled,
+        "createdTime": seconds_json(link.created_at),
+        "modifiedTime": seconds_json(link.modified_at),
+        "org_id": link.org_id,
+    }
+
+
+def tag_json(tag: Tag, links: int) -> dict[str, Any]:
+    """A tag, and how many links have it."""
+    return {"name": tag.name, "color": tag.color, "links": links, "created_at": time_json(tag.created_at)}
+
+
+def template_json(template: UtmTemplate) -> dict[str, Any]:
+    """A UTM template. A field that is not set is null."""
+    utm = {name: template.utm.get(name) for name in UTM_FIELDS}
+    return {"name": template.name, **utm, "created_at": time_json(template.created_at)}
+
+
+def click_counts_json(counts: WindowCounts) -> dict[str, int]:
+    """The Click analytics object of the contract."""
+    return {
+        "clicks_last_30_days": counts.last_30_days,
+        "clicks_last_7_days": counts.last_7_days,
+        "total_clicks": counts.total,
+    }
+
+
+def install_counts_json(counts: WindowCounts) -> dict[str, int]:
+    """The Install analytics object of the contract."""
+    return {
+        "installs_last_30_days": counts.last_30_days,
+        "installs_last_7_days": counts.last_7_days,
+        "total_installs": counts.total,
+    }

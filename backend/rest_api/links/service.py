@@ -1,0 +1,66 @@
+"""What the REST API needs beyond the app's common resources to write links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.concurrency.group_commit import NotStored
+from backend.domain.links.links import CreatedBy, Link
+from backend.domain.links.operations import LinkOperation, LinkRequest, LinkResult
+from backend.json_api.refusal import storage_unreachable
+from backend.rest_api.links.errors import refusal_of
+from backend.rest_api.routes.blueprint import caller
+from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.driver.group_writes import GroupWrites
+from backend.storage.links.writing.writes import Submission, write_links
+from backend.web.current import Resources, of_app, resources
+
+
+class _LinkCommit(GroupWrites[Submission, list[LinkResult]]):
+    # Larger groups cost less processor time for a link than two that are on their way at once.
+    MOST_WRITERS = 1
+
+
+class LinkService:
+    """The group commit for operations on single links, which all requests share."""
+
+    def __init__(self, resources: Resources) -> None:
+        database = resources.database
+        self.owners = DomainOwners(database)
+
+        async def write(submissions: Sequence[Submission]) -> list[list[LinkResult]]:
+            return await write_links(database, submissions, resources.destinations, self.owners)
+
+        self.commit = _LinkCommit(write)
+
+
+def requested(operation: LinkOperation) -> LinkRequest:
+    """The operation as the current request's caller asks for it, now."""
+    return LinkRequest(caller().org_id, CreatedBy.REST, resources().clock(), operation)
+
+
+async def submit(submission: Submission) -> LinkResult:
+    """Carry out a submission of one operation, together with those of other requests.
+
+    Raises Refusal if the storage can't be reached.
+    """
+    try:
+        (outcome,) = await of_app(LinkService).commit.add(submission)
+    except NotStored:
+        raise storage_unreachable() from None
+    return outcome
+
+
+async def carry_out(operation: LinkOperation) -> Link:
+    """Carry out one operation of the current request. Returns the link as it is now.
+
+    Raises Refusal where the operation is rejected.
+    """
+    return link_of(await submit(Submission([requested(operation)])))
+
+
+def link_of(outcome: LinkResult) -> Link:
+    """The link of an operation. Raises Refusal where it was rejected."""
+    if outcome.error:
+        raise refusal_of(outcome.error)
+    return outcome.require_link()

@@ -1,0 +1,203 @@
+"""POST /links, PATCH /links/{id} and DELETE /links/{id}: create, bring up to date, change, archive, purge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quart import Response
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import Flag, Schema
+from backend.domain.ids import LinkId
+from backend.domain.links.input import (
+    CHANGE_FIELDS,
+    NEW_LINK_FIELDS,
+    parse_changes,
+    parse_copy,
+    parse_new_link,
+)
+from backend.domain.links.json_form import LinkFacts, whole_link_json
+from backend.domain.links.operations import (
+    ArchiveLink,
+    ChangeLink,
+    CreateLink,
+    DomainNotConfigured,
+    Done,
+    LinkGone,
+    LinkOperation,
+    LinkResult,
+    operation_for,
+)
+from backend.json_api import error_table
+from backend.json_api.asgi_answer import AsgiAnswer, text_answer
+from backend.json_api.asgi_request import AsgiRequest
+from backend.json_api.json_body import read_json_object
+from backend.json_api.refusal import Refusal
+from backend.rest_api.links.create import address_of, location_of
+from backend.rest_api.links.errors import refusal_of
+from backend.rest_api.links.hashed_passwords import with_hash
+from backend.rest_api.links.listing import shown_links
+from backend.rest_api.links.reference import parse_link_id
+from backend.rest_api.links.service import carry_out, link_of, requested, submit
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.idempotency_key import (
+    IdempotencyKey,
+    earlier_request,
+    faster_request,
+    kept_answer,
+    read_idempotency_key,
+)
+from backend.rest_api.routes.query_string import query_refusal, read_query, refuse_parameters
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.purge import LinkHasClicks, LinkIsHeld, purge_link
+from backend.storage.links.links import find_link
+from backend.storage.links.tags import find_tags_of
+from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
+from backend.storage.links.writing.writes import Submission
+from backend.web.current import resources
+
+
+class SaidFlag:
+    """A boolean in a query string: `true` or `false`."""
+
+    def parse(self, field: str, value: object) -> bool:
+        """The boolean. Raises InvalidField."""
+        if value not in {"true", "false"}:
+            raise InvalidField(field, "must be true or false")
+        return value == "true"
+
+    def schema(self) -> Schema:
+        """JSON Schema of a boolean."""
+        return Flag().schema() | {"default": False}
+
+
+DELETE_QUERY = {"purge": SaidFlag(), "force": SaidFlag()}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    """The answer to a request that wrote a link: its status, and the link as JSON."""
+
+    status: int
+    text: str
+    link_id: LinkId
+
+
+async def post_link(request: AsgiRequest) -> AsgiAnswer:
+    """Create a link; with the `external_id` of a link, bring that up to date instead."""
+    refuse_parameters(request.scope["query_string"])
+    body = await request.read_json()
+    operation = operation_for(parse_new_link(body, NEW_LINK_FIELDS))
+    key = read_idempotency_key("POST /links", body)
+    written = await _written_before(key) or await _write_once(key, operation)
+    return text_answer(written.text, written.status, location_of(written.link_id))
+
+
+@rest.post("/links/<link:link_text>/duplicate")
+async def duplicate_link(link_text: str) -> Response:
+    """Make a link like this one, but for the fields in the body; its path is generated if none is given."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    body = await read_json_object()
+    key = read_idempotency_key(f"POST /links/{link_id}/duplicate", body)
+    # What was answered before is answered again, also where the link is gone by now.
+    written = await _written_before(key) or await _write_once(key, await _copy_of(link_id, body))
+    headers = {"Location": address_of(written.link_id)}
+    return Response(written.text, written.status, headers, content_type="application/json")
+
+
+async def _copy_of(link_id: LinkId, body: dict[str, Any]) -> CreateLink:
+    link = await find_link(resources().database, link_id, caller().org_id)
+    if link is None:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+    return CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
+
+
+async def _hashed(operation: LinkOperation) -> LinkOperation:
+    try:
+        return await with_hash(operation)
+    except (DomainNotConfigured, LinkGone) as error:
+        raise refusal_of(error) from None
+
+
+async def _written_before(key: IdempotencyKey | None) -> WrittenLink | None:
+    """What was answered under this key; None if nothing was. Raises Refusal if it was another request."""
+    earlier = await earlier_request(key) if key else None
+    return _repeated(earlier) if earlier else None
+
+
+async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> WrittenLink:
+    """Carry out an operation, under its key only once."""
+    request = requested(await _hashed(operation))
+    if key is None:
+        return await _stored(await submit(Submission([request])))
+
+    async def record(outcomes: Sequence[LinkResult]) -> Document | None:
+        if outcomes[0].link is None:
+            return None
+        status, text = await _answer(outcomes[0])
+        return answer_record(status, text, key.fingerprint, request.now)
+
+    outcome = await submit(Submission([request], key.record_id, record))
+    if not isinstance(outcome.error, KeyUsed):
+        link_of(outcome)
+    return _repeated(await faster_request(key))
+
+
+@rest.patch("/links/<link:link_text>")
+async def patch_link(link_text: str) -> dict[str, Any]:
+    """Change the fields that are in the body. If one of them is refused, nothing is changed."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    change = ChangeLink(link_id, parse_changes(await read_json_object(), CHANGE_FIELDS))
+    return (await shown_links([await carry_out(await _hashed(change))]))[0]
+
+
+@rest.delete("/links/<link:link_text>")
+async def delete_link(link_text: str) -> Response:
+    """Archive the link; with `purge`, delete it for good, with what was counted for it."""
+    link_id = parse_link_id(link_text)
+    asked = read_query(DELETE_QUERY)
+    if asked.get("force") and not asked.get("purge"):
+        raise query_refusal("force", "is for purge=true")
+    if asked.get("purge"):
+        await _purge(link_id, is_forced=asked.get("force", False))
+    else:
+        await carry_out(ArchiveLink(link_id))
+    return Response(status=204)
+
+
+async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
+    database, now = resources().database, resources().clock()
+    try:
+        analytics = None if is_forced else resources().analytics
+        is_purged = await purge_link(database, analytics, link_id, caller().org_id, now)
+    except LinkHasClicks:
+        raise Refusal(error_table.LINK_HAS_CLICKS) from None
+    except LinkIsHeld:
+        raise Refusal(error_table.LINK_IS_HELD) from None
+    if not is_purged:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+
+
+def _repeated(earlier: EarlierRequest) -> WrittenLink:
+    status, text = kept_answer(earlier)
+    return WrittenLink(status, text, LinkId(json.loads(text)["id"]))
+
+
+async def _stored(outcome: LinkResult) -> WrittenLink:
+    link = link_of(outcome)
+    return WrittenLink(*await _answer(outcome), link.id)
+
+
+async def _answer(outcome: LinkResult) -> tuple[int, str]:
+    """Status and body: the whole link as it is now."""
+    link = outcome.require_link()
+    if outcome.done is Done.CREATED:
+        tags, form = await find_tags_of(resources().database, [link]), resources().short_url_form
+        return 201, json.dumps(whole_link_json(link, LinkFacts({}, tags, {}), form, resources().clock()))
+    (shown,) = await shown_links([link])
+    return 200, json.dumps(shown)

@@ -1,0 +1,1 @@
+"""The OpenAPI document, and an HTML page that shows it."""

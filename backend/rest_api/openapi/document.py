@@ -1,0 +1,115 @@
+"""Builds the OpenAPI 3.1 document of the REST API from its list of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from backend.domain.clicks.rows import RowFormat
+from backend.domain.fields.rules import Schema
+from backend.json_api.authentication import KEY_HEADER
+from backend.json_api.error_table import ErrorRow
+from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
+from backend.rest_api.feed.schemas import EVENT_SCHEMAS
+from backend.rest_api.links.schemas import LINK_SCHEMAS
+from backend.rest_api.openapi.operations import OPERATIONS
+from backend.rest_api.openapi.schemas import SCHEMAS
+from backend.rest_api.routes.operation import Operation, reference
+from backend.rest_api.sales.schemas import SALES_SCHEMAS
+from backend.rest_api.webhooks.schemas import WEBHOOK_SCHEMAS
+
+_FILLED = {"field": "<field>", "message": "<field> <rule>"}
+
+
+def openapi_document(server_url: str) -> dict[str, Any]:
+    """The OpenAPI document of the API at this base URL."""
+    paths: dict[str, Any] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Waylink REST API",
+            "version": "1",
+            "description": "Dynamic links: create, change, find and count them. "
+            "Within version 1 there will only be additions.",
+        },
+        "servers": [{"url": server_url}],
+        "security": [{"apiKey": []}],
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS | EVENT_SCHEMAS | WEBHOOK_SCHEMAS,
+            "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
+            "headers": {
+                name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}
+                for name, meaning in RATE_LIMIT_HEADERS.items()
+            },
+        },
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.endpoint,
+        "summary": operation.summary,
+        "responses": _responses(operation),
+    }
+    if operation.parameters:
+        described["parameters"] = list(operation.parameters)
+    if operation.body:
+        described["requestBody"] = {"required": True, "content": _json(operation.body)}
+    return described
+
+
+def _responses(operation: Operation) -> dict[str, Any]:
+    headers = _rate_limit_headers() | dict(operation.headers)
+    success: dict[str, Any] = {"description": operation.summary, "headers": headers}
+    if content := _content(operation):
+        success["content"] = content
+    successes = {str(status): success for status in (operation.status, operation.other_status) if status}
+    rows: dict[int, list[ErrorRow]] = {}
+    for row in operation.errors:
+        rows.setdefault(row.status, []).append(row)
+    told = _to_the_letter if operation.to_the_letter else _by_field
+    errors = {str(status): _error(status, rows[status], told) for status in sorted(rows)}
+    return successes | errors
+
+
+def _content(operation: Operation) -> dict[str, Any]:
+    answer = _json(reference(operation.answer)) if operation.answer else {}
+    return answer | {
+        media_type: {"schema": {"type": "string", "description": meaning} | _BINARY.get(media_type, {})}
+        for media_type, meaning in operation.files.items()
+    }
+
+
+# What of a file's schema says that it is no text.
+_BINARY = {RowFormat.PARQUET.media_type: {"format": "binary"}}
+
+
+def _error(status: int, rows: list[ErrorRow], told: Callable[[ErrorRow], Schema]) -> dict[str, Any]:
+    names = {"ErrorList" if row.listed else "ErrorAnswer" for row in rows}
+    shapes = [reference(name) for name in sorted(names)]
+    content = _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})
+    content["application/json"]["examples"] = {
+        f"example{number}": {"value": told(row)} for number, row in enumerate(rows, 1)
+    }
+    answer = {"description": rows[0].message, "content": content}
+    # A request without a valid key has no rate limit to show.
+    return answer if status == 401 else answer | {"headers": _rate_limit_headers()}
+
+
+def _to_the_letter(row: ErrorRow) -> Schema:
+    return row.body(**_FILLED)
+
+
+def _by_field(row: ErrorRow) -> Schema:
+    return row.body_of_fields([row.field_error(**_FILLED)]) if row.at else row.body(**_FILLED)
+
+
+def _json(schema: Schema) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+def _rate_limit_headers() -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_LIMIT_HEADERS}

@@ -1,0 +1,59 @@
+"""Describes a JSON Schema in a few words, for the API's HTML page."""
+
+from __future__ import annotations
+
+from backend.domain.fields.rules import Schema
+
+_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "JSON object",
+    "array": "list",
+    "null": "null",
+}
+_FORMATS = {"uri": "http or https URL", "uuid": "UUID"}
+
+
+def rule_in_words(schema: Schema) -> str:
+    """What the schema accepts, such as "text, at most 1,024 characters; or null or empty"."""
+    if "oneOf" in schema:
+        return " or ".join(rule_in_words(each) for each in schema["oneOf"])
+    first, *others = schema.get("anyOf", [schema])
+    words = ", ".join(filter(None, [_kind(first), *_bounds(first)]))
+    also = " or ".join("null" if other["type"] == "null" else "empty" for other in others)
+    words = f"{words}; or {also}" if also else words
+    return ". ".join([words, schema["description"].rstrip(".")]) if _says_more(schema) else words
+
+
+def _says_more(schema: Schema) -> bool:
+    """Whether the schema says of the whole what its parts do not say of themselves."""
+    return "anyOf" in schema and "description" in schema
+
+
+def _kind(schema: Schema) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "const" in schema:
+        return str(schema["const"])
+    if "enum" in schema:
+        return " or ".join(str(value) for value in schema["enum"])
+    if {"$ref", "oneOf"} & schema.get("items", {}).keys():
+        return f"list of {rule_in_words(schema['items'])}"
+    named = schema.get("type", [])
+    types = [named] if isinstance(named, str) else named
+    return _FORMATS.get(schema.get("format", "")) or " or ".join(_TYPES[name] for name in types)
+
+
+def _bounds(schema: Schema) -> list[str]:
+    bounds = []
+    if "maxLength" in schema:
+        bounds.append(f"at most {schema['maxLength']:,} characters")
+    if "maxItems" in schema:
+        bounds.append(f"at most {schema['maxItems']:,}")
+    if "minimum" in schema:
+        bounds.append(f"from {schema['minimum']:,} to {schema['maximum']:,}")
+    if "default" in schema:
+        bounds.append(f"{schema['default']} when absent")
+    return bounds + ([schema["description"].rstrip(".")] if "description" in schema else [])

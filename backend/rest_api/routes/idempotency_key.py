@@ -1,0 +1,87 @@
+"""The Idempotency-Key header: a request repeated with it is not carried out a second time."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backend.domain.errors import InvalidField
+from backend.json_api import error_table
+from backend.json_api.authentication import sent_key
+from backend.json_api.refusal import Refusal, storage_unreachable
+from backend.rest_api.routes.blueprint import caller
+from backend.storage.links.writing.idempotency import EarlierRequest, find_earlier_request, record_id
+from backend.web.current import header, resources
+
+HEADER = "Idempotency-Key"
+_NAME = HEADER.lower().encode()
+PATTERN = r"[!-~]{1,255}"
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """The caller's key for one request, and a fingerprint of the request's operation and body."""
+
+    text: str
+    fingerprint: str
+
+    @property
+    def record_id(self) -> str:
+        """The id under which it is remembered what was carried out."""
+        return record_id(caller().org_id, self.text)
+
+
+def read_idempotency_key(operation: str, body: Mapping[str, object]) -> IdempotencyKey | None:
+    """The Idempotency-Key of the current request; None without the header.
+
+    `operation` tells apart the operations that take a key; "" is create-link. Raises InvalidField if the
+    header is not a valid key.
+    """
+    text = header(_NAME)
+    if text is None:
+        return None
+    if not re.fullmatch(PATTERN, text):
+        raise InvalidField(HEADER, "must be 1 to 255 visible ASCII characters")
+    return IdempotencyKey(text, _fingerprint(operation, body))
+
+
+async def earlier_request(key: IdempotencyKey) -> EarlierRequest | None:
+    """What was carried out under this key before; None if nothing was.
+
+    Raises Refusal if it was another request.
+    """
+    earlier = await find_earlier_request(resources().database, caller().org_id, key.text)
+    if earlier and earlier.fingerprint != key.fingerprint:
+        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+    return earlier
+
+
+async def faster_request(key: IdempotencyKey) -> EarlierRequest:
+    """What another request with this key carried out while this one was about to (see KeyUsed).
+
+    Raises Refusal if it was another request, or if it is not there any more.
+    """
+    earlier = await earlier_request(key)
+    if earlier is None:  # it was stored on one member only, which failed
+        raise storage_unreachable()
+    return earlier
+
+
+def kept_answer(earlier: EarlierRequest) -> tuple[int, str]:
+    """Status and body that were answered. Raises Refusal if it was a request whose answer is not kept."""
+    if earlier.answer is None:
+        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+    return earlier.answer
+
+
+def _fingerprint(operation: str, body: Mapping[str, object]) -> str:
+    """A hash of the request. One with a password is signed with the caller's key, which is not stored:
+    else whoever can read the hash could try passwords faster than by their own hashes."""
+    text = (operation + json.dumps(body, sort_keys=True)).encode()
+    if b'"password"' not in text:
+        return hashlib.sha256(text).hexdigest()
+    return hmac.new(sent_key().encode(), text, "sha256").hexdigest()

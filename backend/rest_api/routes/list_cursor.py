@@ -1,0 +1,69 @@
+"""Cursors: where the next page of a list of links begins. Callers pass them back as they got them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backend.domain.fields.rules import Moment, Text, is_uuid
+from backend.domain.ids import LinkId
+from backend.domain.links.listing import LinkOrder
+from backend.storage.links.lists.listing import ListPlace
+
+_HEX = frozenset("0123456789abcdef")
+_MOST = 10**9
+
+
+class InvalidListCursor(ValueError):
+    """The text is not a cursor of this list. The message completes a sentence that starts with "cursor"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListCursor:
+    """Behind which place of the order the next page begins; or, sorted by clicks, in which kept order and
+    at which position.
+    """
+
+    place: ListPlace = ("", LinkId(""))
+    rank: tuple[str, int] = ("", 0)
+
+    def write(self, question: str) -> str:
+        """The cursor as text. `question` is what the list was asked for."""
+        value, link_id = self.place
+        is_time = isinstance(value, datetime)
+        place = self.rank if self.rank[0] else (value.isoformat() if is_time else value, link_id)
+        text = json.dumps([_mark(question), *place], separators=(",", ":"), ensure_ascii=False)
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def read_cursor(text: str, question: str, order: LinkOrder) -> ListCursor:
+    """The cursor in this text. Raises InvalidListCursor, also where it is of another list."""
+    try:
+        mark, first, second = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        cursor = _cursor(first, second, order)
+    except (ValueError, TypeError, RecursionError):
+        raise InvalidListCursor("is not one that was answered here") from None
+    if mark != _mark(question):
+        raise InvalidListCursor("belongs to a list with other filters or another order")
+    return cursor
+
+
+def _cursor(first: Any, second: Any, order: LinkOrder) -> ListCursor:
+    if order.by_clicks:
+        if not isinstance(first, str) or not _HEX.issuperset(first) or len(first) != 32:
+            raise ValueError(first)
+        if type(second) is not int or not 0 <= second < _MOST:
+            raise ValueError(second)
+        return ListCursor(rank=(first, second))
+    if not isinstance(second, str) or not is_uuid(second):
+        raise ValueError(second)
+    rule = Text(1024) if order is LinkOrder.NAME else Moment()
+    return ListCursor(place=(rule.parse("cursor", first), LinkId(second)))
+
+
+def _mark(question: str) -> str:
+    return hashlib.sha256(question.encode()).hexdigest()[:16]

@@ -1,0 +1,125 @@
+"""GET /conversions/{transaction_id}/explain (docs/rest-api.md, "Why a sale is whose")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.analytics.input import CREDIT_FIELDS, PARAMETERS, parse_rules
+from backend.domain.errors import FieldError
+from backend.domain.links.json_form import exact_time_json
+from backend.domain.sales.credit import CreditShare
+from backend.domain.sales.explanation import CreditStep, Verdict, touch_in_words
+from backend.domain.visitors.attribution import Touch
+from backend.domain.visitors.call_texts import as_stored
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.query_string import read_query, refusal_in_query
+from backend.storage.sales.explained import ExplainedSale, explain_sale
+from backend.web.current import resources
+
+QUERY = {name: PARAMETERS[name] for name in CREDIT_FIELDS}
+_DIGITS = 6  # of a part of a sale
+
+
+@rest.get("/conversions/<path:transaction_id>/explain")
+async def explain_conversion(transaction_id: str) -> dict[str, Any]:
+    """What led to the credit of a sale, in order and in words, and what other models say."""
+    given = read_query(QUERY)
+    try:
+        rules = parse_rules(given)
+    except FieldError as error:
+        raise refusal_in_query(error) from None
+    found = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
+    if found is None:
+        raise Refusal(error_table.SALE_NOT_FOUND)
+    return _Answer(found, resources().short_url_form).whole()
+
+
+class _Answer:
+    """The answer for a sale."""
+
+    def __init__(self, sale: ExplainedSale, form: ShortUrlForm) -> None:
+        self._sale = sale
+        self._form = form
+
+    def whole(self) -> dict[str, Any]:
+        sale, explanation = self._sale, self._sale.explanation
+        left_out = explanation.left_out
+        return {
+            "id": sale.id,
+            "transaction_id": sale.transaction_id,
+            "at": exact_time_json(sale.at),
+            "received_at": exact_time_json(sale.received_at),
+            "device_id": sale.device_id,
+            "customer_id": explanation.verdict.customer_id,
+            "currency": sale.currency,
+            "revenue": f"{sale.revenue:f}",
+            "refunds": f"{sale.refunded:f}",
+            "net_revenue": f"{sale.revenue - sale.refunded:f}",
+            "steps": [self._step(each) for each in explanation.steps],
+            **self._verdict(explanation.verdict),
+            "others": [self._verdict(each) for each in explanation.others],
+            "notes": [f"{left_out} older steps without credit are left out."] if left_out else [],
+        }
+
+    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
+        rules = verdict.rules
+        return {
+            "rules": {
+                "credit": rules.to.value,
+                "model": rules.model.value,
+                "lookback_days": rules.lookback_days,
+                "as_of": exact_time_json(rules.as_of) if rules.as_of else None,
+                "in_words": rules.in_words,
+            },
+            "shares": [
+                self._share(each, verdict) | {"touch": self._touch(each.touch)} for each in verdict.shares
+            ],
+        }
+
+    def _share(self, share: CreditShare[Touch], verdict: Verdict) -> dict[str, Any]:
+        amount, part = self._sale.amount, share.part
+        return {
+            "part": round(float(part), _DIGITS),
+            "revenue": f"{amount(part * verdict.amount):f}",
+            "refunds": f"{amount(part * verdict.refunded):f}",
+            "net_revenue": f"{amount(part * (verdict.amount - verdict.refunded)):f}",
+        }
+
+    def _step(self, step: CreditStep) -> dict[str, Any]:
+        refund = None if step.refund is None else self._sale.refunds[step.refund]
+        return {
+            "kind": step.kind.value,
+            "at": exact_time_json(step.at),
+            "in_words": step.in_words,
+            "device_id": step.device_id,
+            "customer_id": step.customer_id,
+            "touch": self._touch(step.touch),
+            "share": self._share(step.share, self._sale.explanation.verdict) if step.share else None,
+            "refund": {"refund_id": refund.refund_id, "amount": f"{refund.amount:f}"} if refund else None,
+        }
+
+    def _touch(self, touch: Touch | None) -> dict[str, Any] | None:
+        if touch is None:
+            return None
+        link = self._sale.links.get(touch.link_id) if touch.link_id else None
+        return {
+            "at": exact_time_json(touch.at),
+            "link_id": touch.link_id,
+            "link_name": link.link_name if link else None,
+            "short_url": self._form.write(link.domain, link.path) if link else None,
+            "variant": touch.variant,
+            "utm": touch.utm,
+            "click_ids": list(touch.click_ids),
+            "click": self._click(touch),
+            "in_words": touch_in_words(touch, link),
+        }
+
+    def _click(self, touch: Touch) -> dict[str, Any] | None:
+        click = self._sale.clicks.get(touch.click) if touch.click else None
+        if click is None:
+            return None
+        names = ("country", "platform", "system", "browser", "referrer_host", "variant")
+        return {"at": exact_time_json(click.at), **{name: getattr(click, name) or None for name in names}}

@@ -1,0 +1,63 @@
+"""What the REST API needs beyond the app's common resources to store what servers tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from backend.concurrency.group_commit import NotStored
+from backend.domain.sales.intake import Result
+from backend.domain.sales.refunds import RefundResult, ToldRefund
+from backend.domain.visitors.batches import Batch
+from backend.json_api.refusal import storage_unreachable
+from backend.storage.driver.group_writes import GroupWrites
+from backend.storage.sales.batches import store_batches
+from backend.storage.sales.refunds import store_refunds
+from backend.web.current import Resources, of_app
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+class SalesService:
+    """The group commit for what servers tell, which all requests share; each is stored as a whole."""
+
+    def __init__(self, resources: Resources) -> None:
+        database = resources.database
+
+        async def store(requests: Sequence[Sequence[Batch]]) -> list[list[Result]]:
+            results = iter(await store_batches(database, [each for batches in requests for each in batches]))
+            return [[next(results)[0] for _ in batches] for batches in requests]
+
+        async def store_refunds_of(requests: Sequence[Sequence[ToldRefund]]) -> list[list[RefundResult]]:
+            results = iter(await store_refunds(database, [each for refunds in requests for each in refunds]))
+            return [[next(results) for _ in refunds] for refunds in requests]
+
+        self.commit: GroupWrites[Sequence[Batch], list[Result]] = GroupWrites(store, size_of=len)
+        self.refunds: GroupWrites[Sequence[ToldRefund], list[RefundResult]] = _RefundCommit(
+            store_refunds_of, size_of=len
+        )
+
+
+class _RefundCommit(GroupWrites[Sequence[ToldRefund], list[RefundResult]]):
+    # Refunds that come together are mostly of one sale: two groups would wait for each other.
+    MOST_WRITERS = 1
+
+
+async def store_calls(batches: Sequence[Batch]) -> list[Result]:
+    """Store these calls, all or none. Raises Refusal if the storage can't be reached."""
+    return await _add(of_app(SalesService).commit, batches)
+
+
+async def store_told_refunds(refunds: Sequence[ToldRefund]) -> list[RefundResult]:
+    """Store these refunds, together. Raises Refusal if the storage can't be reached."""
+    return await _add(of_app(SalesService).refunds, refunds)
+
+
+async def _add(commit: GroupWrites[Sequence[ItemT], list[ResultT]], items: Sequence[ItemT]) -> list[ResultT]:
+    if not items:
+        return []
+    try:
+        return await commit.add(items)
+    except NotStored:
+        raise storage_unreachable() from None

@@ -1,0 +1,51 @@
+"""POST /conversions, /leads, /events and /identities: what servers tell (docs/rest-api.md)."""
+
+from __future__ import annotations
+
+import uuid
+
+from backend.domain.ids import CallId
+from backend.domain.sales.intake import Result
+from backend.domain.visitors.batches import Batch
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.server_calls import Teller, parse_server_call
+from backend.rest_api.routes.blueprint import rest
+from backend.rest_api.sales.service import store_calls
+from backend.rest_api.sales.told_items import ItemResult, ItemResults, answer_items, result
+
+
+@rest.post("/conversions")
+async def tell_conversions() -> ItemResults:
+    """Store sales. Each transaction_id counts once, also one that a browser tells."""
+    return await _tell(Kind.CONVERSION)
+
+
+@rest.post("/leads")
+async def tell_leads() -> ItemResults:
+    """Store leads. Each event_id counts once, also one that a browser tells."""
+    return await _tell(Kind.LEAD)
+
+
+@rest.post("/events")
+async def tell_events() -> ItemResults:
+    """Store events."""
+    return await _tell(Kind.EVENT)
+
+
+@rest.post("/identities")
+async def tell_identities() -> ItemResults:
+    """Store who customers are, and which devices they use."""
+    return await _tell(Kind.IDENTIFY)
+
+
+async def _tell(kind: Kind) -> ItemResults:
+    def parse(item: object, teller: Teller) -> Batch:
+        return parse_server_call(kind, item, teller, CallId(str(uuid.uuid4())))
+
+    return await answer_items(kind, parse, store_calls, _result)
+
+
+def _result(told: Batch, stored: Result) -> ItemResult:
+    notes = [*told.calls[0].call.notes]
+    notes += [f"{name} differs from what was told first, which stays" for name in stored.differs]
+    return result(stored.status, notes, id=stored.record_id)

@@ -1,0 +1,1 @@
+"""Organizations, and what belongs to them: keys, domains, origins, apps and limits."""

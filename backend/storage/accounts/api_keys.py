@@ -1,0 +1,114 @@
+"""The `api_keys` collection: hashes of keys, never the keys."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument, WriteConcern
+
+from backend.domain.accounts.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.domain.errors import OperatorError
+from backend.domain.ids import KeyId, OrgId
+from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByField
+
+NAME = "api_keys"
+_USE_NOTED_EVERY = timedelta(days=1)
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("key_hash", unique=True), IndexModel([("org_id", 1), ("created_at", 1)])],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+    shard_key=StaysWhole("an organization has few, and `key_hash` is unique over all"),
+)
+
+
+class UnknownKey(OperatorError):
+    """The organization has no key with this id."""
+
+    def __init__(self, key_id: KeyId) -> None:
+        super().__init__(
+            f"There is no key with the id {key_id!r}; `waylink key list --org ID` shows the ids."
+        )
+
+
+async def create_api_key(
+    database: Database, org_id: OrgId, kind: KeyKind, now: datetime, name: str | None = None
+) -> tuple[str, ApiKey]:
+    """Create and store a key. Returns its text, which is not stored, and its record."""
+    secret = secrets.token_urlsafe(24)
+    key = new_key(kind, secret, key_id=KeyId(str(uuid.uuid4())), org_id=org_id, now=now, name=name)
+    document = asdict(key)
+    await database[NAME].insert_one({"_id": document.pop("id"), **document})
+    return key_text(kind, secret), key
+
+
+async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:
+    """The key with this hash; None if there is none or it was revoked."""
+    document = await database[NAME].find_one({"key_hash": key_hash, "revoked_at": None})
+    return _from_document(document) if document else None
+
+
+async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
+    """Note that the key was used at this time. Writes at most once a day, and waits for no majority: requests
+    wait for it, also those that only read, and if it is lost, the next use is noted."""
+    if key.last_used_at is None or now - key.last_used_at > _USE_NOTED_EVERY:
+        collection = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        await collection.update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
+
+
+async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
+    """All keys of the organization, oldest first, including revoked ones."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
+    return [_from_document(document) async for document in cursor]
+
+
+async def get_api_key(database: Database, key_id: KeyId) -> ApiKey:
+    """The key with this id, of any organization. Raises UnknownKey."""
+    document = await database[NAME].find_one({"_id": key_id})
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
+
+
+async def rename_any_api_key(database: Database, key_id: KeyId, name: str) -> ApiKey:
+    """Give a key of any organization another name. Raises UnknownKey."""
+    document = await database[NAME].find_one_and_update(
+        {"_id": key_id}, {"$set": {"name": name}}, return_document=ReturnDocument.AFTER
+    )
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
+
+
+async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:
+    """Revoke a key of the organization. A revoked key keeps its first time. Raises UnknownKey."""
+    return await _revoke(database, key_id, {"org_id": org_id}, now)
+
+
+async def revoke_any_api_key(database: Database, key_id: KeyId, now: datetime) -> ApiKey:
+    """Revoke a key of any organization, as `revoke_api_key` does."""
+    return await _revoke(database, key_id, {}, now)
+
+
+async def _revoke(database: Database, key_id: KeyId, owner: Document, now: datetime) -> ApiKey:
+    document = await database[NAME].find_one_and_update(
+        {"_id": key_id, **owner},
+        [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}],
+        return_document=ReturnDocument.AFTER,
+    )
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
+
+
+def _from_document(document: dict[str, Any]) -> ApiKey:
+    values = known_fields(document, ApiKey)
+    return ApiKey(id=document["_id"], **values | {"kind": KeyKind(document["kind"])})

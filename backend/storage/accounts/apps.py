@@ -1,0 +1,61 @@
+"""The `apps` collection: the mobile apps of each link domain."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pymongo import IndexModel
+
+from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByField
+
+NAME = "apps"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("_id", 1)])],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+    shard_key=StaysWhole("one small document a domain"),
+)
+
+
+async def set_apps(database: Database, domain: str, org_id: OrgId, apps: Apps) -> None:
+    """Store the apps of the organization's domain; they replace earlier ones."""
+    await database[NAME].replace_one({"_id": domain}, to_document(apps, org_id), upsert=True)
+
+
+async def find_apps(database: Database, domain: str) -> Apps:
+    """The apps of a domain; `Apps()` if it has none."""
+    document = await database[NAME].find_one({"_id": domain})
+    return from_document(document) if document else Apps()
+
+
+async def list_apps(database: Database, org_id: OrgId) -> dict[str, Apps]:
+    """The apps of each of the organization's domains that has any, by domain."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("_id", 1)
+    return {document["_id"]: from_document(document) async for document in cursor}
+
+
+def to_document(apps: Apps, org_id: OrgId) -> dict[str, Any]:
+    """The stored form of a domain's apps, without the domain."""
+    android = (
+        {"package": apps.android.package, "fingerprints": list(apps.android.fingerprints)}
+        if apps.android
+        else None
+    )
+    return {"org_id": org_id, "ios": asdict(apps.ios) if apps.ios else None, "android": android}
+
+
+def from_document(document: dict[str, Any]) -> Apps:
+    """The apps in a stored document. Raises InvalidApp."""
+    ios, android = document["ios"], document["android"]
+    return Apps(
+        IosApp(**known_fields(ios, IosApp)) if ios else None,
+        AndroidApp(android["package"], tuple(android["fingerprints"])) if android else None,
+    )

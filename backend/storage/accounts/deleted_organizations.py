@@ -1,0 +1,98 @@
+"""The `deleted_organizations` collection: ids of organizations that were deleted.
+
+What comes for one later, such as clicks that waited on a host's disk, is known by its id, and is deleted too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pymongo import IndexModel
+
+from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "deleted_organizations"
+_UNFINISHED = {"is_gone": False}
+# A transaction that was under way may take a minute.
+_UNDER_WAY = timedelta(minutes=2)
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("is_gone", partialFilterExpression=_UNFINISHED, name="unfinished")],
+    owned_by=Nobodys("an organization that is no more owns nothing"),
+    personal=NotPersonal("ids of organizations"),
+    retention=NoRetention("what was late may come at any time"),
+    archived=NotArchived("the deletion of an organization is the installation's"),
+    shard_key=StaysWhole("few and small"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A deletion that was begun, and whose last look for what came late is still to come."""
+
+    org_id: OrgId
+    begun_at: datetime
+
+    @property
+    def over_at(self) -> datetime:
+        """From when on nothing can come any more that was under way as it was begun."""
+        return self.begun_at + _UNDER_WAY
+
+
+class BeingDeleted(OperatorError):
+    """The organization is being deleted, and parts of it may still be there."""
+
+    def __init__(self, deletion: Deletion) -> None:
+        command = f"waylink organization delete --org {deletion.org_id}"
+        super().__init__(
+            f"The organization {deletion.org_id} is being deleted, "
+            f"until {deletion.over_at:%Y-%m-%d %H:%M:%S} UTC at least. `{command}` waits for that and ends "
+            "it; so does a running service, within a minute more. Then restore it."
+        )
+
+
+async def begin_deletion(database: Database, session: ClientSession, org_id: OrgId, now: datetime) -> None:
+    """Note in the caller's transaction that the organization is being deleted. Again, it changes nothing."""
+    begun = {"$setOnInsert": {"at": now, "is_gone": False}}
+    await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
+
+
+async def note_end(database: Database, org_id: OrgId) -> None:
+    """Note that nothing of the organization is left."""
+    await database[NAME].update_one({"_id": org_id}, {"$set": {"is_gone": True}})
+
+
+async def unfinished_deletions(database: Database) -> list[Deletion]:
+    """The deletions that were begun and are not finished."""
+    return [Deletion(OrgId(each["_id"]), each["at"]) async for each in database[NAME].find(_UNFINISHED)]
+
+
+async def find_deleted(
+    database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
+) -> set[OrgId]:
+    """Those of these organizations that were deleted, or are being deleted."""
+    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"_id": 1}, session=session)
+    return {OrgId(each["_id"]) async for each in found}
+
+
+async def find_deletion(database: Database, org_id: OrgId) -> Deletion | None:
+    """The deletion of the organization; None if none was begun, or it is finished."""
+    found = await database[NAME].find_one({"_id": org_id} | _UNFINISHED)
+    return Deletion(org_id, found["at"]) if found else None
+
+
+async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:
+    """Raise BeingDeleted if a deletion of the organization is not finished."""
+    if deletion := await find_deletion(database, org_id):
+        raise BeingDeleted(deletion)
+
+
+async def forget_deletion(database: Database, org_id: OrgId) -> None:
+    """Let the organization come back from an archive: what comes for it is its own again."""
+    await database[NAME].delete_one({"_id": org_id})

@@ -1,0 +1,47 @@
+"""A short-lived cache of API keys, so that a busy key does not cost a query for each request."""
+
+from __future__ import annotations
+
+from backend.concurrency.timed_cache import TimedCache
+from backend.domain.accounts.api_keys import ApiKey, KeyKind, hash_key, kind_of
+from backend.storage.accounts.api_keys import find_active_key, note_use
+from backend.storage.driver.mongo import Database
+from backend.system.clock import Clock
+
+
+class KeyCache:
+    """Finds active keys and notes that they are used.
+
+    Results are cached for two seconds, so a revoked key stops working within that time in every process.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._found: TimedCache[str, ApiKey | None] = TimedCache(self._load)
+
+    async def find(self, text: str, kind: KeyKind) -> ApiKey | None:
+        """The active key of this kind with this text; None if there is none.
+
+        The prefix of another kind costs no query.
+        """
+        if kind_of(text) is not kind:
+            return None
+        key = await self._found.get(hash_key(text))
+        return key if key and key.kind is kind else None
+
+    def met(self, text: str, kind: KeyKind) -> ApiKey | None:
+        """The key of this kind with this text, if it was looked up within the last seconds and is active."""
+        key = self._found.fresh(hash_key(text))
+        return key if key and key.kind is kind else None
+
+    def has_met(self, text: str) -> bool:
+        """Whether the key was active when this process last looked it up, however long ago."""
+        return self._found.recall(hash_key(text)) is not None
+
+    async def _load(self, key_hash: str) -> ApiKey | None:
+        key = await find_active_key(self._database, key_hash)
+        if key is None or not key.is_for(key_hash):
+            return None
+        await note_use(self._database, key, self._clock())
+        return key

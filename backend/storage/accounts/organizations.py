@@ -1,0 +1,225 @@
+"""The `organizations` collection: name, subscription, retention and cookie settings of each organization."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument
+
+from backend.domain.accounts.destination_rules import DestinationRules
+from backend.domain.accounts.organizations import CLICK_DAYS, FEWEST_CLICK_DAYS, Organization
+from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId
+from backend.storage.driver.blocking import BlockingDatabase, in_thread
+from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ById
+
+NAME = "organizations"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel("name"),
+        IndexModel("click_ids", partialFilterExpression={"click_ids": False}, name="without_click_ids"),
+    ],
+    owned_by=ById(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+    shard_key=StaysWhole("one small document an organization"),
+)
+
+
+class UnknownOrganization(OperatorError):
+    """No organization has this id."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            f"There is no organization with the id {org_id!r}; `waylink organization list` shows them."
+        )
+
+
+async def create_organization(database: Database, name: str, now: datetime) -> Organization:
+    """Store a new organization with a new id, and return it."""
+    organization = Organization(OrgId(str(uuid.uuid4())), name, now)
+    await database[NAME].insert_one(
+        {
+            "_id": organization.id,
+            "name": organization.name,
+            "created_at": organization.created_at,
+            "subscription_until": organization.subscription_until,
+        }
+    )
+    return organization
+
+
+async def get_organization(database: Database, org_id: OrgId) -> Organization:
+    """The organization with this id. Raises UnknownOrganization."""
+    document = await database[NAME].find_one({"_id": org_id})
+    if document is None:
+        raise UnknownOrganization(org_id)
+    return _from_document(document)
+
+
+async def find_organizations(database: Database, org_ids: Iterable[OrgId]) -> list[Organization]:
+    """Those of these organizations that exist, in alphabetical order."""
+    cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}).sort("name", 1)
+    return [_from_document(document) async for document in cursor]
+
+
+async def find_organization_by_name(database: Database, name: str) -> Organization | None:
+    """The oldest organization with this name, since names need not be unique; None if there is none."""
+    document = await database[NAME].find_one({"name": name}, sort=[("created_at", 1)])
+    return _from_document(document) if document else None
+
+
+async def list_organizations(database: Database) -> list[Organization]:
+    """All organizations in alphabetical order."""
+    return [_from_document(document) async for document in database[NAME].find().sort("name", 1)]
+
+
+async def rename_organization(database: Database, org_id: OrgId, name: str) -> None:
+    """Give the organization another name. Raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"name": name}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def set_subscription(database: Database, org_id: OrgId, until: datetime | None) -> Organization:
+    """Set the end of the paid subscription; None removes it. Raises UnknownOrganization."""
+    document = await database[NAME].find_one_and_update(
+        {"_id": org_id}, {"$set": {"subscription_until": until}}, return_document=ReturnDocument.AFTER
+    )
+    if document is None:
+        raise UnknownOrganization(org_id)
+    return _from_document(document)
+
+
+async def set_retention_days(database: Database, org_id: OrgId, days: int | None) -> None:
+    """Set for how many days data about visitors is kept; None means without limit.
+
+    Documents already stored keep their dates: see storage/lifecycle/retention. Raises UnknownOrganization.
+    """
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[OrgId, int | None]:
+    """How many days each of these organizations keeps data about visitors; None means without limit."""
+    return await in_thread(database, lambda blocking: read_retention_days(blocking, org_ids))
+
+
+def read_retention_days(database: BlockingDatabase, org_ids: Iterable[OrgId]) -> dict[OrgId, int | None]:
+    """As `find_retention_days`, in the calling thread."""
+    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
+    return {each["_id"]: each.get("retention_days") for each in found}
+
+
+async def find_click_days(
+    database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
+) -> dict[OrgId, int | None]:
+    """How many days each of these organizations keeps single clicks; None means without limit."""
+    org_ids = list(org_ids)
+    cursor = database[NAME].find({"_id": {"$in": org_ids}}, {"click_days": 1}, session=session)
+    days: dict[OrgId, int | None] = dict.fromkeys(org_ids, CLICK_DAYS)
+    async for found in cursor:
+        days[OrgId(found["_id"])] = _click_days(found)
+    return days
+
+
+async def set_click_days(database: Database, org_id: OrgId, days: int | None) -> None:
+    """Set for how many days single clicks are kept, also those that are stored; None means without limit.
+
+    Their sums stay (storage/clicks/expired_days). Raises UnknownOrganization.
+    """
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
+    """Set whether answers renew the device cookie, and for which domain. Raises UnknownOrganization."""
+    change = {"device_cookie": is_on, "cookie_domain": domain}
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": change})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: bool) -> None:
+    """Set whether a withdrawal of consent may erase what is stored. Raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"erases_on_withdrawal": is_on}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:
+    """Set whether redirects append click ids. It holds within seconds. Raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_ids": is_on}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def find_without_click_ids(database: Database) -> frozenset[OrgId]:
+    """The organizations whose redirects append no click ids."""
+    return frozenset([each["_id"] async for each in database[NAME].find({"click_ids": False}, {"_id": 1})])
+
+
+async def find_destination_rules(database: Database, org_id: OrgId) -> DestinationRules:
+    """Where the organization's links may lead; no rules if there is no such organization."""
+    found = await database[NAME].find_one({"_id": org_id}, {"destination_rules": 1})
+    return _rules_in(found or {})
+
+
+async def set_destination_rules(database: Database, org_id: OrgId, rules: DestinationRules) -> None:
+    """Set where the organization's links may lead, from now on. Raises UnknownOrganization."""
+    await change_destination_rules(database, org_id, {"allowed": rules.allowed, "refused": rules.refused})
+
+
+async def change_destination_rules(
+    database: Database, org_id: OrgId, lists: Mapping[str, Sequence[str]]
+) -> DestinationRules:
+    """Set those of the lists `allowed` and `refused` that are given, one or both, and return all rules.
+
+    Raises UnknownOrganization.
+    """
+    stored = {f"destination_rules.{name}": list(patterns) for name, patterns in lists.items()}
+    found = await database[NAME].find_one_and_update(
+        {"_id": org_id},
+        {"$set": stored},
+        projection={"destination_rules": 1},
+        return_document=ReturnDocument.AFTER,
+    )
+    if found is None:
+        raise UnknownOrganization(org_id)
+    return _rules_in(found)
+
+
+def _rules_in(document: dict[str, Any]) -> DestinationRules:
+    stored = document.get("destination_rules", {})
+    return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
+
+
+def _click_days(document: dict[str, Any]) -> int | None:
+    """Former versions let an organization set fewer."""
+    days: int | None = document.get("click_days", CLICK_DAYS)
+    return None if days is None else max(days, FEWEST_CLICK_DAYS)
+
+
+def _from_document(document: dict[str, Any]) -> Organization:
+    return Organization(
+        id=document["_id"],
+        name=document["name"],
+        created_at=document["created_at"],
+        subscription_until=document.get("subscription_until"),
+        retention_days=document.get("retention_days"),
+        device_cookie=document.get("device_cookie", False),
+        cookie_domain=document.get("cookie_domain"),
+        click_days=_click_days(document),
+        erases_on_withdrawal=document.get("erases_on_withdrawal", False),
+        click_ids=document.get("click_ids", True),
+        destination_rules=_rules_in(document),
+    )

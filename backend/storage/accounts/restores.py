@@ -1,0 +1,26 @@
+"""The `restores` collection: how far each restore of an organization has come."""
+
+from __future__ import annotations
+
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import Database
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "restores"
+
+
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("the restore of an organization is the installation's"),
+    personal=NotPersonal("positions in files"),
+    retention=NoRetention("gone when a restore is finished"),
+    archived=NotArchived("gone when a restore is finished"),
+    shard_key=StaysWhole("gone when a restore is finished"),
+)
+
+
+async def being_restored(database: Database) -> set[OrgId]:
+    """The organizations whose restore was begun and is not finished."""
+    return {OrgId(each) for each in await database[NAME].distinct("_id")}

@@ -1,0 +1,39 @@
+"""The `known_addresses` collection: from where accounts were signed in to, as keyed hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from backend.storage.driver.mongo import Database
+from backend.storage.schema.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "known_addresses"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX],
+    owned_by=Nobodys("they are users', who may act for several organizations"),
+    personal=NotPersonal("hashes, of users of the dashboard"),
+    retention=NoRetention("gone within two months"),
+    archived=NotArchived("gone within two months"),
+    shard_key=StaysWhole("small, and gone within two months"),
+)
+
+
+async def add_known_address(database: Database, hashed: str, expires_at: datetime) -> None:
+    """Remember this hash (of an account and an address) until `expires_at`."""
+    await database[NAME].update_one({"_id": hashed}, {"$set": {"expires_at": expires_at}}, upsert=True)
+
+
+async def is_known_address(database: Database, hashes: Sequence[str], now: datetime) -> bool:
+    """Whether one of these hashes is remembered. One account and address has one hash for each key."""
+    found = await database[NAME].find_one({"_id": {"$in": list(hashes)}, "expires_at": {"$gt": now}})
+    return found is not None

@@ -1,0 +1,101 @@
+"""The `users` collection: who may sign in to the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.accounts.users import User
+from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId, UserId
+from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByMembership
+
+NAME = "users"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("email", unique=True), IndexModel("org_ids")],
+    owned_by=ByMembership(),
+    personal=NotPersonal("the organization's own people, not visitors; `waylink user delete` deletes one"),
+    retention=NoRetention("a user stays until deleted"),
+    archived=Stage.SETUP,
+    shard_key=StaysWhole("few, and `email` is unique over all"),
+)
+
+
+class EmailTaken(OperatorError):
+    """A user with this e-mail address exists already."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"There is a user {email} already.")
+
+
+class UnknownUser(OperatorError):
+    """No user has this e-mail address."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"There is no user {email!r}; `waylink user list` shows them.")
+
+
+async def insert_user(database: Database, user: User) -> None:
+    """Store a new user. Raises EmailTaken if another user has the address."""
+    document = asdict(user)
+    try:
+        await database[NAME].insert_one(
+            {"_id": document.pop("id"), **document, "org_ids": list(user.org_ids)}
+        )
+    except DuplicateKeyError:
+        raise EmailTaken(user.email) from None
+
+
+async def find_user(database: Database, user_id: UserId) -> User | None:
+    """The user with this id; None if there is none."""
+    return _from_found(await database[NAME].find_one({"_id": user_id}))
+
+
+async def find_user_by_email(database: Database, email: str) -> User | None:
+    """The user with this e-mail address, which must be in its normal form; None if there is none."""
+    return _from_found(await database[NAME].find_one({"email": email}))
+
+
+async def list_users(database: Database, org_id: OrgId) -> list[User]:
+    """The users of an organization, sorted by e-mail address."""
+    return await _list(database, {"org_ids": org_id})
+
+
+async def list_users_of_all(database: Database) -> list[User]:
+    """The users of all organizations, sorted by e-mail address."""
+    return await _list(database, {})
+
+
+async def _list(database: Database, condition: Document) -> list[User]:
+    return [_from_document(found) async for found in database[NAME].find(condition).sort("email", 1)]
+
+
+async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:
+    """Replace a user's password. The caller has to end sessions opened with the old one."""
+    await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
+
+
+async def set_organizations(database: Database, user_id: UserId, org_ids: Sequence[OrgId]) -> None:
+    """Set the organizations that a user may act for. Open sessions follow from their next request on."""
+    await database[NAME].update_one({"_id": user_id}, {"$set": {"org_ids": list(org_ids)}})
+
+
+async def delete_user(database: Database, user_id: UserId) -> None:
+    """Delete a user. Open sessions end at their next request."""
+    await database[NAME].delete_one({"_id": user_id})
+
+
+def _from_found(document: dict[str, Any] | None) -> User | None:
+    return _from_document(document) if document else None
+
+
+def _from_document(document: dict[str, Any]) -> User:
+    values = known_fields(document, User)
+    return User(id=document["_id"], **values | {"org_ids": tuple(document["org_ids"])})

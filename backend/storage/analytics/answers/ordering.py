@@ -1,0 +1,113 @@
+"""The order of rows, and what comes behind a row in it: in SQL, by the values that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from backend.domain.analytics.answer import RATE_DIGITS
+from backend.domain.analytics.figures import MORE_DIGITS
+from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Query
+from backend.domain.fields.money import MINOR_DIGITS
+from backend.storage.analytics.answers.rows import BEFORE
+from backend.storage.analytics.conditions.given import Given
+
+_SHARED = {Measure.LEADS: "leads", Measure.CONVERSIONS: "conversions", Measure.EVENTS: "events"}
+_RATE = 10**RATE_DIGITS
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An expression that rows are sorted by, a text or a number.
+
+    What is null comes first or last, whichever the direction.
+    """
+
+    expression: str
+    is_descending: bool = False
+    has_nulls_first: bool = False
+    is_text: bool = True
+
+    @property
+    def sql(self) -> str:
+        """The key as it stands behind ORDER BY."""
+        direction = "DESC" if self.is_descending else "ASC"
+        return f"{self.expression} {direction} NULLS {'FIRST' if self.has_nulls_first else 'LAST'}"
+
+    def is_behind(self, value: object, given: Given) -> str:
+        """Whether a row comes behind one with this value, by this key alone."""
+        if value is None:
+            return f"{self.expression} IS NOT NULL" if self.has_nulls_first else "false"
+        behind = f"{self.expression} {'<' if self.is_descending else '>'} {given(value)}"
+        return behind if self.has_nulls_first else f"({behind} OR {self.expression} IS NULL)"
+
+    def is_same(self, value: object, given: Given) -> str:
+        """Whether a row has this value."""
+        return f"{self.expression} IS NOT DISTINCT FROM {given(value)}"
+
+
+def keys_of(query: Query) -> list[Key]:
+    """The keys of the query's order: its column, then what rows are by, as texts, and their kinds."""
+    order = query.sorting
+    texts = [
+        Key("asked_link.id" if each is Field.LINK else f"found.g{number}", is_text=each not in TIMES)
+        for number, each in enumerate(query.group_by)
+    ]
+    kinds = [Key("found.apart", has_nulls_first=True)] if query.has_kinds else []
+    if isinstance(order.column, Field):
+        first = texts[query.group_by.index(order.column)]
+        return [replace(first, is_descending=order.is_descending), *texts, *kinds]
+    measure = order.column
+    value = _change(measure, query) if order.of_change else _value(measure, query, "")
+    return [Key(value, order.is_descending, is_text=False), *texts, *kinds]
+
+
+def behind(keys: Sequence[Key], values: Sequence[object], given: Given) -> str:
+    """Whether a row comes behind the one that has these values."""
+    text = "false"
+    for key, value in reversed(list(zip(keys, values, strict=True))):
+        text = f"({key.is_behind(value, given)} OR ({key.is_same(value, given)} AND {text}))"
+    return text
+
+
+def _value(measure: Measure, query: Query, prefix: str) -> str:
+    """What rows show of the measure, as a whole number of its last decimal; null where they show nothing."""
+    if measure in _SHARED:
+        return f"round_even({_shares(_SHARED[measure], prefix)} * {_RATE}, 0)"
+    if measure is Measure.CONVERSION_RATE:
+        return f"round_even({_shares('of_links', prefix)} / {_clicks(prefix)} * {_RATE}, 0)"
+    if measure is Measure.REVENUE_PER_CLICK:
+        of_links = _amount("revenue_of_links", query, prefix)
+        return f"round_even({of_links} / {_clicks(prefix)} * {10**MORE_DIGITS}, 0)"
+    if measure in MONEY:
+        back = f" - {_amount('refunds', query, prefix)}" if measure is Measure.NET_REVENUE else ""
+        paid = measure.value if measure is Measure.REFUNDS else "revenue"
+        return f"round_even({_amount(paid, query, prefix)}{back}, 0)"
+    if measure is Measure.CHANCE_OF_BEST:
+        return f"chances.{prefix}chance"
+    return f"coalesce(found.{prefix}{measure}, 0)"
+
+
+def _change(measure: Measure, query: Query) -> str:
+    """How much the measure changed; null where there was nothing."""
+    now, was = _value(measure, query, ""), _value(measure, query, BEFORE)
+    return f"round_even(({now} - {was})::DOUBLE / nullif({was}, 0) * {_RATE}, 0)"
+
+
+def _clicks(prefix: str) -> str:
+    return f"nullif(found.{prefix}clicks, 0)"
+
+
+def _shares(name: str, prefix: str) -> str:
+    """How much the sales of a row come to, of which each may be divided."""
+    parts = f"[coalesce(each.{name}, 0)::DOUBLE / each.whole FOR each IN found.{prefix}sold]"
+    return f"coalesce(list_sum({parts}), 0)"
+
+
+def _amount(name: str, query: Query, prefix: str) -> str:
+    """An amount of the query's currency, in its smallest units."""
+    digits = MINOR_DIGITS.get(query.currency or "", 2)
+    unit = f"pow(10, {digits} - each.digits::INTEGER)"
+    part = f"coalesce(each.{name}, 0)::DOUBLE * {unit} / each.whole"
+    parts = f"[{part} FOR each IN found.{prefix}sold IF each.currency IS NOT NULL]"
+    return f"coalesce(list_sum({parts}), 0)"

@@ -1,0 +1,1 @@
+"""What a query of analytics asks for, as conditions in SQL."""

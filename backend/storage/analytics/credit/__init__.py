@@ -1,0 +1,1 @@
+"""Credit for sales and leads, in SQL."""

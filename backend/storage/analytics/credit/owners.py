@@ -1,0 +1,101 @@
+"""Whose devices are, from when to when, and whose sales are."""
+
+# ruff: noqa: S608 - all text is of this package, and values are parameters
+
+from __future__ import annotations
+
+from backend.domain.sales.credit_rules import CreditRules, CreditTo
+from backend.domain.sales.histories import MOST_DEVICES
+from backend.storage.analytics.credit.sales import known
+from backend.storage.analytics.credit.tables import CreditTables
+
+# Before and behind all times.
+_FIRST, _LAST = (f"({each})::BIGINT" for each in (-(2**62), 2**62))
+_HOLDING = "(FROM credit_identified WHERE NOT is_back)"
+_IS_SHARED = "entry IN (SELECT entry FROM credit_owners WHERE NOT is_only)"
+_OWNERS = f"""
+    SELECT entry, min(person) AS person, min(person) = max(person) AS is_only FROM {_HOLDING} GROUP BY entry
+"""
+# Of identities at one time the last counts. Before all of them, a device is the first one's.
+_SPANS = f"""
+    WITH turns AS (
+        SELECT entry, {_FIRST} AS since, arg_min(person, number) AS person
+        FROM {_HOLDING} WHERE {_IS_SHARED} GROUP BY entry
+        UNION ALL
+        SELECT entry, "at", arg_max(person, number) FROM {_HOLDING} WHERE {_IS_SHARED} GROUP BY entry, "at"
+    )
+    SELECT entry, person, {_FIRST} AS since, {_LAST} AS until FROM credit_owners WHERE is_only
+    UNION ALL
+    SELECT entry, person, since, lead(since, 1, {_LAST}) OVER (PARTITION BY entry ORDER BY since) FROM turns
+"""
+_WRONG = f"""
+    SELECT DISTINCT entry, person FROM credit_identified ANTI JOIN {_HOLDING} USING (entry, person)
+    WHERE is_back
+"""
+_CROWDED = f"""
+    SELECT person, entry
+    FROM (
+        SELECT DISTINCT person, entry FROM credit_spans
+        SEMI JOIN (SELECT person FROM credit_spans GROUP BY person HAVING count(*) > {MOST_DEVICES})
+            USING (person)
+    ) AS theirs
+    JOIN devices USING (entry)
+    QUALIFY row_number() OVER (PARTITION BY person ORDER BY last_seen_at DESC, device DESC) > {MOST_DEVICES}
+"""
+
+
+def find_owners(tables: CreditTables, rules: CreditRules, *, has_people: bool) -> None:
+    """Make the table `sales`; with `has_people` also `spans`, in which devices were a customer's.
+
+    Where credit goes by customer also `crowded`: devices of a customer beyond the latest ones.
+    """
+    if not has_people:
+        nobody = "NULL::INTEGER AS person, entry IS NOT NULL AS is_nobodys"
+        tables.make("sales", f'SELECT record, "at", entry, has_copies, {nobody} FROM credit_own')
+        tables.drop("own")
+        return
+    _find_spans(tables, rules)
+    tables.make("sales", _sales(tables))
+    if rules.to is CreditTo.CUSTOMER:
+        tables.make("crowded", _CROWDED)
+    tables.drop("own", "wrong")
+
+
+def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
+    taken_back, replaced = (_by_then(rules, each) for each in ("taken_back_at", "replaced_at"))
+    of_own = "SEMI JOIN credit_own USING (entry)" if rules.to is CreditTo.DEVICE else ""
+    identified = f"""
+        SELECT entry, number, "at", person, {taken_back} AS is_back
+        FROM identities {of_own} JOIN credit_people USING (customer)
+        WHERE NOT {replaced} AND ({taken_back} OR {known(rules)})
+    """
+    tables.make("identified", identified)
+    tables.make("owners", _OWNERS)
+    tables.make("spans", _SPANS)
+    tables.make("wrong", _WRONG)
+    tables.drop("identified", "owners")
+
+
+def _sales(tables: CreditTables) -> str:
+    is_right, wrong = "own.is_told", ""
+    if tables.has("wrong"):
+        is_right += " AND wrong.entry IS NULL"
+        wrong = """
+            LEFT JOIN credit_wrong AS wrong ON wrong.entry = own.entry AND wrong.person = own.told_person
+        """
+    return f"""
+        SELECT own.record, own."at", own.entry, own.has_copies,
+            CASE WHEN {is_right} THEN own.told_person ELSE spans.person END AS person,
+            spans.entry IS NULL AND own.entry IS NOT NULL AS is_nobodys
+        FROM credit_own AS own
+        LEFT JOIN credit_spans AS spans
+            ON spans.entry = own.entry AND own."at" >= spans.since AND own."at" < spans.until
+        {wrong}
+    """
+
+
+def _by_then(rules: CreditRules, at: str) -> str:
+    """The condition that something had been told that was told at this time, if ever."""
+    if rules.as_of is None:
+        return f"({at} IS NOT NULL)"
+    return f"coalesce({at} < $credit_as_of, false)"

@@ -1,0 +1,51 @@
+"""The tables in which credit is worked out, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from duckdb import DuckDBPyConnection
+
+from backend.storage.analytics.conditions.sql import Sql
+
+
+class CreditTables:
+    """Temporary tables of a connection, whose names begin with `credit_`.
+
+    Between steps it is known how much there is: so what there is nothing of is not looked for in the next,
+    and DuckDB knows what it joins.
+    """
+
+    def __init__(self, connection: DuckDBPyConnection, values: Mapping[str, object]) -> None:
+        """There are none yet. `values` are what statements may name."""
+        self._connection = connection
+        self._values = values
+        self._rows: dict[str, int] = {}
+        forget_credit(connection)
+
+    def make(self, name: str, select: str) -> None:
+        """Make the table `credit_` and this name."""
+        statement = self.with_values(f"CREATE TEMP TABLE credit_{name} AS {select}")
+        made = self._connection.execute(statement.text, statement.values).fetchone()
+        self._rows[name] = made[0] if made else 0
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a table, and anything in it."""
+        return self._rows.get(name, 0) > 0
+
+    def drop(self, *names: str) -> None:
+        """Drop these tables, as far as they are there."""
+        for name in names:
+            if self._rows.pop(name, None) is not None:
+                self._connection.execute(f"DROP TABLE temp.credit_{name}")
+
+    def with_values(self, text: str) -> Sql:
+        """The statement with those of the values that it names."""
+        return Sql(text, {name: value for name, value in self._values.items() if f"${name}" in text})
+
+
+def forget_credit(connection: DuckDBPyConnection) -> None:
+    """Drop what is left of tables that credit was worked out in."""
+    left = "SELECT table_name FROM duckdb_tables() WHERE temporary AND starts_with(table_name, 'credit_')"
+    for (name,) in connection.execute(left).fetchall():
+        connection.execute(f"DROP TABLE temp.{name}")

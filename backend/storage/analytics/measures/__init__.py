@@ -1,0 +1,1 @@
+"""The measures of a query of analytics, in SQL: clicks, installs and sales."""

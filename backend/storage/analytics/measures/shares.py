@@ -1,0 +1,47 @@
+"""What touches get of a period's sales: found once for all queries that are answered as of one moment."""
+
+# ruff: noqa: S608 - names of tables are made of digests
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.analytics.query import PEOPLE
+from backend.storage.analytics.conditions.asked import Asked
+from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.credit.credit import credited
+from backend.storage.analytics.credit.shares import NO_SHARES
+from backend.storage.analytics.credit.tables import forget_credit
+
+# So many tellings' shares are kept for the next query. More would take much memory, and are found again.
+_MOST_KEPT = 200_000
+_IN_PERIOD = "tellings.at >= $start AND tellings.at < $end"
+
+
+def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str], given: Given) -> str:
+    """A SELECT of the shares of the period's sales, as of `credited`, at least those of these kinds.
+
+    It is for the next statement.
+    """
+    rules, start, end = asked.query.rules, asked.start, asked.end
+    has_customers = not PEOPLE.isdisjoint(asked.query.needed)
+    counted = f"SELECT count(*) FROM tellings WHERE {_IN_PERIOD}"
+    [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
+    if not tellings:
+        return NO_SHARES
+    if tellings > _MOST_KEPT:
+        return given.take(credited(connection, rules, start, end, kinds, has_customers=has_customers))
+    # Queries of a page ask for conversions, and some of them for leads too.
+    both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
+    name = (
+        f"shares_{hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]}"
+    )
+    is_there = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $name"
+    if not connection.execute(is_there, {"name": name}).fetchone():
+        shares = credited(connection, rules, start, end, both, has_customers=has_customers)
+        connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
+        forget_credit(connection)
+    return f"SELECT * FROM {name}"

@@ -1,1 +1,0 @@
-"""Queries of analytics as SQL over an organization's facts."""

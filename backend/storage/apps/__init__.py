@@ -1,0 +1,1 @@
+"""Installs of mobile apps, and links that wait for a first launch."""

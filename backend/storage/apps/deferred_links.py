@@ -1,0 +1,96 @@
+"""The `deferred_links` collection: links that wait for an app's first launch. Each is claimed at most once.
+
+Clicks on one link from one address share a document: whoever clicks twice installs once. The document and its
+hashed address are deleted when it expires.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pymongo import IndexModel, UpdateOne
+
+from backend.domain.apps.deferred_links import Candidate, Handoff
+from backend.domain.apps.installs import AppPlatform, Install
+from backend.domain.clicks.clicks import Click
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
+from backend.storage.schema.ownership import ByField
+
+NAME = "deferred_links"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("address_hash", 1), ("org_id", 1), ("app_id", 1)]), EXPIRY_INDEX],
+    owned_by=ByField(),
+    personal=NotPersonal("an address is there only as a hash, whose key is thrown away"),
+    retention=NoRetention("gone within a day"),
+    archived=NotArchived("gone within a day"),
+    shard_key=StaysWhole("gone within a day"),
+)
+# A click after the claim makes the link wait again. A click before it that is stored later does not.
+_UNCLAIMED: Document = {
+    "$or": [{"claimed_at": None}, {"$expr": {"$gt": ["$clicked_at", "$claimed_at"]}}],
+}
+
+
+class AlreadyClaimed(Exception):
+    """Another installation has claimed the link first."""
+
+
+async def add_handoffs(database: Database, session: ClientSession, clicks: Iterable[Click]) -> None:
+    """Store the links of those clicks that lead to an app, in the caller's transaction."""
+    updates = [_update(click, click.handoff) for click in clicks if click.handoff and click.counted]
+    if updates:
+        await database[NAME].bulk_write(updates, session=session, ordered=True)
+
+
+def _update(click: Click, handoff: Handoff) -> UpdateOne:
+    place = {
+        "org_id": click.org_id,
+        "app_id": handoff.app_id,
+        "platform": click.platform,
+        "address_hash": handoff.address_hash,
+        "link_id": click.link_id,
+    }
+    name = hashlib.sha256("/".join(place.values()).encode()).hexdigest()
+    latest = {"clicked_at": click.at, "expires_at": handoff.expires_at}
+    return UpdateOne({"_id": name}, {"$max": latest, "$setOnInsert": place}, upsert=True)
+
+
+async def find_candidates(
+    database: Database,
+    hashes: Sequence[str],
+    org_id: OrgId,
+    *,
+    app_id: str,
+    platform: AppPlatform,
+    now: datetime,
+) -> list[Candidate]:
+    """The organization's links that wait for this app and address, neither claimed nor expired."""
+    waiting = {
+        "address_hash": {"$in": list(hashes)},
+        "org_id": org_id,
+        "app_id": app_id,
+        "platform": platform.value,
+        "expires_at": {"$gt": now},
+    }
+    cursor = database[NAME].find(waiting | _UNCLAIMED, {"link_id": 1})
+    return [Candidate(found["_id"], found["link_id"]) async for found in cursor]
+
+
+async def claim(database: Database, session: ClientSession, install: Install) -> None:
+    """Claim the install's candidate in the caller's transaction. Raises AlreadyClaimed."""
+    wanted = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
+    result = await database[NAME].update_one(wanted, {"$set": {"claimed_at": install.at}}, session=session)
+    if not result.matched_count:
+        raise AlreadyClaimed

@@ -1,0 +1,102 @@
+"""The `installs` collection: every installation of an app.
+
+Its mark in `counted_once` stays after retention and erasure, so that it never counts twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.apps.installs import Install, Match
+from backend.domain.feed.facts import install_fact
+from backend.domain.ids import InstallId, LinkId, OrgId
+from backend.storage.apps.deferred_links import claim
+from backend.storage.apps.install_counts import add_install
+from backend.storage.driver.mongo import ClientSession, Database, until_confirmed
+from backend.storage.outbox import entries
+from backend.storage.outbox.entries import AgesBy
+from backend.storage.schema.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
+from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.visitors import counted_once
+from backend.storage.visitors.dated_writes import Days, Written, write_dated
+
+NAME = "installs"
+RETENTION = AgesFrom("at")
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("at", 1)])],
+    owned_by=ByIdPrefix(),
+    personal=Personal(install=IN_ID),
+    retention=RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedInstall:
+    """What an installation was told at its first launch: the link, and how it was found."""
+
+    link_id: LinkId | None
+    match: Match
+
+
+async def find_install(database: Database, org_id: OrgId, install_id: InstallId) -> RecordedInstall | None:
+    """The organization's installation with this id; None if it was never recorded.
+
+    If it was erased or has expired, only the fact that it was recorded is known.
+    """
+    if found := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
+        return RecordedInstall(found["link_id"], Match(found.get("match", Match.NONE)))
+    is_counted = await counted_once.was_counted(database, _once_key(org_id, install_id))
+    return RecordedInstall(None, Match.NONE) if is_counted else None
+
+
+async def record_install(database: Database, install: Install) -> bool:
+    """Store an install, count it for its link and claim its deferred deep link: all or nothing.
+
+    Returns False if it was recorded before. Raises AlreadyClaimed.
+    """
+
+    async def store(session: ClientSession, days: Awaitable[Days]) -> list[Written]:
+        own_id = _id(install.org_id, install.install_id)
+        mark = counted_once.document(_once_key(install.org_id, install.install_id), install.at)
+        await database[counted_once.NAME].insert_one(mark, session=session)
+        await database[NAME].insert_one(
+            {
+                "_id": own_id,
+                "org_id": install.org_id,
+                "platform": install.platform.value,
+                "link_id": install.link_id,
+                "match": install.match.value,
+                "at": install.at,
+                "expires_at": RETENTION.expires_at(install.at, (await days).get(install.org_id)),
+            },
+            session=session,
+        )
+        if install.candidate_id:
+            await claim(database, session, install)
+        if install.link_id:
+            await add_install(database, session, install.org_id, install.link_id, install.at)
+        facts = {install.org_id: [install_fact(install.install_id)]}
+        await entries.note(database, session, facts, AgesBy.VISITORS)
+        return [Written(COLLECTION, install.org_id, {"_id": own_id})]
+
+    try:
+        await write_dated(database, [install.org_id], store)
+    except DuplicateKeyError:
+        await until_confirmed(database)
+        return False
+    return True
+
+
+def _id(org_id: OrgId, install_id: InstallId) -> str:
+    return f"{org_id}/{install_id}"
+
+
+def _once_key(org_id: OrgId, install_id: InstallId) -> counted_once.CountedKey:
+    return (org_id, "install", install_id)

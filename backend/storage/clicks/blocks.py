@@ -1,0 +1,228 @@
+"""The `click_blocks` collection: the clicks of each organization, many in a document (domain/clicks/block).
+
+A block is stored once: its id names the click log and the position that it comes from, and its receipt
+(domain/ledger/receipts) is noted in the organization's feed. It stays until the organization's `click_days`
+have passed (storage/clicks/expired_days). One that was merged from others has their ids and numbers of clicks
+in `parts`, in the order in which their clicks stand in it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+from typing import NamedTuple
+
+from bson import Binary
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError, OperationFailure
+
+from backend.domain.clicks.block import Block
+from backend.domain.clicks.clicks import Click
+from backend.domain.feed.facts import Fact, clicks_fact
+from backend.domain.ids import OrgId
+from backend.domain.ledger.receipts import Receipt
+from backend.storage.accounts.deleted_organizations import find_deleted
+from backend.storage.apps.deferred_links import add_handoffs
+from backend.storage.clicks.logs import AlreadyShipped, LogHead, Moved, advance, find_head
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
+from backend.storage.outbox import entries
+from backend.storage.outbox.entries import AgesBy
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.schema.ownership import ByIdPrefix
+
+NAME = "click_blocks"
+SMALL_BLOCKS = "small_blocks"  # the index that has them
+_NOT_THERE = {26, 27}  # the collection, or the index
+# Blocks with fewer clicks are merged with others of their day.
+SMALL = 2_000
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("last_at", 1)]),
+        # With `is_small`, small blocks are counted without a look at them.
+        IndexModel(
+            [("org_id", 1), ("first_at", 1), ("is_small", 1)],
+            partialFilterExpression={"is_small": True},
+            name=SMALL_BLOCKS,
+        ),
+        IndexModel("is_unreadable", partialFilterExpression={"is_unreadable": True}, name="unreadable"),
+        IndexModel([("org_id", 1), ("parts.id", 1)], partialFilterExpression={"parts.id": {"$exists": True}}),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=NotPersonal("a click names neither an address nor a device nor a customer"),
+    retention=NoRetention("it names nobody; an organization's click_days say how long single clicks stay"),
+    archived=Stage.HISTORY,
+    # An organization's blocks are read by time, and its id is the beginning of theirs.
+    shard_key={"org_id": 1, "_id": 1},
+)
+_logger = logging.getLogger(__name__)
+
+
+class BlocksChanged(Exception):
+    """Somebody else has merged, changed or deleted the same blocks meanwhile. Nothing was changed."""
+
+
+async def ship_blocks(
+    database: Database,
+    log_id: str,
+    begin: LogHead,
+    end: int,
+    blocks: Sequence[Block],
+    *,
+    handoffs: Sequence[Click] = (),
+) -> LogHead:
+    """Store what is in a click log between where it is now and byte `end`: all, and only once.
+
+    `handoffs` are those of the clicks that lead to an app. What is of organizations that were deleted is
+    left out. Returns where the log is then. Raises AlreadyShipped if the log was already stored further than
+    `begin`; then nothing changes. After a StorageError, either nothing was stored or the next try raises
+    AlreadyShipped.
+    """
+    start = begin.position
+    hashes: dict[OrgId, str] = {}
+    deleted: set[OrgId] = set()
+
+    async def work(session: ClientSession) -> None:
+        nonlocal hashes, deleted
+        deleted = await find_deleted(database, {each.org_id for each in blocks}, session)
+        kept = [each for each in blocks if each.org_id not in deleted]
+        receipts = _chained(kept, f"{log_id}/{start}", begin.hashes)
+        hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
+        await advance(database, session, log_id, start, LogHead(end, hashes))
+        await _insert(database, session, kept, receipts)
+        await add_handoffs(database, session, [each for each in handoffs if each.org_id not in deleted])
+
+    while True:
+        try:
+            await in_transaction(database, work)
+        except (DuplicateKeyError, Moved):
+            await until_confirmed(database)
+        else:
+            _tell_left_out(blocks, deleted)
+            known = {**begin.hashes, **hashes}
+            return LogHead(end, {org_id: each for org_id, each in known.items() if org_id not in deleted})
+        if (head := await find_head(database, log_id)).position > start:
+            raise AlreadyShipped(head)
+
+
+async def delete_unchanged(
+    database: Database, session: ClientSession, org_id: OrgId, blocks: Iterable[Document]
+) -> None:
+    """Delete these blocks in the caller's transaction. Raises BlocksChanged unless they are as read."""
+    read = {each["_id"]: each["packed"] for each in blocks}
+    these = {"org_id": org_id, "_id": {"$in": list(read)}}
+    stored = database[NAME].find(these, {"packed": 1}, session=session)
+    if {each["_id"]: each["packed"] async for each in stored} != read:
+        raise BlocksChanged
+    await database[NAME].delete_many(these, session=session)
+
+
+async def end_expiry(database: Database) -> None:
+    """Drop the index by which MongoDB deleted blocks of former versions: they are to be added up before."""
+    try:
+        await database[NAME].drop_index("expires_at_1")
+    except OperationFailure as error:
+        if error.code not in _NOT_THERE:
+            raise
+
+
+async def count_unreadable_blocks(database: Database) -> int:
+    """How many blocks can't be read, so that their clicks are not counted."""
+    return await database[NAME].count_documents({"is_unreadable": True})
+
+
+async def mark_unreadable(database: Database, block_ids: Sequence[str]) -> None:
+    """Note that these blocks can't be read: `waylink doctor` tells of them, and exports leave them out.
+
+    They are not merged with others. Nothing of them is deleted.
+    """
+    await database[NAME].update_many(
+        {"_id": {"$in": list(block_ids)}}, {"$set": {"is_unreadable": True}, "$unset": {"is_small": 1}}
+    )
+
+
+def fields_of(block: Block) -> Document:
+    """The fields of a block's document that follow from its clicks."""
+    small = {"is_small": True} if block.clicks < SMALL else {}
+    return {
+        "org_id": block.org_id,
+        "clicks": block.clicks,
+        "first_at": block.first_at,
+        "last_at": block.last_at,
+        "packed": Binary(block.packed),
+        **small,
+    }
+
+
+class Part(NamedTuple):
+    """A block as it was stored first: its id without the organization's, and how many clicks it has."""
+
+    id: str
+    clicks: int
+
+
+def parts_of(document: Document) -> list[Part]:
+    """The blocks whose clicks stand in this one, in their order: those it was merged from, or itself."""
+    if "parts" in document:
+        return [Part(each["id"], each["clicks"]) for each in document["parts"]]
+    return [Part(document["_id"].partition("/")[2], document["clicks"])]
+
+
+def that_have(org_id: OrgId, own_ids: Sequence[str]) -> Document:
+    """The query for the documents that have the clicks of these blocks, merged or not (`parts_of`)."""
+    stored: Document = {"_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}}
+    as_part: Document = {"org_id": org_id, "parts.id": {"$in": list(own_ids)}}
+    return {"$or": [stored, as_part]}
+
+
+def merged_parts(parts: Iterable[Part]) -> list[Document]:
+    """The field of a block that was merged from these."""
+    return [each._asdict() for each in parts]
+
+
+def _tell_left_out(blocks: Sequence[Block], deleted: set[OrgId]) -> None:
+    """Log how many requests were left out for the organizations that were deleted."""
+    for org_id in deleted:
+        left_out = sum(each.clicks for each in blocks if each.org_id == org_id)
+        _logger.info("%s clicks are of the organization %s, which was deleted", left_out, org_id)
+
+
+def _chained(blocks: Sequence[Block], place: str, hashes: Mapping[OrgId, str]) -> list[tuple[OrgId, Receipt]]:
+    """The receipts of these blocks, each with whose it is; `hashes` are of those before them in the log."""
+    before, receipts = dict(hashes), []
+    for block in blocks:
+        day = f"{block.first_at.astimezone(UTC):%Y-%m-%d}"
+        counted, content = block.content
+        receipt = Receipt(f"{place}/{day}", block.clicks, counted, content, before.get(block.org_id))
+        before[block.org_id] = receipt.hash(block.org_id)
+        receipts.append((block.org_id, receipt))
+    return receipts
+
+
+async def _insert(
+    database: Database,
+    session: ClientSession,
+    blocks: Sequence[Block],
+    receipts: Sequence[tuple[OrgId, Receipt]],
+) -> None:
+    """Store the blocks and note them in the feed, in the caller's transaction."""
+    if not blocks:
+        return
+    documents = [
+        {"_id": f"{org_id}/{receipt.block}", **fields_of(block)}
+        for block, (org_id, receipt) in zip(blocks, receipts, strict=True)
+    ]
+    await database[NAME].insert_many(documents, session=session)
+    facts: dict[OrgId, list[Fact]] = {}
+    for org_id, receipt in receipts:
+        facts.setdefault(org_id, []).append(clicks_fact(receipt))
+    await entries.note(database, session, facts, AgesBy.CLICKS)
+
+
+def log_place(block_id: str) -> tuple[str, int] | None:
+    """The click log that a block's id names, and the position in it; None for a block that was merged."""
+    match block_id.split("/"):
+        case [_, log_id, start, _] if start.isdecimal() and start.isascii():
+            return log_id, int(start)
+    return None

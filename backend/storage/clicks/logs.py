@@ -1,0 +1,89 @@
+"""The `click_logs` collection: how much of each process's click log is in the database.
+
+A document also has, in `hashes`, the hash of each organization's last block of the log: its next one names it
+(domain/ledger/receipts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pymongo import IndexModel
+
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "click_logs"
+_DAY = 24 * 3600
+# A log's file is gone within days; its position stays far longer, so that a file restored from a backup
+# is not counted again.
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("updated_at", expireAfterSeconds=400 * _DAY)],
+    owned_by=Nobodys("a log is a process's of this installation"),
+    personal=NotPersonal("positions in files"),
+    retention=NoRetention("positions in files"),
+    archived=NotArchived("the logs stay with the installation"),
+    shard_key=StaysWhole("one small document a process"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """How far a log is in the database: so many bytes; and by organization the hash of its last block."""
+
+    position: int = 0
+    hashes: Mapping[OrgId, str] = field(default_factory=dict)
+
+
+class AlreadyShipped(Exception):
+    """The log was stored beyond the given position before; `head` says how far."""
+
+    def __init__(self, head: LogHead) -> None:
+        super().__init__(head.position)
+        self.head = head
+
+
+class Moved(Exception):
+    """The log's position in the database is not the expected one, as one server sees it.
+
+    That may not be final: a majority of the servers may never have it.
+    """
+
+
+async def find_head(database: Database, log_id: str) -> LogHead:
+    """How far a click log is in the database, on a majority of its members."""
+    found = await database[NAME].find_one({"_id": log_id})
+    return LogHead(int(found["position"]), found.get("hashes", {})) if found else LogHead()
+
+
+async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[str, int]:
+    """The number of bytes in the database for each of these logs that it knows."""
+    found = database[NAME].find({"_id": {"$in": list(log_ids)}})
+    return {each["_id"]: int(each["position"]) async for each in found}
+
+
+async def advance(database: Database, session: ClientSession, log_id: str, start: int, to: LogHead) -> None:
+    """Move a log from position `start` to this head in the caller's transaction.
+
+    The head need have the hashes only of organizations with blocks there. Raises Moved if it is not at
+    `start`. For a new log, DuplicateKeyError is raised instead, since its _id is unique.
+    """
+    moved = {"position": to.position} | {f"hashes.{org_id}": each for org_id, each in to.hashes.items()}
+    result = await database[NAME].update_one(
+        {"_id": log_id, "position": start},
+        {"$set": moved, "$currentDate": {"updated_at": True}},
+        upsert=start == 0,
+        session=session,
+    )
+    if not result.matched_count and result.upserted_id is None:
+        raise Moved(log_id)
+
+
+async def forget_organization(database: Database, org_id: OrgId) -> None:
+    """Forget the hashes of the organization's blocks."""
+    name = f"hashes.{org_id}"
+    await database[NAME].update_many({name: {"$exists": True}}, {"$unset": {name: ""}})

@@ -1,0 +1,163 @@
+"""Merges small blocks of clicks into larger ones, so that a quiet service does not keep a document for each
+click.
+
+Blocks of one organization and day are merged in one transaction. Their clicks stay the same, and in their
+order, so that each block can be found and proved in the larger one.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.clicks.block import UnreadableBlock, merged, unpack
+from backend.domain.ids import OrgId
+from backend.storage.accounts.restores import being_restored
+from backend.storage.clicks.blocks import (
+    NAME,
+    SMALL,
+    SMALL_BLOCKS,
+    BlocksChanged,
+    delete_unchanged,
+    fields_of,
+    mark_unreadable,
+    merged_parts,
+    parts_of,
+)
+from backend.storage.driver.mongo import (
+    ClientSession,
+    Database,
+    Document,
+    StorageError,
+    in_transaction,
+    is_unreachable,
+    server_time,
+)
+from backend.storage.processes.leases import take_lease
+from backend.storage.processes.sweep import Sweep
+
+LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
+_EVERY, _ALL_EVERY = timedelta(minutes=1), timedelta(hours=1)
+# Somewhat shorter than the time between two looks, or every second one would come too early.
+_LEASE = timedelta(seconds=50)
+# An organization with so many small blocks is not left waiting until all are looked at.
+MANY = 100
+# Blocks that are read at once.
+_MOST_BLOCKS = 1_000
+# Until then, more clicks of a day are likely to come: from a log that was left behind, or from another host.
+_OPEN_FOR = timedelta(days=2)
+_logger = logging.getLogger(__name__)
+
+
+def click_merges(database: Database) -> Sweep:
+    """Merges small blocks in the background, in one process of all at a time."""
+    return Sweep("merging small blocks of clicks", lambda: _merge_due(database), _EVERY)
+
+
+async def _merge_due(database: Database) -> None:
+    """Merge what organizations have that have many small blocks, and once an hour what all have.
+
+    Nobody renews the leases, so that nobody else begins before their time is over. Where two are at work all
+    the same, whoever comes second finds blocks gone, and leaves the others for another time.
+    """
+    if not await take_lease(database, LEASE, uuid.uuid4().hex, _LEASE):
+        return
+    of_all = await take_lease(database, LEASE_OF_ALL, uuid.uuid4().hex, _ALL_EVERY)
+    for org_id in await organizations_with_small_blocks(database, 1 if of_all else MANY):
+        try:
+            while await merge_small_blocks(database, org_id) >= MANY:
+                pass
+        except StorageError as error:
+            if is_unreachable(error):
+                raise
+            _logger.exception("Blocks of clicks of the organization %s can't be merged", org_id)
+
+
+async def organizations_with_small_blocks(database: Database, at_least: int) -> list[OrgId]:
+    """The organizations that have at least so many blocks to merge.
+
+    One that is being restored is left out: its restore may go on with blocks that it stored before.
+    """
+    counted = database[NAME].aggregate(_counting(at_least), hint=SMALL_BLOCKS)
+    found = {OrgId(each["_id"]) async for each in counted}
+    return sorted(found - await being_restored(database))
+
+
+def _counting(at_least: int) -> list[Document]:
+    """The pipeline that counts them. With the index's first field in its query, it reads no block."""
+    return [
+        {"$match": {"is_small": True, "org_id": {"$gt": ""}}},
+        {"$group": {"_id": "$org_id", "blocks": {"$sum": 1}}},
+        {"$match": {"blocks": {"$gte": at_least}}},
+    ]
+
+
+async def merge_small_blocks(database: Database, org_id: OrgId) -> int:
+    """Merge the organization's small blocks. Returns how many fewer there are. Raises StorageError."""
+    last_open = (await server_time(database) - _OPEN_FOR).date()
+    wanted = {"org_id": org_id, "is_small": True}
+    found = database[NAME].find(wanted, sort=[("first_at", 1)], limit=_MOST_BLOCKS)
+    gone = 0
+    for day, blocks in groupby(await found.to_list(None), _day_of):
+        for group in _groups(list(blocks)):
+            if len(group) > 1 or day < last_open:
+                gone += await _merge(database, org_id, group, is_closed=day < last_open)
+    return gone
+
+
+def _day_of(block: Document) -> date:
+    first_at: datetime = block["first_at"]
+    return first_at.astimezone(UTC).date()
+
+
+def _groups(blocks: Sequence[Document]) -> list[list[Document]]:
+    """The blocks in groups that are each small, or only just not."""
+    groups: list[list[Document]] = []
+    clicks = SMALL
+    for block in blocks:
+        if clicks >= SMALL:
+            groups.append([])
+            clicks = 0
+        groups[-1].append(block)
+        clicks += block["clicks"]
+    return groups
+
+
+async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], *, is_closed: bool) -> int:
+    """Put one block in place of these. Returns how many fewer there are.
+
+    Where somebody else has changed some of them meanwhile, nothing happens.
+    """
+    try:
+        block = await beside_the_loop(lambda: merged(org_id, [unpack(each["packed"]) for each in blocks]))
+    except UnreadableBlock:
+        await _leave_out_unreadable(database, blocks)
+        return 0
+    parts = [part for each in blocks for part in parts_of(each)]
+    document = {"_id": f"{org_id}/{uuid.uuid4().hex}", **fields_of(block), "parts": merged_parts(parts)}
+    if is_closed:  # no more are likely to come to be merged with it
+        document.pop("is_small", None)
+
+    async def work(session: ClientSession) -> None:
+        await delete_unchanged(database, session, org_id, blocks)
+        await database[NAME].insert_one(document, session=session)
+
+    try:
+        await in_transaction(database, work)
+    except BlocksChanged:
+        return 0
+    return len(blocks) - 1
+
+
+async def _leave_out_unreadable(database: Database, blocks: Sequence[Document]) -> None:
+    """Never merge those of these blocks that can't be read any more; the next merge takes the others."""
+    for each in blocks:
+        try:
+            unpack(each["packed"])
+        except UnreadableBlock as error:
+            _logger.error("The block %s of clicks can't be read any more: %s", each["_id"], error)
+            await mark_unreadable(database, [each["_id"]])

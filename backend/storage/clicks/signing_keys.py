@@ -1,0 +1,45 @@
+"""The `signing_keys` collection: random keys by which the service knows what it has given out itself."""
+
+from __future__ import annotations
+
+import secrets
+
+from pymongo import ReturnDocument
+
+from backend.storage.driver.mongo import Database
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "signing_keys"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("the keys are the installation's"),
+    personal=NotPersonal("random bytes"),
+    retention=NoRetention("what was signed years ago is still known"),
+    archived=NotArchived("what another installation signed is not its own"),
+    shard_key=StaysWhole("few and small"),
+)
+
+
+async def signing_key(database: Database, purpose: str) -> bytes:
+    """The key for a purpose, the same in every process. It is created if it does not exist.
+
+    Once it is there this only reads, so that it needs no member that takes writes.
+    """
+    if found := await database[NAME].find_one({"_id": purpose}):
+        return bytes(found["key"])
+    found = await database[NAME].find_one_and_update(
+        {"_id": purpose},
+        {"$setOnInsert": {"key": secrets.token_bytes(32)}},
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    return bytes(found["key"])
+
+
+async def replace_signing_key(database: Database, purpose: str) -> bytes:
+    """Make a new key for a purpose, in place of the one that there may be. It is what this returns."""
+    key = secrets.token_bytes(32)
+    await database[NAME].update_one({"_id": purpose}, {"$set": {"key": key}}, upsert=True)
+    return key

@@ -1,0 +1,114 @@
+"""Applies a part of an organization's feed to its tables.
+
+A document that a fact names takes the place of its rows, whatever had become of it; clicks count once, by the
+ids of their blocks. So it does not matter how often something is applied, and what of it is there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.feed.facts import ANEW, REREAD, SUMMARY, TAG, Fact
+from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
+from backend.storage.apps import installs
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks.summaries import StoredSummary, documents_named
+from backend.storage.columns.loading import load
+from backend.storage.columns.rows.clicks import StagedClicks
+from backend.storage.columns.rows.devices import delete_devices, insert_devices, see_devices
+from backend.storage.columns.rows.installs import delete_installs, insert_installs
+from backend.storage.columns.rows.links import forget_links, put_links, put_tags
+from backend.storage.columns.rows.records import KINDS, delete_records, insert_records
+from backend.storage.columns.rows.rereading import find_again, find_last_seen
+from backend.storage.columns.rows.summaries import delete_blocks, insert_summaries
+from backend.storage.columns.tables.forgetting import note_forgotten
+from backend.storage.columns.tables.transactions import to_its_end, transaction
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.feed.packed import Name, PackedPage, name_of
+from backend.storage.visitors import devices
+
+
+async def apply(
+    database: Database, org_id: OrgId, connection: DuckDBPyConnection, page: PackedPage
+) -> list[str]:
+    """Apply a page of the feed, in one transaction with the place behind it.
+
+    Returns the ids of blocks of clicks that can't be read, and are left out.
+    """
+    facts = [fact for entry in page.entries for fact in entry.facts]
+    if any(fact["type"] == ANEW for fact in facts):
+        return await load(database, org_id, connection)
+    named = {name: page.named.get(name) for name in map(name_of, facts) if name}
+    named |= await find_again(database, org_id, facts)
+    seen = await find_last_seen(database, org_id, facts, named)
+    added_up = [fact for fact in facts if fact["type"] == SUMMARY]
+    wanted = [own_id for fact in added_up for own_id in fact["summaries"]]
+    summaries = [each async for each in documents_named(database, org_id, wanted)] if wanted else []
+    read = _Read(facts, named, seen, summaries, page.next_cursor.place)
+    return await to_its_end(partial(_apply, connection, read))
+
+
+class _Read(NamedTuple):
+    """What was read of a page: its facts, what they name, and where to go on behind it."""
+
+    facts: Sequence[Fact]
+    named: Mapping[Name, Document | None]
+    seen: Mapping[DeviceId, datetime]
+    summaries: Sequence[StoredSummary]
+    place: int
+
+
+def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
+    facts, named, seen, summaries, place = read
+    blocks = StagedClicks(connection, _there(named, click_blocks.NAME))
+    with transaction(connection):
+        _put_links(connection, facts)
+        blocks.insert()
+        if gone := [own_id for fact in facts if fact["type"] == SUMMARY for own_id in fact["blocks"]]:
+            delete_blocks(connection, gone)
+            insert_summaries(connection, summaries)
+        _put_records(connection, named)
+        if wanted := _names(named, devices.NAME):
+            delete_devices(connection, list(map(DeviceId, wanted)))
+            insert_devices(connection, _there(named, devices.NAME))
+        if seen:
+            see_devices(connection, seen)
+        if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
+            forget_links(connection, purged)
+        if wanted := _names(named, installs.NAME):
+            delete_installs(connection, list(map(InstallId, wanted)))
+            insert_installs(connection, _there(named, installs.NAME))
+        if any(fact["type"] == REREAD for fact in facts):
+            note_forgotten(connection)
+        connection.execute("UPDATE state SET place = $place", {"place": place})
+    return blocks.unreadable
+
+
+def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:
+    """What facts say of links and tags; of each, the last."""
+    if links := {fact["link"]["_id"]: fact["link"] for fact in facts if "link" in fact}:
+        put_links(connection, links.values())
+    if tags := {fact["tag_id"]: fact["name"] for fact in facts if fact["type"] == TAG}:
+        put_tags(connection, tags)
+
+
+def _put_records(connection: DuckDBPyConnection, named: Mapping[Name, Document | None]) -> None:
+    wanted = [(kind, CallId(own_id)) for name, kind in KINDS.items() for own_id in _names(named, name)]
+    if wanted:
+        delete_records(connection, wanted)
+    for name, kind in KINDS.items():
+        if found := _there(named, name):
+            insert_records(connection, kind, found)
+
+
+def _names(named: Mapping[Name, Document | None], collection: str) -> list[str]:
+    return [own_id for name, own_id in named if name == collection]
+
+
+def _there(named: Mapping[Name, Document | None], collection: str) -> list[Document]:
+    return [each for (name, _), each in named.items() if name == collection and each is not None]

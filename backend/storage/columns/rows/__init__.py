@@ -1,0 +1,1 @@
+"""Facts as rows, a file for each kind."""

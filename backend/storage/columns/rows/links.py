@@ -1,0 +1,76 @@
+"""Links as rows, with their numbers, and tags."""
+
+# ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.ids import TagId
+from backend.domain.links.links import UTM_FIELDS
+from backend.storage.columns.tables.staged import Shape, stage
+from backend.storage.driver.mongo import Document
+
+# The columns of `links` that are fields of a link's document, but for its UTM values.
+_FIELDS = ("domain", "path", "link_name")
+# Those of its UTM values, by the names of these.
+UTM_COLUMNS: Mapping[str, str] = {name: name.removeprefix("utm_") for name in UTM_FIELDS}
+_COLUMNS = (*_FIELDS, *UTM_COLUMNS.values(), "tag_ids")
+_SHAPE: Shape = {"id": "VARCHAR", **dict.fromkeys(_COLUMNS[:-1], "VARCHAR"), "tag_ids": ["VARCHAR"]}
+FIELDS = dict.fromkeys((*_FIELDS, "utm", "tag_ids"), 1)
+_NEW_NUMBER = "(SELECT coalesce(max(link), 0) FROM links) + row_number() OVER ()"
+
+
+def number_links(connection: DuckDBPyConnection, ids: str) -> None:
+    """Give a number to each link that has none. `ids` is SQL for their ids, as `id`; null is none."""
+    connection.execute(
+        f"INSERT INTO links (link, id, is_kept) SELECT {_NEW_NUMBER}, id, false "
+        f"FROM (SELECT DISTINCT id FROM ({ids}) WHERE id IS NOT NULL) ANTI JOIN links USING (id)"
+    )
+
+
+def put_links(connection: DuckDBPyConnection, links: Iterable[Document]) -> None:
+    """Put these documents of links, each once, in the place of what is there of them."""
+    stage(connection, "staged_links", _SHAPE, map(_row, links))
+    values = ", ".join(f"given.{name}" for name in _COLUMNS)
+    changes = ", ".join(f"{name} = given.{name}" for name in _COLUMNS)
+    connection.execute(
+        f"MERGE INTO links USING (SELECT *, {_NEW_NUMBER} AS link FROM staged_links) AS given "
+        "ON links.id = given.id "
+        f"WHEN MATCHED THEN UPDATE SET is_kept = true, {changes} "
+        f"WHEN NOT MATCHED THEN INSERT (link, id, is_kept, {', '.join(_COLUMNS)}) "
+        f"VALUES (given.link, given.id, true, {values})"
+    )
+
+
+def forget_links(connection: DuckDBPyConnection, ids: Collection[str]) -> None:
+    """Leave of these links, which were deleted for good, only what clicks and visits say of them."""
+    empty = ", ".join(f"{name} = NULL" for name in _COLUMNS)
+    connection.execute(
+        f"UPDATE links SET is_kept = false, {empty} WHERE list_contains($ids, id)", {"ids": list(ids)}
+    )
+    # As storage/lifecycle/purge does.
+    connection.execute(
+        "UPDATE installs SET link = NULL "
+        "WHERE link IN (SELECT link FROM links WHERE list_contains($ids, id))",
+        {"ids": list(ids)},
+    )
+
+
+def put_tags(connection: DuckDBPyConnection, names: Mapping[TagId, str | None]) -> None:
+    """From now on these tags have these names; None stands for one that is gone."""
+    stage(connection, "staged_tags", {"id": "VARCHAR", "name": "VARCHAR"}, names.items())
+    connection.execute("DELETE FROM tags WHERE id IN (SELECT id FROM staged_tags)")
+    connection.execute("INSERT INTO tags SELECT id, name FROM staged_tags WHERE name IS NOT NULL")
+
+
+def _row(link: Document) -> tuple[object, ...]:
+    utm = link.get("utm") or {}
+    return (
+        link["_id"],
+        *(link[name] for name in _FIELDS),
+        *(utm.get(name) for name in UTM_COLUMNS),
+        link.get("tag_ids") or [],
+    )

@@ -1,0 +1,174 @@
+"""Leads, conversions and events as rows, with what was told of them, their visits and their refunds."""
+
+# ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple, TypeAlias
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.fields.money import digits_of, in_units
+from backend.domain.ids import CallId
+from backend.domain.visitors.calls import Kind
+from backend.storage.columns.rows import visits as visit_rows
+from backend.storage.columns.rows.links import number_links
+from backend.storage.columns.tables.staged import Shape, milliseconds, stage
+from backend.storage.driver.mongo import Document
+from backend.storage.sales import conversions, leads
+from backend.storage.sales.refunds import FIELD as REFUNDS
+from backend.storage.sales.refunds import refunds_of
+from backend.storage.visitors import events
+from backend.storage.visitors.calls import key_of
+from backend.storage.visitors.records import TELLINGS, TOUCHES
+
+KINDS: Mapping[str, Kind] = {
+    leads.NAME: Kind.LEAD,
+    conversions.NAME: Kind.CONVERSION,
+    events.NAME: Kind.EVENT,
+}
+# What is read of a record's document.
+FIELDS = dict.fromkeys(
+    (
+        *("at", "received_at", "device_id", "customer_id", TELLINGS, *TOUCHES),
+        *("name", "product_id", "transaction_id", "currency", "revenue", REFUNDS),
+    ),
+    1,
+)
+RecordName: TypeAlias = tuple[Kind, CallId]
+RecordRow: TypeAlias = tuple[object, ...]
+_TELLING = {
+    "number": "INTEGER",
+    "at": "BIGINT",
+    "known_at": "BIGINT",
+    "device": "VARCHAR",
+    "customer": "VARCHAR",
+    "is_server": "BOOLEAN",
+}
+_RECORD = {
+    **dict.fromkeys(("kind", "id", "name", "product_id", "transaction_id", "currency"), "VARCHAR"),
+    "digits": "UTINYINT",
+    "amount": "BIGINT",
+    "at": "BIGINT",
+}
+_SHAPES: Mapping[str, Shape] = {
+    "records": _RECORD,
+    "tellings": _TELLING,
+    "record_visits": {"telling": "INTEGER", **visit_rows.SHAPE},
+    "refunds": {"at": "BIGINT", "known_at": "BIGINT", "amount": "BIGINT"},
+}
+
+
+_KEY = "md5_number_lower({0}.kind || ' ' || {0}.id)"
+
+
+def delete_records(connection: DuckDBPyConnection, names: Collection[RecordName]) -> None:
+    """Delete what is there of these records."""
+    stage(connection, "staged_gone", {"kind": "VARCHAR", "id": "VARCHAR"}, names)
+    gone = connection.execute(
+        "SELECT record FROM records JOIN staged_gone AS given "
+        f"ON records.key = {_KEY.format('given')} AND records.kind = given.kind AND records.id = given.id"
+    ).fetchall()
+    for table in _SHAPES if gone else ():
+        of_these = {"gone": [record for (record,) in gone]}
+        connection.execute(f"DELETE FROM {table} WHERE record IN (SELECT unnest($gone))", of_these)
+
+
+def insert_records(connection: DuckDBPyConnection, kind: Kind, documents: Sequence[Document]) -> None:
+    """Add these records of one kind, of which nothing is there."""
+    found = connection.execute("SELECT coalesce(max(record), 0) FROM records").fetchone()
+    assert found
+    numbered = list(enumerate(map(_Read.of, [kind] * len(documents), documents), found[0] + 1))
+    for table, rows_of in _ROWS.items():
+        if rows := list(_each_of(numbered, rows_of)):
+            stage(connection, f"staged_{table}", {"record": "BIGINT", **_SHAPES[table]}, rows)
+            connection.execute(f"INSERT INTO {table} BY NAME {_from_staged(connection, table)}")
+
+
+def _from_staged(connection: DuckDBPyConnection, table: str) -> str:
+    """The query for the rows of a table."""
+    if table == "record_visits":
+        number_links(connection, "SELECT link_id AS id FROM staged_record_visits")
+        return visit_rows.WITH_NUMBERS.format("staged_record_visits")
+    if table == "records":
+        return f"SELECT *, {_KEY.format('given')} AS key FROM staged_records AS given"
+    return f"FROM staged_{table}"
+
+
+class _Read(NamedTuple):
+    """A record's kind and document, and how many decimals its amounts are counted with."""
+
+    kind: Kind
+    document: Document
+    revenue: Decimal | None
+    digits: int | None
+
+    @classmethod
+    def of(cls, kind: Kind, document: Document) -> _Read:
+        """What is read of a record's document."""
+        currency = document.get("currency")
+        if currency is None:
+            return cls(kind, document, None, None)
+        revenue = document["revenue"].to_decimal()
+        return cls(kind, document, revenue, digits_of(revenue, currency))
+
+
+def _each_of(
+    numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iterable[RecordRow]]
+) -> Iterator[RecordRow]:
+    """These rows of all records, each with its record's number."""
+    return ((number, *row) for number, each in numbered for row in rows(each))
+
+
+def _record(read: _Read) -> Iterator[RecordRow]:
+    kind, document, revenue, digits = read
+    yield (
+        kind.value,
+        key_of(document["_id"])[1],
+        # That of a lead is a customer's.
+        document.get("name") if kind is Kind.EVENT else None,
+        *(document.get(name) for name in ("product_id", "transaction_id", "currency")),
+        digits,
+        None if revenue is None or digits is None else in_units(revenue, digits),
+        milliseconds(document["at"]),
+    )
+
+
+def _tellings_of(read: _Read) -> Sequence[Document]:
+    """What was told of the record. What a browser told once, and nobody else, is in its own fields."""
+    return read.document.get(TELLINGS) or [read.document]
+
+
+def _tellings(read: _Read) -> Iterator[RecordRow]:
+    for number, each in enumerate(_tellings_of(read)):
+        at = each["at"]
+        known_at = milliseconds(each.get("received_at") or at)
+        is_server = each.get("is_server", False)
+        yield number, milliseconds(at), known_at, each["device_id"], each["customer_id"], is_server
+
+
+def _visits(read: _Read) -> Iterator[RecordRow]:
+    for number, telling in enumerate(_tellings_of(read)):
+        if visit := telling.get("visit"):
+            yield number, *visit_rows.visit_row(visit)
+    copies: list[Document] = []
+    for touch in filter(None, map(read.document.get, TOUCHES)):
+        if not visit_rows.is_among(touch, copies):
+            copies.append(touch)
+            yield None, *visit_rows.visit_row(touch)
+
+
+def _refunds(read: _Read) -> Iterator[RecordRow]:
+    for each in refunds_of(read.document):
+        known_at = each.received_at or each.at
+        yield milliseconds(each.at), milliseconds(known_at), in_units(each.amount, read.digits or 0)
+
+
+_ROWS: Mapping[str, Callable[[_Read], Iterable[RecordRow]]] = {
+    "records": _record,
+    "tellings": _tellings,
+    "record_visits": _visits,
+    "refunds": _refunds,
+}

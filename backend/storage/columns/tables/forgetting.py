@@ -1,0 +1,59 @@
+"""Takes out of the tables what an organization keeps no longer."""
+
+# ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from duckdb import DuckDBPyConnection
+
+from backend.storage.columns.tables.staged import milliseconds
+from backend.storage.columns.tables.transactions import transaction
+
+# By which time a row expires; the collections say so in their RETENTION.
+_AGES_FROM: Mapping[str, str] = {"records": '"at"', "devices": "last_seen_at", "installs": '"at"'}
+# The column by which rows of other tables belong to them, and these tables.
+_BELONGING = {
+    "records": ("record", "tellings", "record_visits", "refunds"),
+    "devices": ("entry", "visits", "identities"),
+}
+_ANY = " OR ".join(
+    f"EXISTS (SELECT 1 FROM {table} WHERE {ages_from} < $oldest)" for table, ages_from in _AGES_FROM.items()
+)
+
+
+def expire(connection: DuckDBPyConnection, retention_days: int | None, now: datetime) -> None:
+    """Delete what has expired by `now` of what visitors did. None for `retention_days`: nothing expires."""
+    if retention_days is None:
+        return
+    oldest = {"oldest": milliseconds(now - timedelta(days=retention_days))}
+    found = connection.execute(f"SELECT {_ANY}", oldest).fetchone()
+    if found and found[0]:
+        with transaction(connection):
+            for table, ages_from in _AGES_FROM.items():
+                expired = f"FROM {table} WHERE {ages_from} < $oldest"
+                key, *belonging = _BELONGING.get(table, ("id",))
+                for each in belonging:
+                    connection.execute(f"DELETE FROM {each} WHERE {key} IN (SELECT {key} {expired})", oldest)
+                connection.execute(f"DELETE {expired}", oldest)
+            note_forgotten(connection)
+
+
+def note_forgotten(connection: DuckDBPyConnection) -> None:
+    """Note that data about people was deleted: its bytes stay until the file is written anew."""
+    connection.execute("UPDATE state SET has_forgotten = true")
+
+
+def forget_all(connection: DuckDBPyConnection) -> None:
+    """Empty all tables, and note that nothing is here yet."""
+    # Of a new file, all are empty: to delete nothing takes as long as to delete.
+    tables = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() "
+        "AND NOT temporary AND table_name <> 'state' AND estimated_size > 0"
+    ).fetchall()
+    with transaction(connection):
+        connection.execute("UPDATE state SET place = 0, is_loaded = false")
+        for (table,) in tables:
+            connection.execute(f"DELETE FROM {table}")

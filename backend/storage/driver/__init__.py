@@ -1,0 +1,1 @@
+"""The MongoDB driver: connections, threads that wait, deadlines and transactions."""

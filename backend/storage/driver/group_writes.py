@@ -1,0 +1,29 @@
+"""Group commit for MongoDB, within the deadlines of the requests that wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+
+from backend.concurrency.group_commit import GroupCommit, ItemT, ResultT
+from backend.storage.driver.deadlines import new_deadline, seconds_left
+from backend.storage.driver.mongo import is_unreachable
+
+
+class GroupWrites(GroupCommit[ItemT, ResultT]):
+    """Writes what arrives together with one call of `store`. Nobody waits longer than a request may."""
+
+    def __init__(
+        self,
+        store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
+        size_of: Callable[[ItemT], int] = lambda _: 1,
+    ) -> None:
+        super().__init__(store, is_unreachable, size_of)
+
+    def seconds_left(self) -> float:
+        """The time until the deadline of the current request."""
+        return seconds_left()
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        """A group has the time of its last item, whatever time the request had that came first."""
+        return new_deadline(seconds)

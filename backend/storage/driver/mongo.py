@@ -1,0 +1,220 @@
+"""The MongoDB driver's types and errors, under the names that the rest of the service uses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from dataclasses import fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
+from pymongo import WriteConcern
+from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
+from pymongo.read_concern import ReadConcern
+
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.lanes import StorageAway
+
+Document: TypeAlias = dict[str, Any]
+ResultT = TypeVar("ResultT")
+if TYPE_CHECKING:
+    Database: TypeAlias = AsyncIOMotorDatabase[Document]
+else:  # the driver's class takes no parameters at run time
+    Database = AsyncIOMotorDatabase
+ClientSession: TypeAlias = AsyncIOMotorClientSession
+
+StorageError = PyMongoError
+_WRITE_CONFLICT = 112
+DUPLICATE_KEY = 11000
+# What servers say while they stop, start or hand over to another one, or where requests are in the way of one
+# another, apart from what the driver knows for that; by the names of MongoDB's error codes.
+_TEMPORARY_CODES = frozenset(
+    {
+        6,  # HostUnreachable
+        7,  # HostNotFound
+        24,  # LockTimeout
+        46,  # LockFailed
+        89,  # NetworkTimeout
+        91,  # ShutdownInProgress
+        112,  # WriteConflict
+        189,  # PrimarySteppedDown
+        246,  # SnapshotUnavailable
+        251,  # NoSuchTransaction
+        290,  # TransactionExceededLifetimeLimitSeconds
+        9001,  # SocketException
+        10107,  # NotWritablePrimary
+        11600,  # InterruptedAtShutdown
+        11601,  # Interrupted
+        11602,  # InterruptedDueToReplStateChange
+        13435,  # NotPrimaryNoSecondaryOk
+        13436,  # NotPrimaryOrSecondary
+    }
+)
+_TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
+# A collection that does not exist: reading it only serves to wait.
+_READ_ANYWHERE = "none"
+# Where no request waits, which may have less.
+TRANSACTION_SECONDS = 8.0
+# Seconds to try to close something at the server. Later the server does it by itself.
+_CLOSING_SECONDS = 60.0
+_CLOSE_AGAIN_SECONDS = 0.25
+_closing: set[asyncio.Task[None]] = set()
+
+
+def known_fields(document: Document, record: type) -> Document:
+    """The fields of the document that the dataclass `record` has.
+
+    Others are ignored: a newer version of the service on another host may have stored more.
+    """
+    return {item.name: document[item.name] for item in fields(record) if item.name in document}
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether the error means that MongoDB can't be used now and the caller may try again."""
+    if not isinstance(error, StorageError):
+        return False
+    if isinstance(error, ConnectionFailure) or is_too_slow(error):
+        return True
+    is_labelled = any(map(error.has_error_label, _TEMPORARY_LABELS))
+    return is_labelled or not _TEMPORARY_CODES.isdisjoint(_codes(error))
+
+
+def _codes(error: StorageError) -> set[int]:
+    """The server's error codes; a failed bulk write has one for each failed document."""
+    details = (isinstance(error, OperationFailure) and error.details) or {}
+    parts = [details, *details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+    codes = {part.get("code") for part in parts}
+    return {code for code in codes if isinstance(code, int)}
+
+
+def is_too_slow(error: BaseException) -> bool:
+    """Whether the server stopped because a time limit set by the caller has passed."""
+    return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
+
+
+def is_conflict(error: StorageError) -> bool:
+    """Whether another transaction has written the same document, or has inserted one with the same id."""
+    return not {_WRITE_CONFLICT, DUPLICATE_KEY}.isdisjoint(_codes(error))
+
+
+def is_duplicate(error: StorageError) -> bool:
+    """Whether a unique index refused what was to be written, or a part of it."""
+    return DUPLICATE_KEY in _codes(error)
+
+
+async def ping(database: Database) -> None:
+    """Return once the server answers. Raises StorageError."""
+    await database.command("ping")
+
+
+async def server_time(database: Database) -> datetime:
+    """The time by the database's clock, which is the same for all processes."""
+    told: datetime = (await database.command("hello"))["localTime"]
+    return told
+
+
+async def until_confirmed(database: Database) -> None:
+    """Wait until a majority has everything that the primary has now.
+
+    Raises StorageError if that takes too long. Await this before you conclude from a duplicate-key error that
+    something is stored: the existing document may be on the primary only, and lost if the primary fails.
+    Later reads see it if it was kept.
+    """
+    async with await database.client.start_session(causal_consistency=True) as session:
+        await database.command("ping", session=session)  # gets the primary's time; the read waits for it
+        await database[_READ_ANYWHERE].find_one({}, session=session)
+
+
+async def in_transaction(
+    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
+) -> None:
+    """Run `work` in one transaction: all of it is stored or nothing.
+
+    It runs again if the server asks for that. Raises StorageError after `TRANSACTION_SECONDS`, or after the
+    caller's `deadline` if that is shorter. Even if the caller stops waiting, the transaction runs to its end:
+    half a transaction would keep its documents locked.
+    """
+    await run_to_the_end(_run_transaction(database, work))
+
+
+async def run_to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for this work. It goes on even if the caller is cancelled."""
+    await asyncio.shield(begin(work))
+
+
+def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
+    """Start this work as a task. If it fails and nobody awaits it, asyncio does not complain."""
+    begun = asyncio.create_task(work)
+    begun.add_done_callback(_see)
+    return begun
+
+
+async def _run_transaction(
+    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
+) -> None:
+    with deadline(TRANSACTION_SECONDS):
+        session = await database.client.start_session()
+        try:
+            while not await _try_transaction(session, work):
+                pass
+        finally:
+            go_on_closing(session.end_session)
+
+
+async def _try_transaction(
+    session: ClientSession, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
+) -> bool:
+    """Try once. Returns True if everything is stored, False if the server asks for another try."""
+    session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
+    try:
+        await work(session)
+        await _commit(session)
+    except StorageError as error:
+        if not error.has_error_label("TransientTransactionError") or is_too_slow(error):
+            raise
+        if session.in_transaction:  # type: ignore[truthy-function]  # a property; its stub says method
+            await session.abort_transaction()
+        return False
+    return True
+
+
+async def _commit(session: ClientSession) -> None:
+    """Commit, and repeat that until the server says whether it worked."""
+    while True:
+        try:
+            await session.commit_transaction()
+        except StorageError as error:
+            if not error.has_error_label("UnknownTransactionCommitResult") or is_too_slow(error):
+                raise
+        else:
+            return
+
+
+def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Close something that the server keeps open for us (and its locks) in the background.
+
+    It runs in a new context, since it must happen even if the caller's deadline has passed.
+    """
+    closing = asyncio.get_running_loop().create_task(_close(close), context=Context())
+    _closing.add(closing)
+    closing.add_done_callback(_closing.discard)
+
+
+async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    # With a dead connection, the driver fails in various ways. The server then closes it by itself.
+    with contextlib.suppress(Exception), deadline(_CLOSING_SECONDS):
+        async with asyncio.timeout(_CLOSING_SECONDS):
+            while True:
+                try:
+                    return await close()
+                except StorageAway:  # it was not even asked; it will be again
+                    await asyncio.sleep(_CLOSE_AGAIN_SECONDS)
+
+
+def _see(task: asyncio.Task[Any]) -> None:
+    """Read the task's error, so that asyncio does not warn that nobody did."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,1 @@
+"""The service's own MongoDB server, which is used if none is configured."""

@@ -1,0 +1,154 @@
+"""Signs what the ledger had got by the end of each day, in the background.
+
+A statement is about places of the organization's feed: all from behind the last statement up to the first
+entry that was stored on the next day. Entries get their places one after the other and keep them, so what is
+signed can't change, and nothing is left out: what is placed later, however late its transaction was, is in
+the next statement. Days without entries have no statement.
+
+Any number of processes may sign: a statement is stored once for a day, and a lease saves work.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.feed.events import EventType
+from backend.domain.ids import OrgId
+from backend.domain.ledger.books import SignedStatement
+from backend.domain.ledger.receipts import Receipt
+from backend.domain.ledger.statements import Statement, Sums
+from backend.storage.accounts.organizations import find_organizations
+from backend.storage.clicks.signing_keys import signing_key
+from backend.storage.driver.mongo import Database, Document, server_time
+from backend.storage.feed.reading import cursor_at
+from backend.storage.ledger.ed25519 import public_key, sign
+from backend.storage.ledger.statements import add_statement, last_statement
+from backend.storage.outbox import entries, heads
+from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.processes.sweep import Sweep
+
+LEASE = "ledger"
+KEY = "ledger"
+_LEASE = timedelta(minutes=10)
+# Between two looks whether a day is over.
+_EVERY = timedelta(minutes=1)
+# So much later, what was stored on a day has its place. What has not is in the next statement.
+_SETTLED_AFTER = timedelta(minutes=2)
+_ENTRIES_AT_ONCE = 1_000
+_logger = logging.getLogger(__name__)
+
+
+class _Signer:
+    """Signs days that are over, in one process of all at a time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._id = uuid.uuid4().hex
+        self._signed_before: date | None = None
+
+    async def sign_what_is_due(self) -> None:
+        today = (await server_time(self._database) - _SETTLED_AFTER).astimezone(UTC).date()
+        if today != self._signed_before and await take_lease(self._database, LEASE, self._id, _LEASE):
+            await sign_all(self._database, today)
+            self._signed_before = today
+            await end_lease(self._database, LEASE, self._id)
+
+
+def statement_signing(database: Database) -> Sweep:
+    """Signs days in the background. What one process has not signed another does, or the next start."""
+    return Sweep("signing days of the ledger", _Signer(database).sign_what_is_due, _EVERY)
+
+
+async def sign_all(database: Database, today: date) -> int:
+    """Sign all days before `today` that are not signed, of all organizations. Returns how many were."""
+    signed = 0
+    async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1):
+        org_id = OrgId(head["_id"])
+        # One that is being restored or deleted is not among them.
+        if await find_organizations(database, [org_id]):
+            try:
+                signed += await sign_days(database, org_id, today)
+            except ValueError:
+                _logger.exception("The ledger of the organization %s can't be signed", org_id)
+    return signed
+
+
+async def sign_days(database: Database, org_id: OrgId, today: date) -> int:
+    """Sign the organization's days before `today` that are not signed. Returns how many were.
+
+    Raises ValueError for an entry that is none.
+    """
+    secret = await signing_key(database, KEY)
+    signed = 0
+    while statement := await _next_statement(database, org_id, today, public_key(secret)):
+        signature = sign(secret, statement.text)
+        signed += await add_statement(database, SignedStatement(statement, signature))
+    return signed
+
+
+async def _next_statement(database: Database, org_id: OrgId, today: date, key: str) -> Statement | None:
+    """The statement that is due next; None if there is none."""
+    before = await last_statement(database, org_id)
+    first = before.last_place + 1 if before else 1
+    entry = await _first_entry(database, org_id, first)
+    if entry is None:
+        return None
+    day = entry["stamp"].as_datetime().date()
+    if before:  # a late entry of a day that is signed
+        day = max(day, date.fromisoformat(before.day) + timedelta(days=1))
+    if day >= today:
+        return None
+    end = datetime.combine(day + timedelta(days=1), time(), UTC)
+    last = max((await cursor_at(database, org_id, end)).place - 1, entry["place"])
+    sums = Sums(org_id)
+    async for receipts in _receipts(database, org_id, first, last):
+        await beside_the_loop(partial(_add, sums, receipts))
+    return Statement.of(
+        {
+            "org_id": org_id,
+            "day": day.isoformat(),
+            "first_place": first,
+            "last_place": last,
+            **sums.fields(),
+            "previous": before.digest if before else None,
+            "key": key,
+        }
+    )
+
+
+async def unsigned_since(database: Database, org_id: OrgId) -> datetime | None:
+    """When the first entry was stored that no statement has; None if there is none."""
+    before = await last_statement(database, org_id)
+    entry = await _first_entry(database, org_id, before.last_place + 1 if before else 1)
+    return entry["stamp"].as_datetime() if entry else None
+
+
+async def _first_entry(database: Database, org_id: OrgId, first: int) -> Document | None:
+    """The first entry from this place of the feed on, without its facts."""
+    place: Document = {"org_id": org_id, "place": {"$gte": first}}
+    return await database[entries.NAME].find_one(place, {"stamp": 1, "place": 1}, sort=[("place", 1)])
+
+
+def _add(sums: Sums, receipts: Sequence[Receipt]) -> None:
+    for each in receipts:
+        sums.add(each)
+
+
+async def _receipts(
+    database: Database, org_id: OrgId, first: int, last: int
+) -> AsyncIterator[Sequence[Receipt]]:
+    """The receipts in these places of the feed, in their order and in groups."""
+    condition: Document = {"org_id": org_id, "place": {"$gte": first, "$lte": last}}
+    found = database[entries.NAME].find(condition, {"facts": 1}).sort("place", 1)
+    while group := await found.to_list(_ENTRIES_AT_ONCE):
+        yield [receipt for entry in group for receipt in receipts_of(entry)]
+
+
+def receipts_of(entry: Document) -> list[Receipt]:
+    """The receipts in an entry of the feed, in their order. Raises ValueError for what is none."""
+    return [Receipt.of(each) for each in entry["facts"] if each["type"] == EventType.CLICK]

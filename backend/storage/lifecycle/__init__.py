@@ -1,0 +1,1 @@
+"""What holds for all collections: indexes, archives, retention, deletion."""

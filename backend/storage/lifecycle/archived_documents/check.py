@@ -1,0 +1,66 @@
+"""Checks the documents of an archive: the service must be able to store each of them as a new one.
+
+Anyone may have changed an archive file. So each document is checked against the rules of the service, and may
+only refer to links and domains of the same archive. Ownership (storage/schema/ownership) keeps it within its
+organization. Documents that affect other organizations or let somebody in have exactly the fields that their
+rule names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backend.domain.errors import InvalidField, RequestError
+from backend.storage.accounts import domains, refusals
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents import (
+    clicks,
+    counts,
+    feed,
+    findings,
+    ledger,
+    links,
+    organization,
+    repeats,
+    visitors,
+    webhooks,
+)
+from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings
+from backend.storage.schema.document_fields import check_plain
+
+# Every archived collection has one.
+RULES: dict[str, DocumentRule] = {
+    **organization.RULES,
+    **links.RULES,
+    **clicks.RULES,
+    **counts.RULES,
+    **feed.RULES,
+    **findings.RULES,
+    **ledger.RULES,
+    **visitors.RULES,
+    **repeats.RULES,
+    **webhooks.RULES,
+}
+
+
+class BrokenRule(ValueError):
+    """The document is not valid. The message says why."""
+
+
+def check_document(
+    name: str, document: Document, holdings: Holdings, is_api_host: Callable[[str], bool]
+) -> None:
+    """Raise BrokenRule unless the document is valid as a new one of the archive's organization.
+
+    `name` is its collection; `is_api_host` says which hosts can't be link domains.
+    """
+    try:
+        # Refused origins are stored as anyone sent them, and shown as such.
+        check_plain("document", document, is_json=name == refusals.NAME)
+        RULES[name](document, holdings)
+        if name == domains.NAME and is_api_host(document["_id"]):
+            raise InvalidField("_id", "is the API's own host name (WAYLINK_BASE_URL)")
+    except (RequestError, ValueError, TypeError, KeyError, AttributeError) as error:
+        is_told = isinstance(error, RequestError)
+        why = str(error) if is_told else "the document is not as such are stored"
+        raise BrokenRule(why) from None

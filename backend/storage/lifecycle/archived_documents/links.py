@@ -1,0 +1,166 @@
+"""Links of an archive, those that were purged, tags and UTM templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backend.domain.accounts.users import is_password_hash
+from backend.domain.errors import InvalidField
+from backend.domain.fields.item_names import ItemName, name_key
+from backend.domain.fields.rules import Flag, Number, Uuid, parse_string
+from backend.domain.links.input import (
+    EXTERNAL_ID,
+    HOLD_REASON,
+    IMPORTED_FROM,
+    LINK_RULES,
+    MOST_IMPORTED_CLICKS,
+    OPTIONAL,
+    body_of,
+    parse_new_link,
+)
+from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
+from backend.domain.links.links import UTM_FIELDS, Behavior
+from backend.domain.links.tags import MOST_ON_A_LINK, TagColor
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.holdings import (
+    DocumentRule,
+    Holdings,
+    own_domain,
+    own_id,
+    own_link,
+)
+from backend.storage.links import links, tags, taken_clicks, utm_templates
+from backend.storage.links import purged as purged_links
+from backend.storage.schema.document_fields import (
+    DocumentFields,
+    anything,
+    as_stored,
+    integer,
+    list_of,
+    nested,
+    or_none,
+    text,
+    time,
+)
+
+
+def _click_count(name: str, value: object) -> object:
+    if type(value) is not int or not 0 <= value <= MOST_IMPORTED_CLICKS:
+        raise InvalidField(name, f"must be a whole number from 0 to {MOST_IMPORTED_CLICKS}")
+    return value
+
+
+_IMPORTED_CLICKS = nested(
+    DocumentFields({"count": _click_count, "source": IMPORTED_FROM.parse, "imported_at": time})
+)
+
+
+def _password_hash(name: str, value: object) -> object:
+    if not is_password_hash(parse_string(name, value)):
+        raise InvalidField(name, "must be an Argon2id hash")
+    return value
+
+
+_LIMITS = nested(
+    DocumentFields(
+        {},
+        {
+            **dict.fromkeys(LIMIT_TIMES, time),
+            **{name: LIMIT_FIELDS[name].parse for name in ("max_clicks", "expired_url")},
+            "is_used_up": Flag().parse,
+            "password_hash": _password_hash,
+        },
+    )
+)
+_HOLD = nested(DocumentFields({"at": time, "why": HOLD_REASON.parse}))
+_TAKEN = DocumentFields({"link_id": text, "taken": integer})
+_PURGED_LINK = DocumentFields({"at": time})
+_TAG = DocumentFields(
+    {"name": ItemName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
+)
+_UTM = DocumentFields({}, {name: OPTIONAL[name].parse for name in UTM_FIELDS})
+_TEMPLATE = DocumentFields(
+    {"name": ItemName().parse, "utm": nested(_UTM), "created_at": time, "key": anything}
+)
+_TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
+_STATE = (
+    "created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids", "rules"
+)  # fmt: skip
+
+
+def _link(document: Document, holdings: Holdings) -> None:
+    """Raise an error unless create-link would accept the link's fields and store them in this form."""
+    Uuid().parse("_id", document["_id"])
+    link = links.from_document(document)
+    new = parse_new_link(body_of(link))
+    own_domain("domain", link.domain, holdings)
+    for name in ("created_at", "modified_at"):
+        time(name, document[name])
+    for name in ("ios_behavior", "android_behavior"):
+        Number(Behavior, "1 or 2").parse(name, document[name])
+    Flag().parse("is_enabled", document["is_enabled"])
+    made = new.to_link(
+        link.path, link_id=link.id, org_id=holdings.org_id, created_by=link.created_by, now=link.created_at
+    )
+    if "imported_clicks" in document:
+        _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
+        made = replace(made, imported_clicks=link.imported_clicks)
+    as_stored("rules", link.rules, LINK_RULES.parse)
+    if "hold" in document:
+        _HOLD("hold", document["hold"])
+        made = replace(made, hold=link.hold)
+    or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
+    or_none(time)("archived_at", link.archived_at)
+    _LIMITS("limits", document.get("limits", {}))
+    made = replace(made, limits=_limits(document.get("limits", {})))
+    as_stored("tag_ids", link.tag_ids, _TAG_IDS)
+    Flag().parse("was_enabled", link.was_enabled)
+    if link.is_archived and link.is_enabled:
+        raise InvalidField("is_enabled", "must not be true while the link is archived")
+    stored = links.to_document(made) | {name: document[name] for name in _STATE if name in document}
+    for name, value in document.items():
+        if name not in stored:
+            raise InvalidField(name, "is not a field of a link")
+        if stored[name] != value:
+            raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def _limits(document: Document) -> LinkLimits:
+    """The limits, as a link could have them. Raises InvalidField."""
+    limits = NO_LIMITS.changed(document)
+    if document.get("is_used_up") and limits.max_clicks is None:
+        raise InvalidField("is_used_up", "is for links with max_clicks")
+    return replace(limits, is_used_up=True) if document.get("is_used_up") else limits
+
+
+def _taken_clicks(document: Document, holdings: Holdings) -> None:
+    _TAKEN.check(document)
+    own_link(document["link_id"], holdings)
+    own_id(document, document["link_id"], "taken")
+    if document["taken"] < 0:
+        raise InvalidField("taken", "must not be negative")
+
+
+def _purged_link(document: Document, _: Holdings) -> None:
+    _PURGED_LINK.check(document)
+    as_stored("_id", document["_id"], Uuid().parse)
+
+
+def _named(fields: DocumentFields) -> DocumentRule:
+    def check(document: Document, _: Holdings) -> None:
+        fields.check(document)
+        as_stored("_id", document["_id"], Uuid().parse)
+        if document["key"] != name_key(document["name"]):
+            raise InvalidField("key", "does not belong to the name")
+
+    return check
+
+
+RULES: Mapping[str, DocumentRule] = {
+    tags.NAME: _named(_TAG),
+    utm_templates.NAME: _named(_TEMPLATE),
+    links.NAME: _link,
+    taken_clicks.NAME: _taken_clicks,
+    purged_links.NAME: _purged_link,
+}

@@ -1,0 +1,115 @@
+"""The organization of an archive, who may act for it, and its domains, sites and apps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bson import ObjectId
+
+from backend.domain.accounts.api_keys import NAME_RULE as KEY_NAME_RULE
+from backend.domain.accounts.api_keys import KeyKind
+from backend.domain.accounts.destination_rules import MOST_PATTERNS
+from backend.domain.accounts.organizations import NAME_RULE
+from backend.domain.accounts.origins import parse_origin
+from backend.domain.accounts.users import is_password_hash, normalize_email
+from backend.domain.errors import InvalidField
+from backend.domain.fields.address_patterns import AddressPattern
+from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
+from backend.storage.accounts import api_keys, apps, domains, organizations, origins, refusals
+from backend.storage.accounts.users import users
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings, own_domain
+from backend.storage.schema.document_fields import (
+    DocumentFields,
+    as_stored,
+    days,
+    list_of,
+    nested,
+    one_of,
+    or_none,
+    sha256,
+    text,
+    time,
+)
+
+
+def _password_hash(name: str, value: object) -> object:
+    if not isinstance(value, str) or not is_password_hash(value):
+        raise InvalidField(name, "must be a hash by Argon2id, of no more work than ours")
+    return value
+
+
+_REFUSALS = DocumentFields(
+    {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
+)
+_ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
+_DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse})
+_API_KEY = DocumentFields(
+    {
+        "kind": one_of(KeyKind),
+        "key_hash": sha256,
+        "last_four": lambda name, value: text(name, value, 4),
+        "created_at": time,
+    },
+    {"revoked_at": or_none(time), "last_used_at": or_none(time), "name": or_none(KEY_NAME_RULE.parse)},
+)
+_USER = DocumentFields(
+    {
+        "email": lambda _, value: normalize_email(value),
+        "password_hash": _password_hash,
+        "org_ids": list_of(Uuid().parse, 1),
+        "created_at": time,
+    }
+)
+_PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
+_ORGANIZATION = DocumentFields(
+    {"name": NAME_RULE.parse, "created_at": time},
+    {
+        "subscription_until": or_none(time),
+        "retention_days": or_none(days),
+        "click_days": or_none(days),
+        "device_cookie": Flag().parse,
+        "erases_on_withdrawal": Flag().parse,
+        "click_ids": Flag().parse,
+        "cookie_domain": or_none(HostName().parse),
+        "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
+    },
+)
+
+
+def _apps(document: Document, holdings: Holdings) -> None:
+    own_domain("_id", document["_id"], holdings)
+    if apps.to_document(apps.from_document(document), document["org_id"]) != {
+        name: value for name, value in document.items() if name != "_id"
+    }:
+        raise InvalidField("apps", "must be apps as they are stored")
+
+
+def _origin(document: Document, _: Holdings) -> None:
+    _ORIGIN.check(document)
+    if not isinstance(document["_id"], ObjectId):
+        raise InvalidField("_id", "must be an ObjectId")
+
+
+def _domain(document: Document, _: Holdings) -> None:
+    _DOMAIN.check(document)
+    as_stored("_id", document["_id"], HostName().parse)
+
+
+def _by_uuid(fields: DocumentFields) -> DocumentRule:
+    def check(document: Document, _: Holdings) -> None:
+        fields.check(document)
+        as_stored("_id", document["_id"], Uuid().parse)
+
+    return check
+
+
+RULES: Mapping[str, DocumentRule] = {
+    refusals.NAME: lambda document, _: _REFUSALS.check(document),
+    apps.NAME: _apps,
+    origins.NAME: _origin,
+    domains.NAME: _domain,
+    api_keys.NAME: _by_uuid(_API_KEY),
+    users.NAME: _by_uuid(_USER),
+    organizations.NAME: _by_uuid(_ORGANIZATION),
+}

@@ -1,0 +1,59 @@
+"""What an archive knows of calls and requests, so that none counts again when it is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import HostName, LinkPath, Uuid
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.holdings import (
+    DocumentRule,
+    Holdings,
+    expires_within,
+    own_domain,
+    own_id,
+)
+from backend.storage.links.writing import idempotency
+from backend.storage.schema.document_fields import DocumentFields, Parse, integer, list_of, sha256, text, time
+from backend.storage.visitors import calls, counted_once
+
+_MARK = DocumentFields({"at": time})
+_CALL = DocumentFields({"expires_at": time})
+_EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": time}
+_EARLIER_LINK = DocumentFields(
+    {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse}, {"link_id": Uuid().parse}
+)
+_EARLIER_ANSWER = DocumentFields(
+    {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE))}
+)
+
+
+def _call(document: Document, holdings: Holdings) -> None:
+    _CALL.check(document)
+    expires_within(calls.KEPT, document, holdings)
+    own_id(document, holdings.org_id, Uuid().parse("_id", str(document["_id"]).rpartition("/")[2]))
+
+
+def _mark(document: Document, holdings: Holdings) -> None:
+    _MARK.check(document)
+    sha256("_id", document["_id"].removeprefix(f"{holdings.org_id}/"))
+
+
+def _earlier_request(document: Document, holdings: Holdings) -> None:
+    fields = _EARLIER_ANSWER if "answer" in document else _EARLIER_LINK
+    fields.check(document)
+    expires_within(idempotency.LIFETIME, document, holdings)
+    if "answer" in document:
+        if document["status"] not in {200, 201}:
+            raise InvalidField("status", "must be that of a success")
+    else:
+        own_domain("domain", document["domain"], holdings)
+
+
+RULES: Mapping[str, DocumentRule] = {
+    counted_once.NAME: _mark,
+    calls.NAME: _call,
+    idempotency.NAME: _earlier_request,
+}

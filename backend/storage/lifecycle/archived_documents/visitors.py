@@ -1,0 +1,195 @@
+"""What an archive says of visitors: their devices, who they are, and what they did on sites and in apps.
+
+Reports of browsers and apps affect only their own organization, so they may have other fields too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+from bson import Decimal128
+
+from backend.domain.apps.installs import AppPlatform, Match
+from backend.domain.errors import InvalidField
+from backend.domain.fields import money
+from backend.domain.fields.rules import JsonObject, Uuid
+from backend.domain.sales.refunds import MOST_REFUNDS
+from backend.domain.visitors.call_metadata import Metadata
+from backend.domain.visitors.tellings import MOST_TELLINGS
+from backend.storage.apps import installs
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings, own_id, own_link
+from backend.storage.sales import conversions, leads
+from backend.storage.schema.document_fields import (
+    DocumentFields,
+    Parse,
+    anything,
+    integer,
+    list_of,
+    nested,
+    one_of,
+    or_none,
+    sha256,
+    text,
+    texts,
+    time,
+)
+from backend.storage.visitors import devices, events, identities
+
+
+def _currency(name: str, value: object) -> object:
+    # A sale keeps its currency even if that is withdrawn later.
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Z]{3}", value):
+        raise InvalidField(name, "must be a currency code of three capital letters")
+    return value
+
+
+_TOLD: Mapping[str, Parse] = {"received_at": or_none(time)}
+_CLICK: Mapping[str, Parse] = {"click_at": or_none(time), "click_mark": or_none(integer)}
+_OF_LINK: Mapping[str, Parse] = {"link_id": or_none(text), "variant": or_none(text)}
+_TOUCH = nested(
+    DocumentFields(
+        {"at": time, "utm": texts, "click_ids": texts}, {**_OF_LINK, **_TOLD, **_CLICK}, is_open=True
+    )
+)
+_VISIT = nested(DocumentFields({"at": time}, _TOLD, is_open=True))
+_CUSTOMER = nested(
+    DocumentFields(
+        {"at": time}, {**_TOLD, "taken_back_at": or_none(time), "replaced_at": or_none(time)}, is_open=True
+    )
+)
+_MOMENT = nested(DocumentFields({"at": time}, is_open=True))
+_TELLING = nested(
+    DocumentFields(
+        {"received_at": time, "at": time, "device_id": or_none(text), "customer_id": or_none(text)},
+        {"occurred_at": or_none(time), "visit": _TOUCH},
+        is_open=True,
+    )
+)
+_TELLINGS: Mapping[str, Parse] = {"tellings": list_of(_TELLING, MOST_TELLINGS)}
+_EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
+_RECORD: Mapping[str, Parse] = {
+    "device_id": or_none(Uuid().parse),
+    "customer_id": or_none(text),
+    "at": time,
+    "occurred_at": time,
+    "received_at": time,
+    "first_touch": or_none(_TOUCH),
+    "touch": or_none(_TOUCH),
+}
+_DEVICE = DocumentFields(
+    {
+        "device_id": Uuid().parse,
+        "first_seen_at": time,
+        "last_seen_at": time,
+        "first_touch": or_none(_TOUCH),
+        "touches": list_of(_TOUCH),
+        "click_ids": list_of(_MOMENT),
+        "customers": list_of(_CUSTOMER),
+    },
+    {"clocks": list_of(integer), "direct_visits": list_of(_VISIT), "revision": integer, **_EXPIRES},
+    is_open=True,
+)
+_IDENTITY = DocumentFields(
+    {"customer_id": text, "first_at": time, "last_at": time},
+    {
+        "device_id": Uuid().parse,
+        "email_sha256": sha256,
+        "phone_sha256": sha256,
+        "name": text,
+        "taken_back_at": time,
+        **_EXPIRES,
+    },
+    is_open=True,
+)
+# What is stored may be longer than what was sent: 1e15 becomes 1000000000000000.0.
+_metadata = JsonObject(max_bytes=5 * Metadata.MOST_BYTES).parse
+_LEAD = DocumentFields(
+    _RECORD,
+    {
+        "email_sha256": sha256,
+        "name": text,
+        "event_id": text,
+        "metadata": _metadata,
+        **_TELLINGS,
+        **_EXPIRES,
+    },
+    is_open=True,
+)
+_EVENT = DocumentFields(
+    {**_RECORD, "name": text},
+    {"product_id": text, "metadata": _metadata, **_TELLINGS, **_EXPIRES},
+    is_open=True,
+)
+_REFUND = DocumentFields({"refund_id": text, "amount": anything, "at": time, "received_at": time})
+_CONVERSION = DocumentFields(
+    {**_RECORD, "revenue": anything, "currency": _currency},
+    {
+        "transaction_id": text,
+        "product_id": text,
+        "metadata": _metadata,
+        "refunds": list_of(nested(_REFUND), MOST_REFUNDS),
+        **_TELLINGS,
+        **_EXPIRES,
+    },
+    is_open=True,
+)
+_INSTALL = DocumentFields(
+    {"platform": one_of(AppPlatform), "link_id": or_none(text), "at": time},
+    {"match": one_of(Match), **_EXPIRES},
+    is_open=True,
+)
+
+
+def _device(document: Document, holdings: Holdings) -> None:
+    _DEVICE.check(document)
+    own_id(document, holdings.org_id, document["device_id"])
+
+
+def _identity(document: Document, holdings: Holdings) -> None:
+    _IDENTITY.check(document)
+    own_id(document, holdings.org_id, document.get("device_id", ""), document["customer_id"])
+
+
+def _record(fields: DocumentFields) -> DocumentRule:
+    def check(document: Document, holdings: Holdings) -> None:
+        fields.check(document)
+        call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
+        own_id(document, holdings.org_id, Uuid().parse("_id", call_id))
+
+    return check
+
+
+def _conversion(document: Document, holdings: Holdings) -> None:
+    _record(_CONVERSION)(document, holdings)
+    revenue = _amount("revenue", document["revenue"])
+    refunds = [_amount("refunds.amount", each["amount"]) for each in document.get("refunds", ())]
+    if sum(refunds) > revenue:
+        raise InvalidField("refunds", "must not be more than the revenue")
+
+
+def _amount(name: str, value: object) -> Decimal:
+    if not isinstance(value, Decimal128):
+        raise InvalidField(name, "must be an exact decimal")
+    amount = value.to_decimal()
+    if not amount.is_finite() or not 0 <= amount <= money.LARGEST:
+        raise InvalidField(name, f"must be from 0 to {money.LARGEST:f}")
+    return amount
+
+
+def _install(document: Document, holdings: Holdings) -> None:
+    _INSTALL.check(document)
+    if document["link_id"] is not None:
+        own_link(document["link_id"], holdings)
+
+
+RULES: Mapping[str, DocumentRule] = {
+    devices.NAME: _device,
+    identities.NAME: _identity,
+    events.NAME: _record(_EVENT),
+    leads.NAME: _record(_LEAD),
+    conversions.NAME: _conversion,
+    installs.NAME: _install,
+}

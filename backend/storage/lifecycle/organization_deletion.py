@@ -1,0 +1,185 @@
+"""Deletes an organization with everything that belongs to it.
+
+First, in one transaction, what lets anyone in goes: the organization itself, its keys, its users' membership.
+From then on it is in `deleted_organizations`, and nothing of it can be used again. Then its links stop, and
+everything else is deleted, collection by collection, as each says whose its documents are; its domains last,
+so that nobody who adds one finds another's links there. After an interruption it goes on where it stopped:
+by the same call, or in a running service, which also looks for what came late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timedelta
+
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.accounts import domains, organizations
+from backend.storage.accounts.deleted_organizations import (
+    Deletion,
+    begin_deletion,
+    find_deletion,
+    note_end,
+    unfinished_deletions,
+)
+from backend.storage.accounts.restores import being_restored
+from backend.storage.accounts.users import sessions, users
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks import logs as click_logs
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.lifecycle import collections
+from backend.storage.lifecycle.purge import delete_counts
+from backend.storage.lifecycle.restores import give_up_restore
+from backend.storage.links import links
+from backend.storage.links import purged as purged_links
+from backend.storage.links.writing.domain_removal import settle
+from backend.storage.outbox import entries
+from backend.storage.processes.sweep import Sweep
+from backend.storage.schema.collection import Collection, Stage
+from backend.storage.schema.ownership import Owned
+from backend.system.clock import Clock
+
+# Until then whoever began a deletion is left alone with it: two at work would each count a part of what goes.
+_OTHERS_AFTER = timedelta(minutes=1)
+_EVERY = timedelta(minutes=1)
+_SECONDS = 24 * 3600.0
+# Links whose counts are deleted by one command.
+_LINKS_AT_ONCE = 200
+# Those are shared with other organizations, or wait for the links to go.
+_BY_HAND = {users.NAME, domains.NAME, links.NAME}
+
+
+async def delete_organization(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
+    """Delete the organization. Returns how many documents of each collection that were.
+
+    It may have been begun before; and what an unfinished restore has stored is deleted likewise. Raises
+    UnknownOrganization if there is no such organization, nor a deletion or a restore that is not finished.
+    """
+    begun = {each.org_id for each in await unfinished_deletions(database)}
+    if org_id not in begun | await being_restored(database):
+        await organizations.get_organization(database, org_id)
+    with deadline(_SECONDS):
+        deleted = await _shut(database, org_id, now)
+        # Then no process believes that its keys or its domains are good.
+        await settle()
+        return deleted + await _delete_rest(database, org_id)
+
+
+async def end_deletion(
+    database: Database, org_id: OrgId, clock: Clock, waits: Callable[[float], object]
+) -> Counter[str]:
+    """Wait until nothing can come any more that was under way as the deletion was begun; delete what came.
+
+    `waits` is called once a second with the seconds that are left. Returns how many documents of each
+    collection came late.
+    """
+    while begun := await find_deletion(database, org_id):  # else a service has ended it
+        left = (begun.over_at - clock()).total_seconds()
+        waits(max(0.0, left))
+        if left < 0:
+            return await _go_on(database, begun, clock())
+        await asyncio.sleep(min(1.0, left + 0.01))
+    return Counter()
+
+
+async def finish_deletions(database: Database, now: datetime) -> None:
+    """Go on with deletions that were begun a while ago, and look once more, later, for what came late."""
+    for begun in await unfinished_deletions(database):
+        # While the ones before took their time, another process may have ended it, and an archive brought the
+        # organization back.
+        if now - begun.begun_at >= _OTHERS_AFTER and await find_deletion(database, begun.org_id):
+            await _go_on(database, begun, now)
+
+
+async def _go_on(database: Database, begun: Deletion, now: datetime) -> Counter[str]:
+    """Delete what is there, and end the deletion if nothing can come any more."""
+    with deadline(_SECONDS):
+        deleted = await _delete_rest(database, begun.org_id)
+    if now > begun.over_at:
+        await note_end(database, begun.org_id)
+    return deleted
+
+
+def deletion_sweep(database: Database, clock: Clock) -> Sweep:
+    """Finishes deletions in the background of a service."""
+    return Sweep("finishing deletions of organizations", lambda: finish_deletions(database, clock()), _EVERY)
+
+
+async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
+    """Take away what makes the organization usable, all or nothing."""
+    deleted: Counter[str] = Counter()
+
+    async def work(session: ClientSession) -> None:
+        deleted.clear()
+        await begin_deletion(database, session, org_id, now)
+        await give_up_restore(database, session, org_id)
+        for each in _owned():
+            if each.archived is Stage.SETUP:
+                found = await database[each.name].delete_many(each.scope(org_id), session=session)
+                deleted[each.name] += found.deleted_count
+        leaving = {"$set": {"is_leaving": True}}
+        await database[domains.NAME].update_many({"org_id": org_id}, leaving, session=session)
+        deleted[users.NAME] += await _dismiss_users(database, session, org_id)
+
+    await in_transaction(database, work)
+    return deleted
+
+
+async def _dismiss_users(database: Database, session: ClientSession, org_id: OrgId) -> int:
+    """End the membership of its users. Those of no other organization are deleted: returns how many."""
+    only = {"org_ids": [org_id]}
+    ids = await database[users.NAME].distinct("_id", only, session=session)
+    await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
+    await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
+    left = {"$pull": {"org_ids": org_id}}
+    await database[users.NAME].update_many({"org_ids": org_id}, left, session=session)
+    return len(ids)
+
+
+async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
+    """Delete what is there, in an order in which nothing comes back."""
+    deleted: Counter[str] = Counter()
+    stop = {"$set": {"is_enabled": False}}
+    await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
+    # Without blocks nobody merges any, and without entries nobody gives places in its feed.
+    for name in (click_blocks.NAME, entries.NAME):
+        deleted += await _delete(database, collections.find_collection(name), org_id)
+    for name in (links.NAME, purged_links.NAME):
+        async for ids in _link_ids(database, name, org_id):
+            deleted += await delete_counts(database, ids)
+            if name == links.NAME:
+                gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
+                deleted[name] += gone.deleted_count
+    for each in _owned():
+        deleted += await _delete(database, each, org_id)
+    await click_logs.forget_organization(database, org_id)
+    return deleted + await _delete(database, domains.COLLECTION, org_id)
+
+
+def _owned() -> list[Collection]:
+    """The collections whose documents say themselves whose they are, but for those that need more."""
+    return [
+        each
+        for each in collections.COLLECTIONS
+        if isinstance(each.owned_by, Owned) and each.name not in _BY_HAND
+    ]
+
+
+async def _delete(database: Database, collection: Collection, org_id: OrgId) -> Counter[str]:
+    found = await database[collection.name].delete_many(collection.scope(org_id))
+    return Counter({collection.name: found.deleted_count})
+
+
+async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:
+    """The ids in this collection, in groups. A group that was deleted meanwhile does not matter."""
+    after = ""
+    while True:
+        condition: Document = {"org_id": org_id, "_id": {"$gt": after}}
+        found = database[name].find(condition, {"_id": 1}).sort("_id", 1).limit(_LINKS_AT_ONCE)
+        ids = [LinkId(each["_id"]) async for each in found]
+        if not ids:
+            return
+        yield ids
+        after = ids[-1]

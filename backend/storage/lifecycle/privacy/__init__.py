@@ -1,0 +1,1 @@
+"""Access to, and erasure of, what is stored about one person."""

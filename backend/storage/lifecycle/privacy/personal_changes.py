@@ -1,0 +1,75 @@
+"""Changes or deletes documents about persons, and tells analytics of those that it has read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from backend.domain.feed.events import EventType
+from backend.domain.feed.facts import DEVICE, reread_fact
+from backend.domain.ids import OrgId
+from backend.storage.apps import installs
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
+from backend.storage.outbox import entries
+from backend.storage.sales import conversions, leads
+from backend.storage.visitors import devices, events
+
+# Analytics keeps what it has read of these, which facts of such types name.
+_READ_BY_ANALYTICS: Mapping[str, str] = {
+    devices.NAME: DEVICE,
+    leads.NAME: EventType.LEAD.value,
+    conversions.NAME: EventType.CONVERSION.value,
+    events.NAME: EventType.EVENT.value,
+    installs.NAME: EventType.INSTALL.value,
+}
+# That one transaction changes, and one fact names.
+_AT_ONCE = 500
+# Changes the documents that a query finds, so that the query finds them no more. Returns how many they were.
+ChangeDocument = Callable[[ClientSession | None, Document], Awaitable[int]]
+
+
+async def change_told(
+    database: Database, org_id: OrgId, collection: str, condition: Document, change: ChangeDocument
+) -> int:
+    """Change all of the organization's documents that the condition finds. Returns how many.
+
+    Of what analytics reads, some at a time are changed, and it is told of them in the same transaction.
+    """
+    if collection not in _READ_BY_ANALYTICS:
+        return await change(None, condition)
+    found = changed = 0
+
+    async def work(session: ClientSession) -> None:
+        nonlocal found, changed
+        some = await tell_to_reread(database, session, org_id, collection, condition, most=_AT_ONCE)
+        found = len(some)
+        changed = await change(session, {"_id": {"$in": some}}) if some else 0
+
+    total = 0
+    while True:
+        await in_transaction(database, work)
+        total += changed
+        if found < _AT_ONCE:
+            return total
+
+
+async def tell_to_reread(
+    database: Database,
+    session: ClientSession,
+    org_id: OrgId,
+    collection: str,
+    condition: Document,
+    *,
+    most: int = 0,
+) -> list[str]:
+    """Tell analytics, in the caller's transaction, to read the documents that the condition finds again.
+
+    At most `most`, or all for 0. Returns their ids.
+    """
+    found = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
+    ids: list[str] = [each["_id"] async for each in found]
+    if ids and collection in _READ_BY_ANALYTICS:
+        own_ids = [each.partition("/")[2] for each in ids]
+        fact = reread_fact(_READ_BY_ANALYTICS[collection], own_ids)
+        expires_at = await server_time(database) + entries.TOLD_FOR
+        await entries.note(database, session, {org_id: [fact]}, expires_at=expires_at)
+    return ids

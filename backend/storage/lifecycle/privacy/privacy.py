@@ -1,0 +1,237 @@
+"""Exports and erases everything that is stored about one person."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from backend.domain.feed.facts import device_fact, erased_fact
+from backend.domain.ids import OrgId
+from backend.domain.visitors.attribution import Device, Times
+from backend.domain.visitors.persons import Person
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
+from backend.storage.lifecycle.collections import personal_collections
+from backend.storage.lifecycle.privacy.belongings import Belongings, SharedDevice, Subject, find_belongings
+from backend.storage.lifecycle.privacy.personal_changes import change_told, tell_to_reread
+from backend.storage.outbox import entries
+from backend.storage.outbox.entries import AgesBy
+from backend.storage.schema.collection import IN_ID, Collection, Personal
+from backend.storage.visitors import devices, identities
+from backend.storage.visitors.touches import CLICK_FIELDS
+
+# The name under which `erase_subject` counts devices that are kept for other persons.
+SHARED_DEVICES = "shared_devices"
+
+
+async def export_subject(
+    database: Database, org_id: OrgId, subject: Subject
+) -> AsyncIterator[tuple[str, Document]]:
+    """Every document about the subject, with its collection's name.
+
+    Of a shared device, only the subject's part. Whom a person's device was wrongly said to be is left out: it
+    would tell the person of somebody else.
+    """
+    belongings = await find_belongings(database, org_id, subject)
+    for each, personal in personal_collections():
+        if not personal.has_owners:
+            continue
+        condition = each.scope(org_id) | _condition(org_id, personal, belongings)
+        async for document in database[each.name].find(condition).sort("_id", 1):
+            if subject.device_id or _is_about(belongings.person, document):
+                yield each.name, _naming_only(belongings.person, document)
+    for shared in belongings.shared:
+        if device := await devices.find_device(database, org_id, shared.id):
+            part = device.during(shared.times)
+            yield devices.NAME, _naming_only(belongings.person, devices.document(part))
+
+
+def _is_about(person: Person, document: Document) -> bool:
+    """Whether a document says of nobody else who used the person's device."""
+    return document.get("taken_back_at") is None or document["customer_id"] in person.customers
+
+
+def _naming_only(person: Person, document: Document) -> Document:
+    """The document; a device's without other customers than the person."""
+    if "customers" not in document:
+        return document
+    own = [each for each in document["customers"] if each["customer_id"] in person.customers]
+    return document | {"customers": own}
+
+
+async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> dict[str, int]:
+    """Delete everything about the subject. Returns the number of deleted documents by collection.
+
+    A device that others also use is kept without the subject's data, and counted as SHARED_DEVICES. Marks
+    that prevent a call or transaction from counting twice are kept: without them, erased data could come
+    back. If it is interrupted, run it again to finish.
+    """
+    belongings = await find_belongings(database, org_id, subject)
+    # First: as soon as the rest has gone, nobody knows any more whom readers are to erase.
+    await _tell(database, org_id, belongings)
+    for shared in belongings.shared:
+        await _leave(database, org_id, shared)
+    erased = {}
+    for each, personal in personal_collections():
+        if each.name == identities.NAME:  # the last, since they show which devices these are
+            for shared in belongings.shared:
+                await _forget_customers(database, org_id, shared, belongings.person)
+        if personal.has_owners:
+            condition = each.scope(org_id) | _condition(org_id, personal, belongings)
+            erased[each.name] = await _delete(database, org_id, each.name, condition)
+        if personal.tellings:
+            await _forget_tellings(database, each, personal, org_id, belongings)
+    return erased | {SHARED_DEVICES: len(belongings.shared)}
+
+
+async def _delete(database: Database, org_id: OrgId, collection: str, condition: Document) -> int:
+    async def delete(session: ClientSession | None, some: Document) -> int:
+        return (await database[collection].delete_many(some, session=session)).deleted_count
+
+    return await change_told(database, org_id, collection, condition, delete)
+
+
+async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> None:
+    """Remove a person's touches from a shared device, and their ad click ids from other people's records.
+
+    When the device was the person's stays, since it says which of its records are.
+    """
+
+    async def work(session: ClientSession) -> None:
+        device = await devices.find_device(database, org_id, shared.id, session)
+        if device:
+            await _forget_click_ids(database, session, device, shared.times)
+            await _keep(database, session, replace(device.outside(shared.times), customers=device.customers))
+
+    await in_transaction(database, work)
+
+
+async def _forget_tellings(
+    database: Database, collection: Collection, personal: Personal, org_id: OrgId, belongings: Belongings
+) -> None:
+    """Remove the person from what was told in documents that are not the person's alone."""
+    tellings = personal.tellings
+    assert tellings
+    named: dict[str, Sequence[str]] = {
+        "customer_id": sorted(belongings.person.customers),
+        "device_id": belongings.devices,
+        "install_id": belongings.installs,
+    }
+    for field in personal.tell_of:
+        if ids := named[field]:
+            await _forget_in_tellings(database, org_id, collection.name, tellings, field, ids=ids)
+
+
+async def _forget_in_tellings(
+    database: Database, org_id: OrgId, collection: str, tellings: str, field: str, *, ids: Sequence[str]
+) -> None:
+    condition: Document = {"org_id": org_id, f"{tellings}.{field}": {"$in": ids}}
+
+    async def forget(session: ClientSession | None, some: Document) -> int:
+        empty = {"$set": {f"{tellings}.$[each].{field}": None}}
+        named = [{f"each.{field}": {"$in": ids}}]
+        stored = database[collection]
+        return (await stored.update_many(some, empty, array_filters=named, session=session)).modified_count
+
+    await change_told(database, org_id, collection, condition, forget)
+
+
+async def _forget_customers(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
+    """Remove from a shared device that it was a person's."""
+
+    async def work(session: ClientSession) -> None:
+        device = await devices.find_device(database, org_id, shared.id, session)
+        if device:
+            kept = device.outside(shared.times).without_customers(person.customers)
+            await _keep(database, session, kept)
+
+    await in_transaction(database, work)
+
+
+async def _keep(database: Database, session: ClientSession, device: Device) -> None:
+    await devices.set_history(database, session, device)
+    await entries.note(database, session, {device.org_id: [device_fact(device.id)]}, AgesBy.VISITORS)
+
+
+async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> None:
+    """Tell readers of the feed whom to erase, too."""
+    now = await server_time(database)
+    theirs: dict[str, Sequence[Any]] = {
+        "devices": belongings.devices,
+        "shared_devices": [
+            {"device_id": each.id, "times": [{"from": begin, "to": end} for begin, end in each.times]}
+            for each in belongings.shared
+        ],
+        "installs": belongings.installs,
+    }
+    fact = erased_fact(belongings.person, theirs, now)
+
+    async def work(session: ClientSession) -> None:
+        await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.TOLD_FOR)
+
+    await in_transaction(database, work)
+
+
+async def _forget_click_ids(database: Database, session: ClientSession, device: Device, times: Times) -> None:
+    """Remove the click ids of these periods from the device's records, ads' and our own, and nothing else.
+
+    A record keeps its source, but these click ids are from visits of another person.
+    """
+    for each, personal in personal_collections():
+        if not personal.device:
+            continue
+        own = each.scope(device.org_id) | _names(device.org_id, personal.device, [device.id])
+        for touch in personal.touches:
+            for begin, end in times:
+                at = {"$gte": begin} if begin else {}
+                condition = own | {f"{touch}.at": at | ({"$lt": end} if end else {"$ne": None})}
+                change: Document = {
+                    "$set": {f"{touch}.click_ids": {}},
+                    "$unset": {f"{touch}.{name}": 1 for name in CLICK_FIELDS},
+                }
+                found = await tell_to_reread(database, session, device.org_id, each.name, condition)
+                await database[each.name].update_many({"_id": {"$in": found}}, change, session=session)
+
+
+def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Document:
+    """The query for the subject's documents in a collection with this kind of personal data."""
+    person = belongings.person
+    of_nobody = [
+        _told_of_nobody(org_id, personal.device, personal.customer, personal.email_sha256, shared)
+        for shared in belongings.shared
+        if shared.times and personal.device and personal.customer
+    ]
+    return {
+        "$or": [
+            _names(org_id, personal.customer, sorted(person.customers)),
+            _names(org_id, personal.device, belongings.devices),
+            _names(org_id, personal.email_sha256, sorted(person.emails)),
+            _names(org_id, personal.install, belongings.installs),
+            *of_nobody,
+        ]
+    }
+
+
+def _told_of_nobody(
+    org_id: OrgId, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
+) -> Document:
+    """The query for what a shared device did while it was the person's, and was told of no customer.
+
+    Without what belongs to someone else's e-mail address.
+    """
+    others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
+    times: Document = {"$or": [_during(*each) for each in shared.times]}
+    return _names(org_id, device, [shared.id]) | {customer: None} | others | times
+
+
+def _during(begin: datetime | None, end: datetime | None) -> Document:
+    at = ({"$gte": begin} if begin else {}) | ({"$lt": end} if end else {})
+    return {"at": at} if at else {}
+
+
+def _names(org_id: OrgId, field: str | None, ids: Sequence[str]) -> Document:
+    """A query for documents with one of these ids in the field. It finds nothing if `field` is None."""
+    if field == IN_ID or field is None:
+        ids = [f"{org_id}/{each}" for each in ids if field]
+    return {field or IN_ID: {"$in": ids}}

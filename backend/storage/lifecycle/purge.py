@@ -1,0 +1,92 @@
+"""Deletes a link for good, with everything that was counted for it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from backend.domain.feed.facts import Fact
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.links import CreatedBy
+from backend.domain.links.operations import ArchiveLink, LinkGone, LinkRequest
+from backend.storage.analytics.click_windows import HasClicks
+from backend.storage.analytics.client import Analytics
+from backend.storage.apps import installs
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.lifecycle.collections import COLLECTIONS
+from backend.storage.links import links
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.feed_facts import purged_fact
+from backend.storage.links.purged import add_purged_link
+from backend.storage.links.writing.writes import store_link
+from backend.storage.outbox import entries
+from backend.storage.schema.ownership import ByLink
+
+
+class LinkHasClicks(ValueError):
+    """The link was clicked, and its counts would be lost."""
+
+
+class LinkIsHeld(ValueError):
+    """The operator has stopped the link. Once it is gone, one with its short URL could be made anew."""
+
+
+async def purge_link(
+    database: Database, analytics: Analytics | None, link_id: LinkId, org_id: OrgId, now: datetime
+) -> bool:
+    """Delete the organization's link and its counts. Returns False if it has no such link.
+
+    Its installs stay, without the link; what visitors did stays as well, also its clicks in blocks. The link
+    goes last, which the feed tells, and is archived until then: after an interruption it can be purged again.
+    With `analytics`, it must not have been clicked. Raises LinkHasClicks and LinkIsHeld.
+    """
+    link = await links.find_link(database, link_id, org_id)
+    if link is None:
+        return False
+    if link.hold:
+        raise LinkIsHeld(link_id)
+    has_clicks = analytics is not None and await analytics.ask(org_id, HasClicks(link_id))
+    if has_clicks:
+        raise LinkHasClicks(link_id)
+    try:
+        archive = LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id))
+        archived = await store_link(database, archive, DestinationPolicies(database))
+    except LinkGone:  # another request was faster
+        return False
+    if archived.hold:  # since it was looked at
+        raise LinkIsHeld(link_id)
+    await delete_counts(database, [link_id])
+    await add_purged_link(database, link_id, org_id, now)
+    of_link = {"org_id": org_id, "link_id": link_id}
+    await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
+    await delete_told(database, {"_id": link_id, "org_id": org_id}, now)
+    return True
+
+
+async def delete_told(database: Database, query: Document, now: datetime) -> int:
+    """Delete the links that this query finds, and tell it in the feed. Returns how many."""
+    deleted = 0
+
+    async def work(session: ClientSession) -> None:
+        nonlocal deleted
+        found = await links.find_all(database, session, query)
+        facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
+        for each in found:
+            facts[each.org_id].append(purged_fact(each, now))
+        deleted = len(found)
+        await database[links.NAME].delete_many({"_id": {"$in": [each.id for each in found]}}, session=session)
+        await entries.note(database, session, facts)
+
+    await in_transaction(database, work)
+    return deleted
+
+
+async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
+    """Delete what belongs to these links. Returns how many documents of each collection that were."""
+    deleted: Counter[str] = Counter()
+    for each in COLLECTIONS:
+        if isinstance(each.owned_by, ByLink):
+            found = await database[each.name].delete_many(each.owned_by.condition(link_ids))
+            deleted[each.name] += found.deleted_count
+    return deleted

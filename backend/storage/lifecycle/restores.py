@@ -1,0 +1,237 @@
+"""Stores the documents of an archive. The `restores` collection says how far each restore has come.
+
+An organization that is being restored is added to `organizations` last: until then no command finds it, and
+none of its keys works.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from pymongo.errors import BulkWriteError
+
+from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId
+from backend.storage.accounts import api_keys, domains, organizations
+from backend.storage.accounts.restores import NAME
+from backend.storage.accounts.users import users
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks import logs as click_logs
+from backend.storage.driver.mongo import DUPLICATE_KEY, ClientSession, Database, Document, in_transaction
+from backend.storage.links import links
+from backend.storage.links import purged as purged_links
+
+_WHAT = {
+    domains.NAME: "the domain",
+    organizations.NAME: "an organization with the id",
+    api_keys.NAME: "a key with the id",
+    users.NAME: "another user with the address of the user",
+}
+
+
+class AlreadyTaken(OperatorError):
+    """The database already has what the archive contains, as something else."""
+
+    def __init__(self, name: str, document: Document) -> None:
+        what = _WHAT.get(name, f"in {name} a document with the id")
+        super().__init__(
+            f"The database already has {what} {document['_id']}, or what must be as unique as that. "
+            "Restore into a database that does not know this organization."
+        )
+
+
+class AnotherRestore(OperatorError):
+    """A restore of the same organization from another file was started and is not finished."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            f"A restore of the organization {org_id} from another file was begun; finish it with that file."
+        )
+
+
+class GivenUp(OperatorError):
+    """What the restore has stored is deleted, by a command that somebody ran meanwhile."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            f"The restore of the organization {org_id} was given up meanwhile, and what it stored is "
+            "deleted. Run it again to begin anew."
+        )
+
+
+async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
+    """How many bytes of this file are already stored for certain; None if the restore is new.
+
+    `fingerprint` identifies the file. Raises AlreadyTaken if the organization exists, and AnotherRestore.
+    """
+    if await database[organizations.NAME].find_one({"_id": org_id}, {"_id": 1}):
+        raise AlreadyTaken(organizations.NAME, {"_id": org_id})
+    found = await database[NAME].find_one({"_id": org_id})
+    if found is None:
+        return None
+    if found["fingerprint"] != fingerprint:
+        raise AnotherRestore(org_id)
+    return int(found["position"])
+
+
+async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
+    """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys.
+
+    A user with the same id and the same e-mail address may exist.
+    """
+    if name == users.NAME:
+        conditions: list[Document] = [
+            condition
+            for document in documents
+            for condition in (
+                {"email": document["email"], "_id": {"$ne": document["_id"]}},
+                {"email": {"$ne": document["email"]}, "_id": document["_id"]},
+            )
+        ]
+    else:
+        conditions = [{"_id": {"$in": [document["_id"] for document in documents]}}]
+    if name == domains.NAME:  # its own are what an interrupted restore holds
+        conditions[0]["org_id"] = {"$nin": [document["org_id"] for document in documents]}
+    if name == api_keys.NAME:
+        conditions.append({"key_hash": {"$in": [document["key_hash"] for document in documents]}})
+    for condition in conditions:
+        found = await database[name].find_one(condition, {"_id": 1})
+        if found:
+            raise AlreadyTaken(name, found)
+    if name == click_blocks.NAME:
+        await _refuse_ids_to_come(database, documents)
+    if name == purged_links.NAME:
+        ids = [document["_id"] for document in documents]
+        if found := await database[links.NAME].find_one({"_id": {"$in": ids}}, {"_id": 1}):
+            raise AlreadyTaken(name, found)  # clicks of the archive would count for it
+
+
+async def begin_restore(
+    database: Database, org_id: OrgId, fingerprint: str, domain_names: Iterable[str]
+) -> None:
+    """Note that the organization is being restored, and keep these domains, all or none, for it.
+
+    Else another one could add them meanwhile, and would have links on them that are not its own. Begun
+    before, it changes nothing. Raises AlreadyTaken.
+    """
+    wanted = list(domain_names)
+    begun = {"$setOnInsert": {"fingerprint": fingerprint, "position": 0}}
+
+    async def work(session: ClientSession) -> None:
+        found = database[domains.NAME].find({"_id": {"$in": wanted}}, {"org_id": 1}, session=session)
+        owners = {each["_id"]: each["org_id"] async for each in found}
+        for name, owner in owners.items():
+            if owner != org_id:
+                raise AlreadyTaken(domains.NAME, {"_id": name})
+        held = [{"_id": each, "org_id": org_id, "is_leaving": True} for each in wanted if each not in owners]
+        if held:
+            await database[domains.NAME].insert_many(held, session=session)
+        await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
+
+    await in_transaction(database, work)
+
+
+async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
+    """Raise AlreadyTaken if a block has an id that a click log of this installation will still use."""
+    places = [(each, *place) for each in documents if (place := click_blocks.log_place(each["_id"]))]
+    shipped = await click_logs.shipped_positions(database, {log_id for _, log_id, _ in places})
+    for document, log_id, position in places:
+        if position >= shipped.get(log_id, math.inf):
+            raise AlreadyTaken(click_blocks.NAME, document)
+
+
+async def insert_history(
+    database: Database,
+    name: str,
+    documents: Sequence[Document],
+    *,
+    org_id: OrgId,
+    fingerprint: str,
+    position: int,
+) -> None:
+    """Store these documents, then note that the archive is stored up to `position`.
+
+    Documents that an interrupted restore already stored are not changed: they may have been updated since.
+    Raises AlreadyTaken and GivenUp.
+    """
+    if documents:
+        await _insert_missing(database, name, documents)
+    come = {"$set": {"position": position}}
+    noted = await database[NAME].update_one({"_id": org_id, "fingerprint": fingerprint}, come)
+    if not noted.matched_count:
+        raise GivenUp(org_id)
+
+
+async def give_up_restore(database: Database, session: ClientSession, org_id: OrgId) -> None:
+    """Forget in the caller's transaction that the organization is being restored: one that runs will fail."""
+    await database[NAME].delete_one({"_id": org_id}, session=session)
+
+
+async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]) -> None:
+    """Store the documents that make the organization usable, all or nothing.
+
+    Raises AlreadyTaken and GivenUp.
+    """
+
+    async def work(session: ClientSession) -> None:
+        ended = await database[NAME].delete_one({"_id": org_id}, session=session)
+        if not ended.deleted_count:
+            raise GivenUp(org_id)
+        await database[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
+        for name, documents in setup.items():
+            new = (
+                await _join_known_users(database, session, org_id, documents)
+                if name == users.NAME
+                else documents
+            )
+            if new:
+                await database[name].insert_many(new, session=session)
+
+    try:
+        await in_transaction(database, work)
+    except BulkWriteError as error:
+        _raise_taken(error, setup)
+
+
+async def _join_known_users(
+    database: Database, session: ClientSession, org_id: OrgId, documents: Sequence[Document]
+) -> Sequence[Document]:
+    """Add this organization to users who exist already. Returns the users who do not exist yet."""
+    ids = [document["_id"] for document in documents]
+    collection = database[users.NAME]
+    emails = {document["_id"]: document["email"] for document in documents}
+    known = {
+        found["_id"]
+        async for found in collection.find({"_id": {"$in": ids}}, {"email": 1}, session=session)
+        if found["email"] == emails[found["_id"]]
+    }
+    for user_id in known:
+        await collection.update_one({"_id": user_id}, {"$addToSet": {"org_ids": org_id}}, session=session)
+    return [document for document in documents if document["_id"] not in known]
+
+
+async def _insert_missing(database: Database, name: str, documents: Sequence[Document]) -> None:
+    try:
+        await database[name].insert_many(documents, ordered=False)
+    except BulkWriteError as error:
+        refused = _refused(error)
+        ids = [document["_id"] for document in refused]
+        known = {found["_id"] async for found in database[name].find({"_id": {"$in": ids}}, {"_id": 1})}
+        for document in refused:
+            if document["_id"] not in known:
+                raise AlreadyTaken(name, document) from None
+
+
+def _refused(error: BulkWriteError) -> list[Document]:
+    """The documents that a unique index refused. Any other error is raised again."""
+    errors = (error.details or {}).get("writeErrors", [])
+    if not errors or any(each.get("code") != DUPLICATE_KEY for each in errors):
+        raise error
+    return [each["op"] for each in errors]
+
+
+def _raise_taken(error: BulkWriteError, setup: Mapping[str, Sequence[Document]]) -> None:
+    document = _refused(error)[0]
+    name = next(name for name, documents in setup.items() if document in documents)
+    raise AlreadyTaken(name, document) from None

@@ -1,0 +1,68 @@
+"""What a sharded cluster of MongoDB does with a collection's shard key (docs/operations.md, "Growing")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.lifecycle.collections import declared_indexes, declared_shard_keys
+from backend.storage.schema.collection import HASHED, ShardKey
+
+_RANGES = {"$eq", "$in", "$gt", "$gte", "$lt", "$lte"}
+
+
+@dataclass(frozen=True, slots=True)
+class OtherKey:
+    """A collection that a cluster has sharded in another way than declared. `key` is None: not declared."""
+
+    collection: str
+    found: ShardKey
+    key: ShardKey | None
+
+
+def is_targeted(key: ShardKey, condition: Document) -> bool:
+    """Whether a cluster knows from this query which shards to ask, by the key's first field."""
+    if any(is_targeted(key, each) for each in condition.get("$and", ())):
+        return True
+    if (branches := condition.get("$or")) and all(is_targeted(key, each) for each in branches):
+        return True
+    first, kind = next(iter(key.items()))
+    return first in condition and _says_where(condition[first], is_hashed=kind == HASHED)
+
+
+def _says_where(value: object, *, is_hashed: bool) -> bool:
+    match value:
+        case {"$regex": str(pattern)}:
+            return not is_hashed and pattern.startswith("^")
+        case dict():
+            return not ({"$eq", "$in"} if is_hashed else _RANGES).isdisjoint(value)
+        case re.Pattern():
+            return not is_hashed and str(value.pattern).startswith("^")
+    return True
+
+
+def unique_indexes_against(key: ShardKey, collection: str) -> list[str]:
+    """The collection's unique indexes that a cluster refuses, since they don't begin with the key."""
+    fields = list(key)
+    return [
+        index.document["name"]
+        for index in declared_indexes()[collection]
+        if index.document.get("unique") and list(index.document["key"])[: len(fields)] != fields
+    ]
+
+
+async def find_other_keys(database: Database) -> list[OtherKey]:
+    """The sharded collections of this cluster whose keys are not the declared ones.
+
+    Raises StorageError, such as for a user who may not read the cluster's configuration.
+    """
+    others = []
+    keys = declared_shard_keys()
+    ours = {"_id": {"$regex": f"^{re.escape(database.name)}[.]"}}
+    async for found in database.client["config"]["collections"].find(ours).sort("_id", 1):
+        name = str(found["_id"]).removeprefix(f"{database.name}.")
+        key = keys.get(name)
+        if "key" in found and (key is None or list(key.items()) != list(found["key"].items())):
+            others.append(OtherKey(name, dict(found["key"]), key))
+    return others

@@ -1,0 +1,47 @@
+"""What this version will do with what an earlier one stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.former_devices import count_former_devices
+from backend.storage.lifecycle.inspection import Difference, compare_indexes
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeStep:
+    """What is done with stored documents, about how many.
+
+    `holds_up`: a service answers once it is done. Else it goes on beside visitors.
+    """
+
+    what: str
+    documents: int
+    holds_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a start of this version means for the stored data.
+
+    `obstacles` are sentences; with any, the service would not start.
+    """
+
+    steps: tuple[UpgradeStep, ...]
+    obstacles: tuple[str, ...]
+
+
+async def plan_upgrade(database: Database) -> Plan:
+    """Look at the stored data. Changes nothing. Raises StorageError."""
+    obstacles, steps = [], []
+    async for difference in compare_indexes(database):
+        name = f"{difference.collection}.{difference.index}"
+        if difference.difference is Difference.CHANGED:
+            obstacles.append(f"The index {name} is not as declared: drop it, and it is made anew.")
+        elif difference.difference is Difference.MISSING:
+            documents = await database[difference.collection].estimated_document_count()
+            steps.append(UpgradeStep(f"make the index {name}", documents, holds_up=True))
+    if devices := await count_former_devices(database):
+        steps.append(UpgradeStep("complete the touches of devices", devices, holds_up=False))
+    return Plan(tuple(steps), tuple(obstacles))

@@ -1,0 +1,1 @@
+"""Links and what is kept of them."""

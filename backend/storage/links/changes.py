@@ -1,0 +1,235 @@
+"""A stream of changes to links and apps, so that every process learns what other processes change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, TypeVar
+
+from bson import Timestamp
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.accounts.apps import Apps
+from backend.domain.ids import LinkId
+from backend.domain.links.links import Link
+from backend.storage.accounts import apps
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, Document, StorageError, go_on_closing, is_unreachable
+from backend.storage.links import links
+from backend.storage.processes import heartbeats
+from backend.storage.processes.heartbeats import Heart
+from backend.system.clock import Clock
+
+# How long the server may wait for a change before it says that there is none, in milliseconds.
+_AWAIT_MS = 250
+# A stream has this long for each answer, and for a heartbeat that is stored: with the pause between
+# heartbeats and the server's wait for changes, one that fell behind is left within 1.2 seconds.
+_PATIENCE = 0.5
+_LONGEST_OPENING = 2.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two attempts that failed
+_TRIES = 20.0  # streams from where the last start was told to begin, until one begins with new changes
+_OF_ONE_DOCUMENT = frozenset({"insert", "update", "replace", "delete"})
+ReadT = TypeVar("ReadT")
+_log = logging.getLogger("waylink.changes")
+
+
+# A time by the clock that orders all writes of the database: seconds since 1970, and a number within.
+ClusterTime = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChanged:
+    """The link with this short URL has become `link`, or has changed once more since, which is told next.
+
+    None if what it has become can't be read here, such as what a newer version of the service stored.
+    """
+
+    domain: str
+    path: str
+    link: Link | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDeleted:
+    """The link with this id was deleted."""
+
+    link_id: LinkId
+
+
+@dataclass(frozen=True, slots=True)
+class AppsChanged:
+    """A domain has these apps from now on; None if what was stored can't be read here."""
+
+    domain: str
+    apps: Apps | None
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """What was read since this time (`time.monotonic`) may be old: changes were missed, or whoever answered
+    the reads may not have had all changes."""
+
+    since: float = -inf
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """All changes confirmed before this time (`time.monotonic`), or up to `cluster_time`, were reported."""
+
+    at: float
+    cluster_time: ClusterTime
+
+
+Change = LinkChanged | LinkDeleted | AppsChanged | InDoubt | Current
+
+
+async def watch_changes(
+    database: Database, clock: Clock, on_write: Callable[[], None], since: ClusterTime | None = None
+) -> AsyncIterator[Change]:
+    """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
+
+    Starts with InDoubt, and the changes `since` then, if the database still knows them. If the stream can't
+    prove that it is current, it is replaced by another one, which continues at the same place; if that is
+    impossible, InDoubt is reported again. Never ends. `on_write` is called whenever MongoDB has confirmed a
+    write of its own: it answers.
+    """
+    stream = _Stream(Heart(database, clock, on_write), database, since)
+    beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
+    beating.start()
+    try:
+        yield InDoubt()
+        while True:
+            try:
+                async for change in stream.changes():
+                    yield change
+            except (StorageError, _Unproven) as error:
+                await stream.note_failure(error)
+    finally:
+        await beating.stop()
+
+
+class _Unproven(Exception):
+    """No heartbeat comes back through the stream."""
+
+
+class _Stream:
+    """The change stream, and the time up to which it is known to be complete."""
+
+    def __init__(self, heart: Heart, database: Database, since: ClusterTime | None) -> None:
+        self.heart = heart
+        self._database = database
+        # Where the next stream begins. Empty: with new changes.
+        self._place: dict[str, Any] = {"start_at_operation_time": Timestamp(*since)} if since else {}
+        self._proved_at = time.monotonic()
+        self._tries = _TRIES  # from that place, without a proof
+        self._failures = 0
+
+    async def changes(self) -> AsyncIterator[Change]:
+        """The changes from one stream, until it fails. Raises StorageError or _Unproven."""
+        opened = time.monotonic()
+        goes_on = bool(self._place)
+        stream = self._database.watch(
+            _pipeline(self.heart.id),
+            full_document="updateLookup",
+            max_await_time_ms=_AWAIT_MS,
+            **self._place,
+        )
+        try:
+            with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._failures))):
+                found = await stream.try_next()
+            if not goes_on:
+                yield InDoubt()
+            while stream.alive:  # type: ignore[truthy-function]  # a property; its stub says method
+                if token := stream.resume_token:
+                    self._place = {"resume_after": token}
+                if found:
+                    for change in self._read(found):
+                        yield change
+                self._require_proof(opened)
+                with deadline(_PATIENCE):
+                    found = await stream.try_next()
+            self._place = {}  # the database was dropped
+        finally:
+            go_on_closing(stream.close)
+
+    def _read(self, found: Document) -> list[Change]:
+        collection, document = found.get("ns", {}).get("coll"), found.get("fullDocument")
+        if collection == heartbeats.NAME and document:
+            stamp: Timestamp = found["clusterTime"]
+            return self._prove(document["number"], (stamp.time, stamp.inc))
+        if found["operationType"] not in _OF_ONE_DOCUMENT:
+            return [InDoubt()]
+        key = found["documentKey"]["_id"]
+        if collection == apps.NAME:
+            return [AppsChanged(key, _readable(apps.from_document, document) if document else Apps())]
+        if document:
+            changed = _readable(links.from_document, document)
+            return [LinkChanged(document["domain"], document["path"], changed)]
+        return [LinkDeleted(LinkId(key))]  # it may have been changed before, and deleted since
+
+    def _prove(self, number: int, cluster_time: ClusterTime) -> list[Change]:
+        began = self.heart.take_back(number)
+        if began is None:
+            return []
+        doubted: list[Change] = []
+        if self._failures:
+            if self._failures > 1:
+                _log.warning("Changes of links are seen in time again")
+            doubted = [InDoubt(self._proved_at)]
+        self._failures, self._tries, self._proved_at = 0, inf, began
+        return [*doubted, Current(began, cluster_time)]
+
+    def _require_proof(self, opened: float) -> None:
+        waiting_since = self.heart.waiting_since
+        if waiting_since is not None and time.monotonic() > max(waiting_since, opened) + _PATIENCE:
+            raise _Unproven("it does not tell what was written")
+
+    async def note_failure(self, error: Exception) -> None:
+        """Wait before the next attempt, longer after each failure in a row."""
+        self._failures += 1
+        late = time.monotonic() - self._proved_at
+        _log.log(
+            logging.WARNING if self._failures in {1, 2} else logging.DEBUG,
+            "The change stream is opened again, it proved to be current %.1f s ago: %s",
+            late,
+            error,
+        )
+        if isinstance(error, _Unproven):
+            self._tries -= 1
+            is_lost = self._tries <= 0  # it may be yet to come: somebody set a clock back
+        else:
+            is_lost = not is_unreachable(error)  # such as a place that the server has no more
+        if is_lost:
+            self._place = {}
+        await asyncio.sleep(min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2 ** min(self._failures, 10)))
+
+
+def _readable(read: Callable[[Document], ReadT], document: Document) -> ReadT | None:
+    """What is in a stored document; None if this version can't read it."""
+    try:
+        return read(document)
+    except (ValueError, TypeError, KeyError) as error:
+        _log.warning("What %r was changed into can't be read: %s", document.get("_id"), error)
+        return None
+
+
+def _pipeline(heart_id: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "$match": {
+                "$or": [
+                    {"ns.coll": apps.NAME},
+                    # A new link is in no cache yet, since missing links are not cached.
+                    {"ns.coll": links.NAME, "operationType": {"$ne": "insert"}},
+                    {"ns.coll": heartbeats.NAME, "documentKey._id": heart_id},
+                    {"operationType": "dropDatabase"},
+                ]
+            }
+        },
+        # What no redirect needs, and may be large.
+        {"$unset": ["updateDescription", "fullDocument.custom_data"]},
+    ]

@@ -1,0 +1,95 @@
+"""The `destination_rounds` collection: how far looks at all destinations have come, and whose turn it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pymongo import ReturnDocument
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
+from backend.storage.links import links
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "destination_rounds"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("who looks is the installation"),
+    personal=NotPersonal("positions among links"),
+    retention=NoRetention("one small document for each kind of look"),
+    archived=NotArchived("who looks is the installation"),
+    shard_key=StaysWhole("one small document for each kind of look"),
+)
+# Longer than the links that are looked at together take, but where hundreds of addresses do not answer.
+_TURN = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A look at all links, begun at this time. It goes on behind the link `after`; None: from the start."""
+
+    name: str
+    begun_at: datetime
+    after: LinkId | None
+    is_over: bool
+
+
+async def take_turn(database: Database, name: str, holder: str, now: datetime) -> Round | None:
+    """The round with this name, which nobody else goes on with meanwhile; None if somebody does.
+
+    The turn ends by itself after a while, for those who are killed.
+    """
+    mine: Document = {"_id": name, "$or": [{"until": {"$lte": now}}, {"holder": holder}]}
+    change = {
+        "$set": {"holder": holder, "until": now + _TURN},
+        "$setOnInsert": {"begun_at": now, "after": None, "is_over": False},
+    }
+    try:
+        found = await database[NAME].find_one_and_update(
+            mine, change, upsert=True, return_document=ReturnDocument.AFTER
+        )
+    except StorageError as error:
+        if is_duplicate(error):
+            return None
+        raise
+    return Round(name, found["begun_at"], found["after"], found["is_over"])
+
+
+async def begin_again(database: Database, name: str, now: datetime) -> None:
+    """Begin a new round."""
+    change = {"begun_at": now, "after": None, "is_over": False}
+    await database[NAME].update_one({"_id": name}, {"$set": change})
+
+
+async def go_on_behind(database: Database, begun: Round, after: LinkId | None) -> None:
+    """Note that all links up to this one were looked at; None: all of them.
+
+    Somebody whose turn had ended meanwhile does not set back those who went on.
+    """
+    change: Document = {"is_over": True} if after is None else {"after": after}
+    where_it_was = {"_id": begun.name, "begun_at": begun.begun_at, "after": begun.after}
+    await database[NAME].update_one(where_it_was, {"$set": change})
+
+
+async def end_turn(database: Database, name: str, holder: str, now: datetime) -> None:
+    """Let somebody else go on at once.
+
+    Nobody holds it then, so that a turn that the holder was about to take does not come after this.
+    """
+    ended = {"$set": {"until": now, "holder": None}}
+    await database[NAME].update_one({"_id": name, "holder": holder}, ended)
+
+
+async def next_links(
+    database: Database, org_id: OrgId | None, after: LinkId | None, limit: int
+) -> list[Link]:
+    """The next links that lead somewhere, in the order of their ids: of an organization, or of all."""
+    wanted: Document = {"_id": {"$gt": after or ""}, "is_enabled": True, "hold": None}
+    if org_id is not None:
+        wanted["org_id"] = org_id
+    cursor = database[links.NAME].find(wanted).sort("_id", 1).limit(limit)
+    return [links.from_document(found) async for found in cursor]

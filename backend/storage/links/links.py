@@ -1,0 +1,239 @@
+"""The `links` collection. Every query for an organization includes the organization's id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from operator import attrgetter
+from typing import Any
+
+from pymongo import DESCENDING, IndexModel, UpdateOne
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.input import is_same
+from backend.domain.links.limits import NO_LIMITS, LinkLimits
+from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
+from backend.domain.web.short_urls import ShortUrlForm, parse_short_url
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByField
+
+NAME = "links"
+_STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits", "hold"}]
+_stored_of = attrgetter(*_STORED)
+ARCHIVED = {"archived_at": {"$type": "date"}}
+# Not by type: then no query for a tag would use the index.
+TAGGED = {"tag_ids": {"$gt": ""}}
+HELD = {"hold.at": {"$type": "date"}}
+# Of links that stay in the browser (`LinkLimits.stays_in_browser`).
+_KEEPS_APPS_OUT = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
+NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("domain", 1), ("path", 1)], unique=True),
+        IndexModel([("domain", 1), ("ios_behavior", 1), ("is_enabled", 1), *NEWEST_FIRST]),
+        IndexModel([("org_id", 1), *NEWEST_FIRST]),
+        IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
+        IndexModel([("org_id", 1), ("modified_at", 1), ("_id", 1)]),
+        IndexModel([("org_id", 1), ("link_name", 1), ("_id", 1)]),
+        IndexModel(
+            [("org_id", 1), ("external_id", 1)],
+            unique=True,
+            # Not by type: then no query for a value would use it.
+            partialFilterExpression={"external_id": {"$gt": ""}},
+        ),
+        IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
+        IndexModel([("org_id", 1), ("tag_ids", 1), *NEWEST_FIRST], partialFilterExpression=TAGGED),
+        IndexModel([("hold.at", 1)], partialFilterExpression=HELD),
+        *(
+            IndexModel([("domain", 1), (name, 1)], partialFilterExpression=limit)
+            for limit in _KEEPS_APPS_OUT
+            for name in limit
+        ),
+    ],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("path and external id are both unique, and no key begins both"),
+)
+
+
+async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link | None:
+    """The organization's link with this id; None if it has none."""
+    return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
+
+
+async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[LinkId, Link]:
+    """Those of these links that belong to the organization, by id."""
+    ids = list(link_ids)
+    if not ids:
+        return {}
+    cursor = database[NAME].find({"_id": {"$in": ids}, "org_id": org_id})
+    return {found["_id"]: from_document(found) async for found in cursor}
+
+
+async def find_short_urls(
+    database: Database,
+    org_id: OrgId,
+    link_ids: Iterable[LinkId],
+    form: ShortUrlForm,
+    session: ClientSession | None = None,
+) -> dict[LinkId, str]:
+    """The short URLs of those of these links that the organization has."""
+    wanted = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
+    cursor = database[NAME].find(wanted, {"domain": 1, "path": 1}, session=session)
+    return {found["_id"]: form.write(found["domain"], found["path"]) async for found in cursor}
+
+
+async def find_links_beginning(
+    database: Database, beginnings: Iterable[str], org_id: OrgId
+) -> dict[str, list[Link]]:
+    """The organization's links whose ids begin so, up to their first hyphen; mostly one for each."""
+    found: dict[str, list[Link]] = {}
+    if wanted := [re.compile(f"^{re.escape(each)}-") for each in beginnings]:
+        # An organization may have millions of links, of which the other indexes would read all.
+        cursor = database[NAME].find({"_id": {"$in": wanted}, "org_id": org_id}).hint("_id_")
+        async for each in cursor:
+            link = from_document(each)
+            found.setdefault(link.id.partition("-")[0], []).append(link)
+    return found
+
+
+async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId) -> Link | None:
+    """The organization's link with this domain and path; None if it has none."""
+    return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
+
+
+async def resolve_link(
+    database: Database, domain: str, path: str, session: ClientSession | None = None
+) -> Link | None:
+    """The link that a visitor asks for, of any organization; None if there is none."""
+    return _from_found(await database[NAME].find_one({"domain": domain, "path": path}, session=session))
+
+
+async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
+    """Those of these paths that a link on the domain has, of any organization."""
+    cursor = database[NAME].find({"domain": domain, "path": {"$in": list(paths)}}, {"path": 1, "_id": 0})
+    return {document["path"] async for document in cursor}
+
+
+async def find_all(database: Database, session: ClientSession | None, query: Document) -> list[Link]:
+    """All links that match this query, in the caller's transaction."""
+    return [from_document(found) async for found in database[NAME].find(query, session=session)]
+
+
+def update(stored: Link, changed: Link) -> UpdateOne:
+    """The write that makes the stored link the changed one, and leaves what this version does not know."""
+    before, after = to_document(stored), to_document(changed)
+    different = {name: value for name, value in after.items() if not is_same(value, before[name])}
+    return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
+
+
+async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
+    """Paths of a domain's enabled links that open in the iOS app, newest first, at most `limit`."""
+    app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value, "hold": None}
+    opening = app_links | {"$nor": [*_KEEPS_APPS_OUT]}
+    cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
+    return [document["path"] for document in await cursor.to_list(limit)]
+
+
+async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
+    """Paths of a domain's links that must not open in the iOS app, newest first, at most `limit`.
+
+    These are links that open in the browser, disabled ones, those that the operator holds, and those whose
+    limits need the service.
+    """
+    in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
+    disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
+    stopped = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
+    queries = [stopped, *({"domain": domain, **limit} for limit in _KEEPS_APPS_OUT)]
+    paths: dict[str, None] = {}
+    for query in queries:
+        cursor = database[NAME].find(query, {"path": 1}).limit(limit)
+        paths |= {document["path"]: None for document in await cursor.to_list(limit)}
+    return [*paths][:limit]
+
+
+async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
+    """How many links the organization has, without archived ones; with `created_by`, by that kind of key."""
+    # Two counts by indexes: to look into each link whether it is archived would take much longer.
+    all_links = int(await database[NAME].count_documents(_owned(org_id, created_by)))
+    return all_links - await count_archived(database, org_id, created_by)
+
+
+async def count_archived(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
+    """How many archived links the organization has; with `created_by`, by that kind of key."""
+    archived = _owned(org_id, created_by) | ARCHIVED
+    return int(await database[NAME].count_documents(archived))
+
+
+async def count_links_on(
+    database: Database, domain: str, org_id: OrgId, session: ClientSession | None = None
+) -> int:
+    """How many links the organization has on a domain."""
+    return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id}, session=session))
+
+
+async def count_archived_on(database: Database, domain: str, org_id: OrgId) -> int:
+    """How many archived links the organization has on a domain."""
+    return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id} | ARCHIVED))
+
+
+async def list_links(
+    database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
+) -> list[Link]:
+    """The organization's links but archived ones, newest first: at most `limit`, after the first `skip`."""
+    wanted = _owned(org_id, created_by) | {"archived_at": None}
+    cursor = database[NAME].find(wanted).sort(NEWEST_FIRST).skip(skip).limit(limit)
+    return [from_document(document) async for document in cursor]
+
+
+def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
+    """The query for links with this text in name, path or destination, or with this short URL.
+
+    It reads the organization's links one by one, so whoever runs it should set a `deadline`.
+    """
+    part = {"$regex": re.escape(text), "$options": "i"}
+    places: list[dict[str, Any]] = [{name: part} for name in ("link_name", "path", "destination_url")]
+    short_url = parse_short_url(text)
+    if short_url:
+        places.append({"domain": short_url[0], "path": short_url[1]})
+    return {"org_id": org_id, "$or": places}
+
+
+def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, Any]:
+    return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
+
+
+def to_document(link: Link) -> dict[str, Any]:
+    """The stored form of a link. It shares the link's parts: neither may be changed."""
+    # Not asdict: its deep copy took longer than everything else for a new link.
+    document = {"_id": link.id, **dict(zip(_STORED, _stored_of(link), strict=True))}
+    document["limits"] = link.limits.given
+    if link.imported_clicks:
+        document["imported_clicks"] = asdict(link.imported_clicks)
+    if link.hold:
+        document["hold"] = asdict(link.hold)
+    return document
+
+
+def _from_found(document: dict[str, Any] | None) -> Link | None:
+    return from_document(document) if document else None
+
+
+def from_document(document: dict[str, Any]) -> Link:
+    """The link in a stored document."""
+    values = known_fields(document, Link)
+    values["ios_behavior"] = Behavior(values["ios_behavior"])
+    values["android_behavior"] = Behavior(values["android_behavior"])
+    values["created_by"] = CreatedBy(values["created_by"])
+    if (clicks := values.get("imported_clicks")) is not None:
+        values["imported_clicks"] = ImportedClicks(**known_fields(clicks, ImportedClicks))
+    limits = values.get("limits")
+    values["limits"] = LinkLimits(**known_fields(limits, LinkLimits)) if limits else NO_LIMITS
+    if (hold := values.get("hold")) is not None:
+        values["hold"] = Hold(**known_fields(hold, Hold))
+    return Link(id=document["_id"], **values)

@@ -1,0 +1,1 @@
+"""Lists of links, and what is shown of links besides themselves."""

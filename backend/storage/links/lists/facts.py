@@ -1,0 +1,27 @@
+"""Reads what is shown of links besides themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from backend.domain.links.json_form import LinkFacts
+from backend.domain.links.links import Link
+from backend.storage.analytics.click_windows import ClickWindows
+from backend.storage.analytics.client import Analytics
+from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import find_tags_of
+from backend.storage.links.taken_clicks import count_taken
+
+
+async def read_facts(
+    database: Database, analytics: Analytics, links: Sequence[Link], now: datetime
+) -> LinkFacts:
+    """The clicks of one organization's links up to now, their tags, and what was taken of their limits."""
+    counts = {}
+    if links:
+        windows = ClickWindows([link.id for link in links], now)
+        counts = await analytics.ask(links[0].org_id, windows)
+    tags = await find_tags_of(database, links)
+    limited = [link.id for link in links if link.limits.max_clicks is not None]
+    return LinkFacts(counts, tags, await count_taken(database, limited))

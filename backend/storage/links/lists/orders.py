@@ -1,0 +1,102 @@
+"""The `link_orders` collection: lists of links sorted by clicks, kept for their next pages.
+
+Clicks move links while somebody pages through them; so the order of the first page holds for all of them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from bson import Binary
+from pymongo import DESCENDING, IndexModel
+
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.driver.mongo import Database
+from backend.storage.schema.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
+from backend.storage.schema.ownership import ByIdPrefix
+
+NAME = "link_orders"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("made_at", DESCENDING)]), EXPIRY_INDEX],
+    owned_by=ByIdPrefix(),
+    personal=NotPersonal("ids of links"),
+    retention=NoRetention("gone within an hour"),
+    archived=NotArchived("gone within an hour"),
+    shard_key=StaysWhole("gone within an hour"),
+)
+KEPT = timedelta(hours=1)
+# Orders of an organization: the oldest is dropped, so that the disk holds no more than so many lists of ids.
+MOST_KEPT = 20
+_IN_PIECE = 2_000
+_BYTES = 16
+
+
+class OrderGone(LookupError):
+    """The order is too old."""
+
+
+async def keep_order(database: Database, org_id: OrgId, ids: Sequence[LinkId], now: datetime) -> str:
+    """Store the order of these links, and return its name."""
+    name = uuid.uuid4().hex
+    await _drop_oldest(database, org_id)
+    pieces = [ids[start : start + _IN_PIECE] for start in range(0, len(ids), _IN_PIECE)]
+    await database[NAME].insert_many(
+        [
+            {
+                "_id": f"{org_id}/{name}/{number}",
+                "org_id": org_id,
+                "order": name,
+                "links": len(ids),
+                "ids": Binary(b"".join(uuid.UUID(each).bytes for each in piece)),
+                "made_at": now,
+                "expires_at": now + KEPT,
+            }
+            for number, piece in enumerate(pieces)
+        ]
+    )
+    return name
+
+
+async def read_order(
+    database: Database, org_id: OrgId, name: str, start: int, limit: int
+) -> tuple[list[LinkId], bool]:
+    """The ids from position `start`, at most `limit` of them, and whether there are more.
+
+    Raises OrderGone if the organization has no such order any more.
+    """
+    first, last = start // _IN_PIECE, (start + limit) // _IN_PIECE
+    names = [f"{org_id}/{name}/{number}" for number in range(first, last + 1)]
+    found = {each["_id"]: each async for each in database[NAME].find({"_id": {"$in": names}})}
+    # All pieces expire at once, but are deleted one after another.
+    if names[0] not in found or len(found) < min(last + 1, -(-found[names[0]]["links"] // _IN_PIECE)) - first:
+        raise OrderGone(name)
+    packed = b"".join(found[each]["ids"] for each in names if each in found)
+    begin = start - first * _IN_PIECE
+    ids = [
+        _unpacked(packed, position) for position in range(begin, min(begin + limit, len(packed) // _BYTES))
+    ]
+    return ids, len(packed) // _BYTES > begin + limit
+
+
+def _unpacked(packed: bytes, position: int) -> LinkId:
+    return LinkId(str(uuid.UUID(bytes=packed[position * _BYTES : (position + 1) * _BYTES])))
+
+
+async def _drop_oldest(database: Database, org_id: OrgId) -> None:
+    """Drop the oldest orders, so that there is room for one more."""
+    newest = await database[NAME].distinct("order", {"org_id": org_id})
+    if len(newest) < MOST_KEPT:
+        return
+    oldest = database[NAME].find({"org_id": org_id}, {"order": 1}).sort("made_at", 1).limit(1)
+    async for found in oldest:
+        await database[NAME].delete_many({"org_id": org_id, "order": found["order"]})

@@ -1,0 +1,154 @@
+"""Collections of things that an organization names, each name once, in upper and lower case alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from pymongo import IndexModel, ReturnDocument
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItems, name_key
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByField
+
+
+class NamedItem(Protocol):
+    """What is named: a dataclass with at least these fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def org_id(self) -> OrgId:
+        """Whose it is."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was made."""
+
+
+ItemT = TypeVar("ItemT", bound=NamedItem)
+
+
+def items_collection(name: str) -> Collection:
+    """The collection of such things. The unique index decides whether a name is taken."""
+    return Collection(
+        name=name,
+        indexes=[IndexModel([("org_id", 1), ("key", 1)], unique=True)],
+        owned_by=ByField(),
+        personal=NotPersonal("the organization made it, and its own people delete it"),
+        retention=NoRetention("the organization made it, and its own people delete it"),
+        archived=Stage.HISTORY,
+        shard_key=StaysWhole("an organization has few"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedItems(Generic[ItemT]):
+    """The things of a collection; `kind` is their dataclass. An organization has about `most`."""
+
+    collection: str
+    kind: type[ItemT]
+    most: int
+
+    async def add(self, database: Database, item: ItemT, session: ClientSession | None = None) -> None:
+        """Store a new one. Raises NameTaken and TooManyItems."""
+        owned = {"org_id": item.org_id}
+        there = await database[self.collection].count_documents(owned, limit=self.most, session=session)
+        if there >= self.most:
+            raise TooManyItems
+        try:
+            await database[self.collection].insert_one(self.to_document(item), session=session)
+        except DuplicateKeyError:
+            raise NameTaken(item.name) from None
+
+    def to_document(self, item: ItemT) -> Document:
+        """The item as it is stored."""
+        values = {each.name: getattr(item, each.name) for each in fields(self.kind) if each.name != "id"}
+        return {"_id": item.id, **values, "key": name_key(item.name)}
+
+    async def all_of(
+        self, database: Database, org_id: OrgId, session: ClientSession | None = None
+    ) -> list[ItemT]:
+        """All that the organization has, by name, as of the session's moment or of one of its own."""
+        if session is None:
+            # Along an index by names, one that is renamed meanwhile would be met twice, or not at all.
+            async with await database.client.start_session(snapshot=True) as own:
+                return await self.all_of(database, org_id, own)
+        cursor = database[self.collection].find({"org_id": org_id}, session=session).sort("key", 1)
+        return [self._from(found) async for found in cursor]
+
+    async def find(
+        self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
+    ) -> ItemT:
+        """The one of this name, in any case. Raises NameUnknown."""
+        found = await database[self.collection].find_one(_named(org_id, name), session=session)
+        return self._found(found, name)
+
+    async def with_ids(
+        self, database: Database, org_id: OrgId, ids: list[str], session: ClientSession | None = None
+    ) -> list[ItemT]:
+        """Those with these ids."""
+        wanted = {"_id": {"$in": ids}, "org_id": org_id}
+        cursor = database[self.collection].find(wanted, session=session)
+        return [self._from(found) async for found in cursor]
+
+    async def change(
+        self,
+        database: Database,
+        org_id: OrgId,
+        name: str,
+        changes: Document,
+        cleared: Document | None = None,
+        *,
+        session: ClientSession | None = None,
+    ) -> ItemT:
+        """Set these stored fields of the one of this name, and clear those.
+
+        Raises NameUnknown and NameTaken.
+        """
+        if "name" in changes:
+            changes = changes | {"key": name_key(changes["name"])}
+        update = {"$set": changes, "$unset": cleared}
+        given = {operator: what for operator, what in update.items() if what}
+        if not given:
+            return await self.find(database, org_id, name, session)
+        try:
+            found = await database[self.collection].find_one_and_update(
+                _named(org_id, name), given, return_document=ReturnDocument.AFTER, session=session
+            )
+        except DuplicateKeyError:
+            raise NameTaken(changes["name"]) from None
+        return self._found(found, name)
+
+    async def delete(
+        self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
+    ) -> ItemT:
+        """Delete the one of this name, and return it as it was. Raises NameUnknown."""
+        deleted = await database[self.collection].find_one_and_delete(_named(org_id, name), session=session)
+        return self._found(deleted, name)
+
+    def _found(self, document: Document | None, name: str) -> ItemT:
+        if document is None:
+            raise NameUnknown(name)
+        return self._from(document)
+
+    def _from(self, document: Document) -> ItemT:
+        make: Callable[..., ItemT] = self.kind
+        return make(id=document["_id"], **known_fields(document, self.kind))
+
+
+def _named(org_id: OrgId, name: str) -> Document:
+    return {"org_id": org_id, "key": name_key(name)}

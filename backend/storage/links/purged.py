@@ -1,0 +1,32 @@
+"""The `purged_links` collection: ids of links that were deleted for good.
+
+Their clicks stay in `click_blocks`, and an archive may hold clicks of its own links only.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pymongo import IndexModel
+
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.driver.mongo import Database
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ByField
+
+NAME = "purged_links"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("org_id")],
+    owned_by=ByField(),
+    personal=NotPersonal("ids of links"),
+    retention=NoRetention("clicks in archives may name the link as long as there are any"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("small, and only for links that were deleted for good"),
+)
+
+
+async def add_purged_link(database: Database, link_id: LinkId, org_id: OrgId, now: datetime) -> None:
+    """Note that the organization's link is deleted for good. A second time changes nothing."""
+    kept = {"org_id": org_id, "at": now.replace(microsecond=0)}
+    await database[NAME].update_one({"_id": link_id}, {"$setOnInsert": kept}, upsert=True)

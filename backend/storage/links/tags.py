@@ -1,0 +1,131 @@
+"""The `tags` collection: the tags that an organization gives to its links.
+
+A link holds ids of tags (`tag_ids`). So a tag is renamed by one write, and deleted by one: from that moment
+it is on no link any more. Its id stays in links until their tags are changed, and stands for nothing. What
+the ids stand for is noted in the feed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+
+from backend.domain.feed.facts import Fact, tag_fact
+from backend.domain.fields.item_names import name_key
+from backend.domain.ids import OrgId, TagId
+from backend.domain.links.links import Link
+from backend.domain.links.tags import MOST_TAGS, Tag, default_color
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.links import links
+from backend.storage.links.named_items import NamedItems, items_collection
+from backend.storage.outbox import entries
+
+NAME = "tags"
+COLLECTION = items_collection(NAME)
+_TAGS = NamedItems(NAME, Tag, MOST_TAGS)
+
+
+async def create_tag(database: Database, org_id: OrgId, name: str, color: str | None, now: datetime) -> Tag:
+    """Store a new tag, with a colour of its name if none is given. Raises NameTaken and TooManyItems."""
+    made = now.replace(microsecond=0)
+    tag = Tag(TagId(str(uuid.uuid4())), org_id, name, color or default_color(name), made)
+
+    async def work(session: ClientSession) -> None:
+        await _TAGS.add(database, tag, session)
+        await _note(database, session, org_id, tag_fact(tag.id, tag.name))
+
+    await in_transaction(database, work)
+    return tag
+
+
+def to_document(tag: Tag) -> Document:
+    """The tag as it is stored."""
+    return _TAGS.to_document(tag)
+
+
+async def list_tags(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[Tag]:
+    """All tags of the organization, by name."""
+    return await _TAGS.all_of(database, org_id, session)
+
+
+async def find_tag(database: Database, org_id: OrgId, name: str) -> Tag:
+    """The organization's tag of this name, in any case. Raises NameUnknown."""
+    return await _TAGS.find(database, org_id, name)
+
+
+async def find_tag_by_id(database: Database, org_id: OrgId, tag_id: TagId) -> Tag | None:
+    """The organization's tag with this id; None if it has none."""
+    return next(iter(await _TAGS.with_ids(database, org_id, [tag_id])), None)
+
+
+async def change_tag(
+    database: Database, org_id: OrgId, name: str, *, new_name: str | None = None, color: str | None = None
+) -> Tag:
+    """Give the tag another name or colour, on all links at once. Raises NameUnknown and NameTaken."""
+    changes = {"name": new_name, "color": color}
+    given = {each: value for each, value in changes.items() if value is not None}
+    changed: list[Tag] = []
+
+    async def work(session: ClientSession) -> None:
+        changed[:] = [await _TAGS.change(database, org_id, name, given, session=session)]
+        if new_name is not None:
+            await _note(database, session, org_id, tag_fact(changed[0].id, changed[0].name))
+
+    await in_transaction(database, work)
+    return changed[0]
+
+
+async def delete_tag(database: Database, org_id: OrgId, name: str) -> None:
+    """Delete the tag, which takes it off all links at once. Raises NameUnknown."""
+
+    async def work(session: ClientSession) -> None:
+        deleted = await _TAGS.delete(database, org_id, name, session)
+        await _note(database, session, org_id, tag_fact(deleted.id, None))
+
+    await in_transaction(database, work)
+
+
+async def _note(database: Database, session: ClientSession, org_id: OrgId, fact: Fact) -> None:
+    await entries.note(database, session, {org_id: [fact]})
+
+
+async def find_known_tags(
+    database: Database,
+    session: ClientSession | None,
+    org_id: OrgId,
+    names: Iterable[str],
+    ids: Iterable[TagId] = (),
+) -> dict[str, TagId]:
+    """Those of the organization's tags that have these names or ids: ids by the keys of their names."""
+    either = [{"key": {"$in": list({name_key(each) for each in names})}}, {"_id": {"$in": list(set(ids))}}]
+    wanted = {"org_id": org_id, "$or": either}
+    cursor = database[NAME].find(wanted, {"key": 1}, session=session)
+    return {found["key"]: found["_id"] async for found in cursor}
+
+
+async def find_tags_of(
+    database: Database, some: Iterable[Link], session: ClientSession | None = None
+) -> dict[TagId, Tag]:
+    """The tags of these links, by id, as they are now. Each link has only its organization's."""
+    ids: dict[OrgId, set[str]] = {}
+    for link in some:
+        if link.tag_ids:
+            ids.setdefault(link.org_id, set()).update(link.tag_ids)
+    return {
+        tag.id: tag
+        for org_id, wanted in ids.items()
+        for tag in await _TAGS.with_ids(database, org_id, list(wanted), session)
+    }
+
+
+async def count_tagged_links(database: Database, org_id: OrgId) -> dict[TagId, int]:
+    """How many links have each tag, without archived ones. It reads each link that has one."""
+    tagged = links.TAGGED | {"org_id": org_id, "archived_at": None}
+    stages: list[Document] = [
+        {"$match": tagged},
+        {"$project": {"tag_ids": 1}},
+        {"$unwind": "$tag_ids"},
+        {"$group": {"_id": "$tag_ids", "links": {"$sum": 1}}},
+    ]
+    return {each["_id"]: each["links"] async for each in database[links.NAME].aggregate(stages)}

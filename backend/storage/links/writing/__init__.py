@@ -1,0 +1,1 @@
+"""How links are created, changed, held and archived."""

@@ -1,0 +1,98 @@
+"""Finds links that would send visitors in a circle through short URLs of this service."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from backend.domain.errors import InvalidField
+from backend.domain.links.destinations.destination import possible_targets
+from backend.domain.links.input import Changes
+from backend.domain.links.links import LEADING_FIELDS, Link
+from backend.domain.links.rules import rule_targets
+from backend.domain.web.client import Platform
+from backend.domain.web.short_urls import parse_short_url
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import resolve_link
+
+# The domain and path of a link, and how a link is found by them.
+DomainPath = tuple[str, str]
+FindLink = Callable[[DomainPath], Awaitable[Link | None]]
+# A chain of more short URLs than this counts as a loop.
+_LONGEST_CHAIN = 10
+# At most this many links are followed, since each may lead to several others.
+_MOST_LINKS = 60
+# So many addresses are looked up at most. Rules of one link may lead to 500 pages that are no links at all.
+_MOST_PLACES = 1_000
+# A platform, and whether it is a browser that asks: each may be led differently.
+Traveller = tuple[Platform, bool]
+_TRAVELLERS: list[Traveller] = [
+    (platform, is_browser) for platform in Platform for is_browser in (True, False)
+]
+_DECIDES_WHERE = {*LEADING_FIELDS, "rules", "max_clicks", "password_hash", "ios_behavior", "android_behavior"}
+
+
+def may_loop(changes: Changes) -> bool:
+    """Whether the changes have a field that says where the link leads, so that it must be checked."""
+    return not _DECIDES_WHERE.isdisjoint(changes)
+
+
+async def refuse_loop(database: Database, link: Link, resolve: FindLink | None = None) -> None:
+    """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
+    if name := await looping_field(database, link, resolve):
+        raise InvalidField(name, "must not lead back to the link's own short URL")
+
+
+async def looping_field(database: Database, link: Link, resolve: FindLink | None = None) -> str | None:
+    """The first of the link's fields that makes a loop; None if there is none.
+
+    A field makes a loop if it leads a visitor back to the link's own short URL, into another loop, or through
+    too many links. The link itself need not be stored. `resolve` finds the other links; by default in the
+    database.
+    """
+
+    async def in_database(place: DomainPath) -> Link | None:
+        return await resolve_link(database, *place)
+
+    search = _Search((link.domain, link.path), resolve or in_database)
+    looping = {name for traveller in _TRAVELLERS for name in await search.looping_fields(link, traveller)}
+    return next((name for name in (*LEADING_FIELDS, *rule_targets(link.rules)) if name in looping), None)
+
+
+class _Search:
+    """Follows the addresses of links. Each link on the way is read only once."""
+
+    def __init__(self, origin: DomainPath, resolve: FindLink) -> None:
+        self._origin = origin
+        self._resolve = resolve
+        self._known: dict[DomainPath, Link | None] = {}
+        self._links = 0
+
+    async def looping_fields(self, link: Link, traveller: Traveller) -> list[str]:
+        """The link's fields that lead this visitor in a circle."""
+        targets = possible_targets(link, *traveller)
+        return [name for name, url in targets.items() if await self._loops(url, traveller)]
+
+    async def _loops(self, url: str, traveller: Traveller) -> bool:
+        """Whether the chain of links that starts at this URL forms a loop or is too long."""
+        reached = places([url])
+        for _ in range(_LONGEST_CHAIN):
+            if not reached:
+                return False
+            if self._origin in reached or len(self._known.keys() | reached) > _MOST_PLACES:
+                return True
+            links = [link for place in reached if (link := await self._find(place))]
+            if self._links > _MOST_LINKS:
+                return True
+            reached = places(url for link in links for url in possible_targets(link, *traveller).values())
+        return bool(reached)
+
+    async def _find(self, place: DomainPath) -> Link | None:
+        if place not in self._known:
+            self._known[place] = await self._resolve(place)
+            self._links += self._known[place] is not None
+        return self._known[place]
+
+
+def places(urls: Iterable[str]) -> set[DomainPath]:
+    """The places of links at these addresses, whether there is one or not."""
+    return {place for url in urls if (place := parse_short_url(url))}

@@ -1,0 +1,45 @@
+"""Changes of a stored link that its organization did not ask for, told in its feed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from backend.domain.ids import LinkId
+from backend.domain.links.links import Link
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.links import links
+from backend.storage.links.feed_facts import changed_fact
+from backend.storage.outbox import entries
+
+
+async def change_told(database: Database, query: Document, change: Document, at: datetime) -> Link | None:
+    """Change the link that this query finds, at this time, as this update says.
+
+    Returns the link as it is now; None if there is none.
+    """
+    return await in_thread(database, lambda blocking: _transact(blocking, query, change, at))
+
+
+def _transact(database: BlockingDatabase, query: Document, change: Document, at: datetime) -> Link | None:
+    return transact(database, lambda session: _change(database, session, query, change, at))
+
+
+def _change(
+    database: BlockingDatabase, session: BlockingSession, query: Document, change: Document, at: datetime
+) -> Link | None:
+    before = database[links.NAME].find_one_and_update(query, change, session=session)
+    if before is None:
+        return None
+    after = database[links.NAME].find_one({"_id": before["_id"], "org_id": before["org_id"]}, session=session)
+    assert after is not None  # both are of one transaction
+    changed = links.from_document(after)
+    fact = changed_fact(links.from_document(before), changed, at)
+    entries.note_blocking(database, session, {changed.org_id: [fact]})
+    return changed
+
+
+async def mark_used_up(database: Database, link_id: LinkId, max_clicks: int, at: datetime) -> None:
+    """Note that the link has let all of these clicks through, unless its limit is another one by now."""
+    limited = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
+    await change_told(database, limited, {"$set": {"limits.is_used_up": True}}, at)

@@ -1,0 +1,34 @@
+"""The `feed_heads` collection: the last place that was given to an entry of each organization's feed.
+
+`stamp` is that entry's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.ownership import ById
+
+NAME = "feed_heads"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=ById(),
+    personal=NotPersonal("a number"),
+    retention=NoRetention("a number; a place is never given twice, even where its entry is gone"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("it is with the entries, so that one shard places them by itself"),
+)
+
+
+async def find_heads(
+    database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
+) -> dict[OrgId, int]:
+    """The last places in the feeds of these organizations; 0 where nothing has one."""
+    wanted = list(org_ids)
+    known = database[NAME].find({"_id": {"$in": wanted}}, session=session)
+    places = {OrgId(each["_id"]): int(each["place"]) async for each in known}
+    return {org_id: places.get(org_id, 0) for org_id in wanted}

@@ -1,0 +1,185 @@
+"""The sequencer: gives the entries that wait their places, and so makes the one order of each feed.
+
+One process does it at a time, by a lease. The lease only saves work: two at once conflict on the head of the
+organization's feed, and MongoDB lets one of them through (docs/decisions/feed.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import timedelta
+
+from bson import Binary, Timestamp
+from bson.binary import UUID_SUBTYPE
+from pymongo import UpdateOne
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.ids import OrgId
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact_once
+from backend.storage.driver.mongo import Database, Document, StorageError, is_conflict, is_unreachable
+from backend.storage.outbox import entries, heads
+from backend.storage.processes.leases import end_lease, find_former_holder, take_lease
+
+LEASE = "feed"
+_LEASE = timedelta(seconds=3)
+_RENEW_EVERY = 1.0
+# Seconds between two looks at what waits, and where nothing has come for some time.
+_BETWEEN = 0.05
+_BETWEEN_IDLE = 0.15
+_IDLE_AFTER = 1.0
+# Entries that get their places in one transaction at most.
+MOST_AT_ONCE = 1_000
+_WAITING: Document = {"waits": True}
+_OLDEST_FIRST = [("stamp", 1)]  # also names the index; without it MongoDB reads the whole collection
+
+
+class _Overtaken(Exception):
+    """Another sequencer moves the head of the same feed."""
+
+
+class Sequencer:
+    """Places entries in the background, in one process of all at a time.
+
+    All its transactions are of one session, whose id is the lease's holder. So the next holder can end a
+    transaction that a killed or stopped one has left open, which MongoDB would keep for a minute.
+    """
+
+    def __init__(self, database: Database, on_placed: Callable[[], object] = lambda: None) -> None:
+        self._database = database
+        self._on_placed = on_placed
+        self._at_once = MOST_AT_ONCE
+        self._task = BackgroundTask("giving events their places in the feed", self._go_on)
+
+    def start(self) -> None:
+        """Start to place what waits, whenever no other process does."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop; another process goes on at once."""
+        await self._task.stop()
+
+    async def _go_on(self) -> None:
+        session = await in_thread(self._database, lambda database: database.client.start_session())
+        holder = bytes(session.session_id["id"]).hex()
+        try:
+            while True:
+                if await take_lease(self._database, LEASE, holder, _LEASE):
+                    await self._end_former(holder)
+                    await self._place_while_held(session, holder)
+                else:
+                    await asyncio.sleep(_RENEW_EVERY)
+        finally:
+            await self._end_lease(holder)
+
+    async def _place_while_held(self, session: BlockingSession, holder: str) -> None:
+        """Place what waits until another process has the lease."""
+        renewed = last_placed = time.monotonic()
+        while True:
+            placed = await self._place(session)
+            now = time.monotonic()
+            if placed:
+                last_placed = now
+                self._on_placed()
+            if placed < self._at_once:
+                await asyncio.sleep(_BETWEEN if now < last_placed + _IDLE_AFTER else _BETWEEN_IDLE)
+            if now > renewed + _RENEW_EVERY:
+                renewed = now
+                if not await take_lease(self._database, LEASE, holder, _LEASE):
+                    return
+
+    async def _place(self, session: BlockingSession) -> int:
+        """Place as many at once as get through, since a transaction has some seconds and so much memory."""
+        at_once = self._at_once
+        try:
+            placed = await in_thread(self._database, lambda database: _place(database, session, at_once))
+        except StorageError:
+            self._at_once = max(1, at_once // 2)
+            raise
+        if placed == at_once:
+            self._at_once = min(2 * at_once, MOST_AT_ONCE)
+        return placed
+
+    async def _end_former(self, holder: str) -> None:
+        """End what a holder has left open whose lease has run out."""
+        former = await find_former_holder(self._database, LEASE)
+        if former and former != holder:
+            session = {"id": Binary(bytes.fromhex(former), UUID_SUBTYPE)}
+            await self._database.client.admin.command("killSessions", [session])
+
+    async def _end_lease(self, holder: str) -> None:
+        try:
+            await end_lease(self._database, LEASE, holder)
+        except StorageError as error:
+            if not is_unreachable(error):
+                raise
+
+
+async def place_waiting(database: Database, at_once: int = MOST_AT_ONCE) -> int:
+    """Give the first entries that wait their places. Returns how many got one.
+
+    None does if another sequencer is at it. Raises StorageError.
+    """
+
+    def work(database: BlockingDatabase) -> int:
+        with database.client.start_session() as session:
+            return _place(database, session, at_once)
+
+    return await in_thread(database, work)
+
+
+async def place_all(database: Database, org_id: OrgId) -> None:
+    """Return once everything has its place that was noted in the organization's feed until now.
+
+    So who asks for the newest does not wait for the sequencer's next look. Raises StorageError.
+    """
+    own = _WAITING | {"org_id": org_id}
+    last = await database[entries.NAME].find_one(own, {"stamp": 1}, sort=[("stamp", -1)])
+    until_now: Document = own | {"stamp": {"$lte": last["stamp"]}} if last else own
+    while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
+        if not await place_waiting(database):
+            await asyncio.sleep(_BETWEEN / 5)
+
+
+def _place(database: BlockingDatabase, session: BlockingSession, at_once: int) -> int:
+    # Nearly always nothing waits, and a transaction would be five times the work.
+    if database[entries.NAME].find_one(_WAITING, {"_id": 1}, sort=_OLDEST_FIRST) is None:
+        return 0
+    try:
+        return transact_once(session, lambda session: _place_in(database, session, at_once))
+    except _Overtaken:
+        return 0
+
+
+def _place_in(database: BlockingDatabase, session: BlockingSession, at_once: int) -> int:
+    found = database[entries.NAME].find(_WAITING, {"org_id": 1, "stamp": 1}, session=session)
+    waiting: defaultdict[OrgId, list[Document]] = defaultdict(list)
+    for entry in found.sort(_OLDEST_FIRST).limit(at_once):
+        waiting[entry["org_id"]].append(entry)
+    if not waiting:
+        return 0
+    known = database[heads.NAME].find({"_id": {"$in": list(waiting)}}, session=session)
+    before = {OrgId(each["_id"]): each for each in known}
+    placed, moved = [], []
+    for org_id, own in waiting.items():
+        head = before.get(org_id, {})
+        place, stamp = int(head.get("place", 0)), head.get("stamp", Timestamp(0, 1))
+        for entry in own:
+            place, stamp = place + 1, max(stamp, entry["stamp"])
+            # By its id alone MongoDB finds it without planning: that halves what a transaction costs.
+            placed.append(
+                UpdateOne(
+                    {"_id": entry["_id"]}, {"$set": {"place": place, "stamp": stamp}, "$unset": {"waits": ""}}
+                )
+            )
+        moved.append(UpdateOne({"_id": org_id}, {"$set": {"place": place, "stamp": stamp}}, upsert=True))
+    try:  # first of all: here two sequencers meet
+        database[heads.NAME].bulk_write(moved, session=session, ordered=False)
+    except StorageError as error:
+        if is_conflict(error):
+            raise _Overtaken from error
+        raise
+    database[entries.NAME].bulk_write(placed, session=session, ordered=False)
+    return len(placed)

@@ -1,0 +1,103 @@
+"""Waiting for news in feeds: one look at a time for all who wait in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.feed.cursor import Cursor
+from backend.domain.ids import OrgId
+from backend.storage.driver.mongo import Database
+from backend.storage.outbox.heads import find_heads
+
+# Readers of one organization that may follow its feed in a process at a time: each holds a connection.
+MOST_READERS = 100
+# Seconds between two looks while somebody waits.
+_BETWEEN = 0.1
+# How long a wait lasts that begins while the service stops: who asks again and again must not spin.
+_HELD_AT_END = 0.5
+
+
+class FeedWatch:
+    """Knows how far the feeds are for which somebody waits. Nothing is asked while nobody does."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._readers: Counter[OrgId] = Counter()
+        self._waiting: Counter[OrgId] = Counter()
+        self._heads: dict[OrgId, int] = {}
+        self._wanted = asyncio.Event()
+        self._looked = asyncio.Condition()
+        self._task = BackgroundTask("looking for news in feeds", self._go_on)
+        self.is_ending = False
+
+    def start(self) -> None:
+        """Start to look, whenever somebody waits."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop to look."""
+        await self._task.stop()
+
+    async def end_waits(self) -> None:
+        """Let go of all who wait, since the service stops; `is_ending` from now on."""
+        self.is_ending = True
+        async with self._looked:
+            self._looked.notify_all()
+
+    def has_room(self, org_id: OrgId) -> bool:
+        """Whether one more reader may follow the organization's feed."""
+        return self._readers[org_id] < MOST_READERS
+
+    @contextmanager
+    def reader(self, org_id: OrgId) -> Iterator[None]:
+        """For the length of the block, somebody follows the organization's feed."""
+        self._readers[org_id] += 1
+        try:
+            yield
+        finally:
+            _take_one(self._readers, org_id)
+
+    async def wait(self, org_id: OrgId, cursor: Cursor, seconds: float) -> bool:
+        """Wait until the organization's feed may go on behind the cursor, for so long at most.
+
+        Returns whether it does.
+        """
+        if self.is_ending:
+            await asyncio.sleep(min(_HELD_AT_END, seconds))
+            return False
+        self._waiting[org_id] += 1
+        self._wanted.set()
+        try:
+            async with asyncio.timeout(seconds), self._looked:
+                await self._looked.wait_for(lambda: self.is_ending or self._goes_on(org_id, cursor))
+        except TimeoutError:
+            return False
+        finally:
+            if not _take_one(self._waiting, org_id):
+                self._heads.pop(org_id, None)
+        return not self.is_ending
+
+    def _goes_on(self, org_id: OrgId, cursor: Cursor) -> bool:
+        return self._heads.get(org_id, 0) >= cursor.place
+
+    async def _go_on(self) -> None:
+        while True:
+            await self._wanted.wait()
+            if not self._waiting:
+                self._wanted.clear()
+                continue
+            found = await find_heads(self._database, list(self._waiting))
+            self._heads = {org_id: place for org_id, place in found.items() if org_id in self._waiting}
+            async with self._looked:
+                self._looked.notify_all()
+            await asyncio.sleep(_BETWEEN)
+
+
+def _take_one(counts: Counter[OrgId], org_id: OrgId) -> int:
+    """One less; the number that is left."""
+    counts[org_id] -= 1
+    return counts[org_id] or counts.pop(org_id) or 0

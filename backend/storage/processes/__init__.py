@@ -1,0 +1,1 @@
+"""What processes of the service share out: leases, heartbeats, and work that is done again and again."""

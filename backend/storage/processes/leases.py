@@ -1,0 +1,82 @@
+"""The `leases` collection: what only one process does at a time.
+
+A lease ends by itself, so that somebody else goes on for who was killed. All times are by the database's
+clock, which is the same for all. Who was only stopped may go on after its lease has ended: what it then
+writes must be refused by other means, or be harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from pymongo import ReturnDocument
+
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.schema.ownership import Nobodys
+
+NAME = "leases"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("who does what is the installation"),
+    personal=NotPersonal("names of work"),
+    retention=NoRetention("one small document for each kind of work"),
+    archived=NotArchived("who does what is the installation"),
+    shard_key=StaysWhole("one small document for each kind of work"),
+)
+_LONG_AGO = 3_600_000  # milliseconds
+
+
+async def take_lease(database: Database, name: str, holder: str, duration: timedelta) -> bool:
+    """Take or renew the lease with this name. Returns whether the holder has it for so long now."""
+    is_free: Document = {
+        "$or": [
+            {"$eq": ["$holder", {"$literal": holder}]},
+            {"$lte": [{"$ifNull": ["$until", "$$NOW"]}, "$$NOW"]},
+        ]
+    }
+    until: Document = {"$add": ["$$NOW", duration // timedelta(milliseconds=1)]}
+    is_taken_over = {"$and": [is_free, {"$ne": ["$holder", {"$literal": holder}]}]}
+    change = {
+        "former": {"$cond": [is_taken_over, "$holder", "$former"]},
+        "holder": {"$cond": [is_free, {"$literal": holder}, "$holder"]},
+        "until": {"$cond": [is_free, until, "$until"]},
+    }
+    try:
+        found = await database[NAME].find_one_and_update(
+            {"_id": name}, [{"$set": change}], upsert=True, return_document=ReturnDocument.AFTER
+        )
+    except StorageError as error:
+        if is_duplicate(error):  # two made it at once
+            return False
+        raise
+    return bool(found["holder"] == holder)
+
+
+async def find_former_holder(database: Database, name: str) -> str | None:
+    """Who had the lease before its holder and has not ended it, but was killed or stopped. None: nobody."""
+    found = await database[NAME].find_one({"_id": name}, {"former": 1})
+    former: str | None = (found or {}).get("former")
+    return former
+
+
+async def live_leases(database: Database, prefix: str) -> set[str]:
+    """The names of the leases that somebody has now and that begin so."""
+    lasts = {"$expr": {"$gt": ["$until", "$$NOW"]}}
+    found = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **lasts}, {"_id": 1})
+    return {str(each["_id"]) async for each in found}
+
+
+async def forget_leases(database: Database, prefix: str) -> None:
+    """Delete the leases that begin so and ended an hour ago: where each holder has one of its own."""
+    ended = {"$expr": {"$lt": ["$until", {"$subtract": ["$$NOW", _LONG_AGO]}]}}
+    await database[NAME].delete_many({"_id": {"$regex": f"^{re.escape(prefix)}"}, **ended})
+
+
+async def end_lease(database: Database, name: str, holder: str) -> None:
+    """Let somebody else take it at once."""
+    await database[NAME].update_one(
+        {"_id": name, "holder": holder}, [{"$set": {"holder": None, "until": "$$NOW"}}]
+    )

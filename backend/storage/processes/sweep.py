@@ -1,0 +1,45 @@
+"""Work that a service does again and again, beside requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.storage.driver.mongo import StorageError, is_unreachable
+
+# How long it waits at most where MongoDB is away.
+_REST = timedelta(seconds=30)
+
+
+class Sweep:
+    """Does `work` at the start and again so much after each end. Where MongoDB is away, it tries again soon.
+
+    `name` says what the work does, such as "finishing deletions". Other errors are logged and counted, as
+    `BackgroundTask` says.
+    """
+
+    def __init__(self, name: str, work: Callable[[], Awaitable[object]], every: timedelta) -> None:
+        self._work = work
+        self._every = every
+        self._task = BackgroundTask(name, self._go_on)
+
+    def start(self) -> None:
+        """Start the work."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop, also in the middle of the work."""
+        await self._task.stop()
+
+    async def _go_on(self) -> None:
+        while True:
+            pause = self._every
+            try:
+                await self._work()
+            except StorageError as error:
+                if not is_unreachable(error):
+                    raise
+                pause = min(pause, _REST)
+            await asyncio.sleep(pause.total_seconds())

@@ -1,0 +1,243 @@
+"""Stores the calls of many requests in one transaction: all of them or none, and each only once.
+
+domain/sales/intake decides what to write. This file reads what the decision needs, and writes the result.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pymongo import UpdateMany, UpdateOne
+from pymongo.errors import BulkWriteError
+
+from backend.domain.ids import OrgId
+from backend.domain.sales.intake import (
+    ONCE_FIELDS,
+    Decisions,
+    DeviceKey,
+    Known,
+    OnceKey,
+    Result,
+    call_key,
+    decide,
+    devices_of,
+    late_touches,
+    once_key,
+)
+from backend.domain.sales.records import Record, RecordKey
+from backend.domain.visitors.attribution import Device
+from backend.domain.visitors.batches import Batch
+from backend.domain.visitors.calls import Kind
+from backend.storage.accounts.organizations import read_retention_days
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
+from backend.storage.driver.mongo import Database, Document, is_duplicate, run_to_the_end
+from backend.storage.outbox.entries import AgesBy, note_blocking
+from backend.storage.sales import conversions, leads
+from backend.storage.visitors import calls, counted_once, devices, events, identities, records
+from backend.storage.visitors.dated_writes import Days, Written, keep_dates_right
+
+_RECORDS = {
+    Kind.LEAD: leads.COLLECTION,
+    Kind.CONVERSION: conversions.COLLECTION,
+    Kind.EVENT: events.COLLECTION,
+}
+_Reader = Callable[[BlockingDatabase, BlockingSession, Sequence[Batch]], Known]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What was decided and stored. `is_dated` says if the retention days were the same after the commit."""
+
+    decisions: Decisions
+    is_dated: bool
+
+
+async def store_batches(database: Database, batches: Sequence[Batch]) -> list[list[Result]]:
+    """Store the calls of these requests. Returns a result for each call of each batch.
+
+    When it returns, everything is stored with `w: majority`. If it raises, nothing of it counts as stored and
+    the requests may be sent again.
+    """
+    days: Days = {batch.org_id: batch.retention_days for batch in batches}
+    stored = await in_thread(database, lambda blocking: _store_once(blocking, batches, days))
+    if not stored.is_dated:
+        await run_to_the_end(keep_dates_right(database, _written(stored.decisions), days))
+    return stored.decisions.results
+
+
+def _store_once(database: BlockingDatabase, batches: Sequence[Batch], days: Days) -> _Stored:
+    try:
+        return _store(database, batches, days, _expect_news)
+    except BulkWriteError as error:
+        if not is_duplicate(error):
+            raise
+        return _store(database, batches, days, _look_behind)
+
+
+def _store(database: BlockingDatabase, batches: Sequence[Batch], days: Days, read: _Reader) -> _Stored:
+    def work(session: BlockingSession) -> Decisions:
+        known = read(database, session, batches)
+        known = replace(known, records=_late_records(database, session, batches, known))
+        decisions = decide(batches, known)
+        _write(database, session, known, decisions, days)
+        return decisions
+
+    decisions = transact(database, work)
+    # A change of the days during the transaction did not see its documents. So they are read after it.
+    return _Stored(decisions, read_retention_days(database, days) == days)
+
+
+def _expect_news(database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]) -> Known:
+    """What is known, assuming that none of the calls is stored, which is nearly always true.
+
+    If one is, a unique index refuses the writes.
+    """
+    return Known(
+        counted=counted_once.find_restored(database, session, _once_keys(batches)),
+        devices=_find_devices(database, session, batches),
+    )
+
+
+def _look_behind(database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]) -> Known:
+    """What is known, including which of these calls are stored already.
+
+    It also looks for their records: these may still exist when the marks of the calls have expired.
+    """
+    arrived = [(batch, each.call) for batch in batches for each in batch.calls]
+    call_keys = [call_key(batch, call) for batch, call in arrived]
+    found = [
+        calls.find_known(database, session, call_keys, collection.name)
+        for collection in (calls.COLLECTION, *_RECORDS.values())
+    ]
+    counted = counted_once.find_counted(database, session, _once_keys(batches))
+    told = _find_told(database, session, counted)
+    return Known(
+        calls=frozenset().union(*found),
+        counted=counted,
+        devices=_find_devices(database, session, batches, told.values()),
+        told=told,
+    )
+
+
+def _find_told(
+    database: BlockingDatabase, session: BlockingSession, counted: Iterable[OnceKey]
+) -> dict[OnceKey, Record]:
+    """The records of ids that were counted, as far as they are still there."""
+    ids: defaultdict[tuple[OrgId, Kind], list[str]] = defaultdict(list)
+    for org_id, kind, own_id in counted:
+        ids[org_id, kind].append(own_id)
+    found: dict[OnceKey, Record] = {}
+    for (org_id, kind), own_ids in ids.items():
+        condition = records.having(org_id, ONCE_FIELDS[kind], own_ids)
+        for each in records.find_records(database, session, _RECORDS[kind].name, kind, condition):
+            found[org_id, kind, each.fields[ONCE_FIELDS[kind]]] = each
+    return found
+
+
+def _late_records(
+    database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch], known: Known
+) -> dict[DeviceKey, list[Record]]:
+    """Stored records of devices with touches that arrived late. Nearly always there are none."""
+    found: dict[DeviceKey, list[Record]] = {}
+    for device, at in late_touches(batches, known.devices).items():
+        condition = records.since(device, at)
+        for kind, collection in _RECORDS.items():
+            found.setdefault(device, []).extend(
+                records.find_records(
+                    database, session, collection.name, kind, condition, most=records.MOST_CREDITED
+                )
+            )
+    return found
+
+
+def _once_keys(batches: Iterable[Batch]) -> set[OnceKey]:
+    arrived = ((batch, each.call) for batch in batches for each in batch.calls)
+    return {key for batch, call in arrived if (key := once_key(batch, call))}
+
+
+def _find_devices(
+    database: BlockingDatabase,
+    session: BlockingSession,
+    batches: Iterable[Batch],
+    told: Iterable[Record] = (),
+) -> dict[DeviceKey, Device]:
+    keys = devices_of(batches)
+    keys |= {(each.org_id, one.device_id) for each in told for one in each.tellings if one.device_id}
+    return devices.find_devices(database, session, keys) if keys else {}
+
+
+def _write(
+    database: BlockingDatabase, session: BlockingSession, known: Known, decisions: Decisions, days: Days
+) -> None:
+    """Write what was decided, one collection after another.
+
+    Devices come first: there, two transactions can conflict.
+    """
+    changes = [
+        devices.update(device, known.devices.get(key), days.get(device.org_id))
+        for key, device in decisions.devices.items()
+    ]
+    if changes:
+        database[devices.NAME].bulk_write(changes, session=session, ordered=False)
+    for name, documents in _new_documents(decisions, days).items():
+        if documents:
+            database[name].insert_many(documents, session=session, ordered=False)
+    if links := _identity_changes(decisions, days):
+        database[identities.NAME].bulk_write(links, session=session)
+    before = {each.key: each for each in known.told.values()}
+    for kind, collection in _RECORDS.items():
+        if updates := _record_changes(kind, decisions, before, days):
+            database[collection.name].bulk_write(updates, session=session, ordered=False)
+    note_blocking(database, session, decisions.facts, AgesBy.VISITORS)
+
+
+def _new_documents(decisions: Decisions, days: Days) -> dict[str, list[Document]]:
+    """What is inserted, by collection."""
+    return {
+        calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
+        counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
+        **_record_documents(decisions.records.values(), days),
+    }
+
+
+def _identity_changes(decisions: Decisions, days: Days) -> list[UpdateOne | UpdateMany]:
+    """What changes of identities: new ones, and how long those of devices that came again are kept."""
+    known = [device for device in decisions.devices.values() if device.customers]
+    return [
+        *(identities.update(each, days.get(each.org_id)) for each in decisions.identities),
+        *(identities.renewal(device, days.get(device.org_id)) for device in known),
+    ]
+
+
+def _record_changes(
+    kind: Kind, decisions: Decisions, before: Mapping[RecordKey, Record], days: Days
+) -> list[UpdateOne]:
+    """What changes of records of this kind that are stored already, and were so `before`."""
+    completed = [each for each in decisions.completed.items() if each[0][0] is kind]
+    credited = [each for each in decisions.credited.items() if each[0][0] is kind]
+    return [
+        *(records.completion(before[key], record, days.get(record.org_id)) for key, record in completed),
+        *(records.credit_update(key[1:], credit) for key, credit in credited),
+    ]
+
+
+def _written(decisions: Decisions) -> Iterable[Written]:
+    """What was written to collections with a retention time."""
+    for org_id, device_id in decisions.devices:
+        yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
+        yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
+    for identity in decisions.identities:
+        if identity.device_id is None:
+            yield Written(identities.COLLECTION, identity.org_id, {"_id": identities.own_id(identity)})
+    for record in (*decisions.records.values(), *decisions.completed.values()):
+        yield Written(_RECORDS[record.kind], record.org_id, {"_id": records.record_id(record)})
+
+
+def _record_documents(decided: Iterable[Record], days: Days) -> dict[str, list[Document]]:
+    documents: dict[str, list[Document]] = {}
+    for each in decided:
+        collection = _RECORDS[each.kind]
+        documents.setdefault(collection.name, []).append(records.document(each, days.get(each.org_id)))
+    return documents

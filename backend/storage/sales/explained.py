@@ -1,0 +1,141 @@
+"""Reads a single sale with all that its credit follows from, and explains it (domain/sales/explanation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.clicks.clicks import Click
+from backend.domain.clicks.ids import ClickPlace
+from backend.domain.fields.money import digits_of, in_units, of_units
+from backend.domain.ids import CallId, DeviceId, LinkId, OrgId
+from backend.domain.links.links import Link
+from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.explanation import Explanation, explain
+from backend.domain.sales.histories import History, RefundFact, SaleFacts, customer_of
+from backend.domain.sales.refunds import Refund
+from backend.domain.visitors.attribution import Device, Touch
+from backend.domain.visitors.calls import Kind
+from backend.storage.clicks.places import find_click
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.links.links import find_links
+from backend.storage.sales import conversions
+from backend.storage.sales.refunds import refunds_of
+from backend.storage.visitors import devices, identities, records
+from backend.storage.visitors.calls import key_of
+
+_MOST_CLICKS = 20  # each is looked for in the blocks of its day
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSale:
+    """A sale with the explanation of its credit, and the links and clicks that this names.
+
+    Amounts of the explanation are in units of ten to the power of minus `digits`.
+    """
+
+    id: CallId
+    transaction_id: str
+    at: datetime
+    received_at: datetime
+    device_id: DeviceId | None
+    currency: str
+    revenue: Decimal
+    refunds: Sequence[Refund]
+    digits: int
+    explanation: Explanation
+    links: Mapping[LinkId, Link]
+    clicks: Mapping[ClickPlace, Click]
+
+    @property
+    def refunded(self) -> Decimal:
+        """What was paid back."""
+        return sum((each.amount for each in self.refunds), Decimal())
+
+    def amount(self, units: Fraction) -> Decimal:
+        """An amount of the explanation in the currency's main unit, rounded to its decimals."""
+        return of_units(units, self.digits)
+
+
+async def explain_sale(
+    database: Database, org_id: OrgId, transaction_id: str, rules: CreditRules
+) -> ExplainedSale | None:
+    """The organization's sale with this transaction_id, explained by these rules; None if there is none.
+
+    Everything is read as it was at one moment.
+    """
+    async with await database.client.start_session(snapshot=True) as session:
+        condition = records.having(org_id, "transaction_id", [transaction_id])
+        found = await database[conversions.NAME].find_one(condition, session=session)
+        if found is None:
+            return None
+        revenue = found["revenue"].to_decimal()
+        digits = digits_of(revenue, found["currency"])
+        sale = _facts(found, digits, rules)
+        read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
+        known = await in_thread(database, read)
+    explanation = await beside_the_loop(partial(explain, sale, known, rules))
+    _, call_id = key_of(found["_id"])
+    verdicts = (explanation.verdict, *explanation.others)
+    touches = [each.touch for each in explanation.steps] + [
+        share.touch for each in verdicts for share in each.shares
+    ]
+    link_ids = {each.link_id for each in touches if each and each.link_id}
+    places = {(each.link_id, each.click) for each in touches if each and each.link_id and each.click}
+    return ExplainedSale(
+        id=call_id,
+        transaction_id=transaction_id,
+        at=sale.at,
+        received_at=sale.received_at,
+        device_id=sale.device_id,
+        currency=found["currency"],
+        revenue=revenue,
+        refunds=refunds_of(found),
+        digits=digits,
+        explanation=explanation,
+        links=await find_links(database, link_ids, org_id),
+        clicks=await _clicks(database, org_id, places),
+    )
+
+
+def _facts(sale: Document, digits: int, rules: CreditRules) -> SaleFacts[Touch]:
+    paid_back = [
+        RefundFact(each.received_at, in_units(each.amount, digits), each.at) for each in refunds_of(sale)
+    ]
+    amount = in_units(sale["revenue"].to_decimal(), digits)
+    facts = records.record_of(Kind.CONVERSION, sale).facts_known(rules)
+    return facts._replace(amount=amount, refunds=tuple(paid_back))
+
+
+def _devices(
+    database: BlockingDatabase,
+    session: BlockingSession,
+    org_id: OrgId,
+    sale: SaleFacts[Touch],
+    rules: CreditRules,
+) -> list[Device]:
+    """The sale's device and all of its customer."""
+    own = {(org_id, sale.device_id)} if sale.device_id else set()
+    found = devices.find_devices(database, session, own)
+    histories = [History.of_device(each, rules) for each in found.values()]
+    customer_id = customer_of(sale, histories[0] if histories else None)
+    if customer_id is not None:
+        theirs = identities.latest_devices(database, session, org_id, [customer_id])
+        others = {(org_id, each) for each in theirs} - own
+        found |= devices.find_devices(database, session, others)
+    return list(found.values())
+
+
+async def _clicks(
+    database: Database, org_id: OrgId, places: Iterable[tuple[LinkId, ClickPlace]]
+) -> dict[ClickPlace, Click]:
+    """The clicks at these places of these links, the latest ones; without those that have expired."""
+    latest = sorted(places, key=lambda each: each[1].at)[-_MOST_CLICKS:]
+    found = {place: await find_click(database, org_id, link_id, place) for link_id, place in latest}
+    return {place: click for place, click in found.items() if click}

@@ -1,0 +1,34 @@
+"""The `leads` collection. Each event_id counts only once (storage/visitors/counted_once)."""
+
+from __future__ import annotations
+
+from pymongo import IndexModel
+
+from backend.storage.schema.collection import BY_ID, Collection, Personal, Stage
+from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.visitors import records
+
+NAME = "leads"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        *records.INDEXES,
+        *records.TELLING_INDEXES,
+        IndexModel([("org_id", 1), ("email_sha256", 1)]),
+        IndexModel(
+            [("org_id", 1), ("event_id", 1)], partialFilterExpression={"event_id": {"$type": "string"}}
+        ),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=Personal(
+        customer="customer_id",
+        device="device_id",
+        email_sha256="email_sha256",
+        touches=records.TOUCHES,
+        tellings=records.TELLINGS,
+        erased_after=1,
+    ),
+    retention=records.RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
+)

@@ -1,0 +1,135 @@
+"""Refunds, which are kept in the documents of their sales: so they share whatever becomes of those."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from bson import Decimal128
+from pymongo import UpdateOne
+
+from backend.domain.feed.facts import Fact, refund_fact
+from backend.domain.ids import OrgId
+from backend.domain.sales.refunds import (
+    PaidSale,
+    Refund,
+    RefundDecisions,
+    RefundResult,
+    SaleKey,
+    ToldRefund,
+    decide_refunds,
+)
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.outbox.entries import AgesBy, note_blocking
+from backend.storage.sales import conversions
+from backend.storage.visitors import counted_once, records
+from backend.storage.visitors.calls import key_of
+
+FIELD = "refunds"
+# What sales of a group were refunded together, as a part of a $group stage.
+SUM: Document = {FIELD: {"$sum": {"$sum": f"${FIELD}.amount"}}}
+_FIELDS = ("org_id", "transaction_id", "currency", "revenue", FIELD)
+
+
+async def store_refunds(database: Database, told: Sequence[ToldRefund]) -> list[RefundResult]:
+    """Store these refunds, each once and none beyond what was paid. Returns a result for each.
+
+    When it returns, everything is stored with `w: majority`. If it raises, nothing of it counts as stored and
+    the refunds may be sent again.
+    """
+    decisions = await in_thread(database, lambda blocking: _store(blocking, told))
+    return decisions.results
+
+
+def _store(database: BlockingDatabase, told: Sequence[ToldRefund]) -> RefundDecisions:
+    def work(session: BlockingSession) -> RefundDecisions:
+        found = _find_sales(database, session, {each.sale_key for each in told})
+        sales = {key: _paid(each) for key, each in found.items()}
+        keys = {each.key for each in told}
+        decisions = decide_refunds(told, sales, counted_once.find_counted(database, session, keys))
+        _write(database, session, found, decisions)
+        return decisions
+
+    return transact(database, work)
+
+
+def _find_sales(
+    database: BlockingDatabase, session: BlockingSession, keys: Iterable[SaleKey]
+) -> dict[SaleKey, Document]:
+    ids: defaultdict[OrgId, list[str]] = defaultdict(list)
+    for org_id, transaction_id in keys:
+        ids[org_id].append(transaction_id)
+    found: dict[SaleKey, Document] = {}
+    for org_id, own_ids in ids.items():
+        condition = records.having(org_id, "transaction_id", own_ids)
+        fields = dict.fromkeys(_FIELDS, 1)
+        for each in database[conversions.NAME].find(condition, fields, session=session):
+            found[org_id, each["transaction_id"]] = each
+    return found
+
+
+def _write(
+    database: BlockingDatabase,
+    session: BlockingSession,
+    found: dict[SaleKey, Document],
+    decisions: RefundDecisions,
+) -> None:
+    """Add refunds to their sales.
+
+    Of two transactions that refund the same sale, the server lets one through; the other begins again and
+    sees what is left.
+    """
+    updates = [
+        UpdateOne({"_id": found[key]["_id"]}, {"$push": {FIELD: {"$each": list(map(_document, refunds))}}})
+        for key, refunds in decisions.added.items()
+    ]
+    if updates:
+        database[conversions.NAME].bulk_write(updates, session=session, ordered=False)
+        marks = [counted_once.document(key, at) for key, at in decisions.counted.items()]
+        database[counted_once.NAME].insert_many(marks, session=session, ordered=False)
+        note_blocking(database, session, _facts(found, decisions), AgesBy.VISITORS)
+
+
+def _facts(found: Mapping[SaleKey, Document], decisions: RefundDecisions) -> dict[OrgId, list[Fact]]:
+    facts: dict[OrgId, list[Fact]] = {}
+    for key, refunds in decisions.added.items():
+        org_id, call_id = key_of(found[key]["_id"])
+        first = len(found[key].get(FIELD, ()))
+        told = [refund_fact(call_id, number) for number in range(first, first + len(refunds))]
+        facts.setdefault(org_id, []).extend(told)
+    return facts
+
+
+def _document(refund: Refund) -> Document:
+    return {
+        "refund_id": refund.refund_id,
+        "amount": Decimal128(refund.amount),
+        "at": refund.at,
+        "received_at": refund.received_at,
+    }
+
+
+def refunds_of(sale: Document) -> tuple[Refund, ...]:
+    """The refunds in a sale's document, in the order in which they were told."""
+    return tuple(
+        Refund(each["refund_id"], _decimal(each["amount"]), each["at"], each["received_at"])
+        for each in sale.get(FIELD, ())
+    )
+
+
+def summed(group: Mapping[str, Any]) -> Decimal:
+    """The `SUM` of a group: without any refund, MongoDB gives the number 0."""
+    found = group[FIELD]
+    return found.to_decimal() if isinstance(found, Decimal128) else Decimal()
+
+
+def _paid(sale: Document) -> PaidSale:
+    return PaidSale(sale["currency"], _decimal(sale["revenue"]), refunds_of(sale))
+
+
+def _decimal(value: Any) -> Decimal:
+    found: Decimal = value.to_decimal()
+    return found

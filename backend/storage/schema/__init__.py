@@ -1,0 +1,1 @@
+"""What collections say of themselves and of their documents."""

@@ -1,0 +1,202 @@
+"""Checks for the fields of stored documents. storage/lifecycle/archived_documents is built from them.
+
+Not the rules of a request's fields (domain/fields/rules.py): a stored value has MongoDB's types, may be empty
+or longer than a request may give today, and is never changed, only refused. Where a request's rule holds for
+what is stored as well, archived_documents asks that rule.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from bson import Decimal128, ObjectId, Timestamp
+
+from backend.domain.accounts.organizations import MOST_DAYS
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, parse_string
+from backend.storage.driver.mongo import Document
+
+# Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
+Parse = Callable[[str, Any], object]
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_LONGEST_TEXT = 10_000
+_BINARY_FIELDS = {"packed", "seconds", "visitors"}
+_DEEPEST = 20
+_MOST_PARTS = 1000
+
+
+def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = False) -> None:
+    """Raise InvalidField unless the value contains only types that the service stores.
+
+    Except in JSON, text must be free of characters that control a terminal.
+    """
+    is_json = is_json or name in {"custom_data", "metadata"}
+    if depth > _DEEPEST:
+        raise InvalidField(name, f"must have at most {_DEEPEST} levels")
+    if isinstance(value, dict):
+        for key, each in value.items():
+            _plain_text("a field's name", key, is_json=is_json)
+            if key.startswith("$"):
+                raise InvalidField(name, "must not have names that begin with $")
+            check_plain(key, each, depth + 1, is_json=is_json)
+    elif isinstance(value, list):
+        for each in value:
+            check_plain(name, each, depth + 1, is_json=is_json)
+    elif isinstance(value, str):
+        _plain_text(name, value, is_json=is_json)
+    elif isinstance(value, bytes):
+        if name not in _BINARY_FIELDS:
+            raise InvalidField(name, "must not be bytes")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InvalidField(name, "must be a finite number")
+    elif not isinstance(value, int | float | datetime | Timestamp | Decimal128 | ObjectId | None):
+        raise InvalidField(name, f"must not be a {type(value).__name__}")
+
+
+def _plain_text(name: str, value: object, *, is_json: bool) -> None:
+    text = parse_string(name, value)
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidField(name, f"must have at most {_LONGEST_TEXT} characters")
+    if not is_json and CONTROL_BUT_LINES.search(text):
+        raise InvalidField(name, "must not contain control characters")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFields:
+    """The fields of a document besides `_id` and `org_id`.
+
+    With `is_open`, it may also have other plain data.
+    """
+
+    required: Mapping[str, Parse]
+    optional: Mapping[str, Parse] = field(default_factory=dict)
+    is_open: bool = False
+
+    def check(self, document: Document) -> None:
+        """Raise InvalidField, ValueError or TypeError for a field that breaks a rule."""
+        for name in self.required:
+            if name not in document:
+                raise InvalidField(name, "is missing")
+        known = {**self.required, **self.optional}
+        for name, value in document.items():
+            if name in {"_id", "org_id"}:
+                continue
+            if name in known:
+                as_stored(name, value, known[name])
+            elif not self.is_open:
+                raise InvalidField(name, "is not a field of such a document")
+
+
+def as_stored(name: str, value: object, parse: Parse) -> None:
+    """Raise InvalidField unless `parse` leaves the value as it is: in the form that is stored."""
+    try:
+        same = parse(name, value) == value
+    except InvalidField:
+        raise
+    except (ValueError, TypeError) as error:
+        raise InvalidField(name, f"has a value that can't be: {error}") from None
+    if not same:
+        raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def time(name: str, value: object) -> object:
+    """A date with a time."""
+    if not isinstance(value, datetime):
+        raise InvalidField(name, "must be a date")
+    return value
+
+
+def or_none(parse: Parse) -> Parse:
+    """A check that accepts None, and otherwise does what `parse` does."""
+    return lambda name, value: None if value is None else parse(name, value)
+
+
+def text(name: str, value: object, longest: int = 256) -> object:
+    """A text without control characters."""
+    found = parse_string(name, value)
+    if len(found) > longest:
+        raise InvalidField(name, f"must have at most {longest} characters")
+    if CONTROL.search(found):
+        raise InvalidField(name, "must not contain control characters")
+    return found
+
+
+def sha256(name: str, value: object) -> object:
+    """A SHA-256 in hexadecimal digits."""
+    if not _SHA256.fullmatch(parse_string(name, value)):
+        raise InvalidField(name, "must be a SHA-256 in 64 hexadecimal digits")
+    return value
+
+
+def one_of(choices: type[StrEnum]) -> Parse:
+    """A check for a word of this enumeration."""
+    words = [each.value for each in choices]
+
+    def parse(name: str, value: object) -> object:
+        if value not in words:
+            raise InvalidField(name, f"must be one of {', '.join(words)}")
+        return value
+
+    return parse
+
+
+def list_of(parse: Parse, longest: int = _MOST_PARTS) -> Parse:
+    """A check for a list of at most `longest` values, each checked by `parse`."""
+
+    def check(name: str, value: object) -> object:
+        if not isinstance(value, list) or len(value) > longest:
+            raise InvalidField(name, f"must be a list of at most {longest}")
+        return [parse(name, each) for each in value]
+
+    return check
+
+
+def integer(name: str, value: object) -> object:
+    """A whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidField(name, "must be a whole number")
+    return value
+
+
+def binary(name: str, value: object) -> object:
+    """Bytes."""
+    if not isinstance(value, bytes):
+        raise InvalidField(name, "must be bytes")
+    return value
+
+
+def days(name: str, value: object) -> object:
+    """A number of days."""
+    if type(value) is not int or not 1 <= value <= MOST_DAYS:
+        raise InvalidField(name, "must be a number of days from 1")
+    return value
+
+
+def texts(name: str, value: object) -> object:
+    """A document whose values are all text."""
+    if not isinstance(value, dict):
+        raise InvalidField(name, "must be a document")
+    return {each: parse_string(name, text) for each, text in value.items()}
+
+
+def nested(fields: DocumentFields) -> Parse:
+    """A check for a document inside a document."""
+
+    def parse(name: str, value: object) -> object:
+        if not isinstance(value, dict):
+            raise InvalidField(name, "must be a document")
+        fields.check(value)
+        return value
+
+    return parse
+
+
+def anything(_: str, value: object) -> object:
+    """Any value: it is checked elsewhere."""
+    return value

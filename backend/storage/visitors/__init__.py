@@ -1,0 +1,1 @@
+"""Visitors: their devices, identities and calls, and records of what they did."""

@@ -1,0 +1,99 @@
+"""The `counted_once` collection: what must never count twice, such as transaction ids and app installations.
+
+Only hashes are stored, so they may be kept after retention and erasure: erased data that is reported again
+does not count again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable
+from datetime import datetime
+from typing import TypeVar
+
+from pymongo import IndexModel
+
+from backend.domain.ids import OrgId
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.collection import HASHED, Collection, NoRetention, NotPersonal, Stage
+from backend.storage.schema.ownership import ByField
+
+NAME = "counted_once"
+# An organization, what is counted, and the id under which it counts once (domain/sales/intake, and installs).
+CountedKey = tuple[OrgId, str, str]
+_KeyT = TypeVar("_KeyT", bound=CountedKey)
+# For each collection: the kind of its documents, and the field with the id that counts once.
+_MARKED_BY = {"conversions": ("conversion", "transaction_id"), "leads": ("lead", "event_id")}
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("org_id")],
+    owned_by=ByField(),
+    personal=NotPersonal("only hashes are kept, which name nobody to whoever does not know the id already"),
+    retention=NoRetention("what was forgotten must not count again when it is reported again"),
+    archived=Stage.HISTORY,
+    shard_key={"_id": HASHED},
+)
+
+
+def marks_of(collection: str, document: Document, org_id: OrgId) -> list[str]:
+    """The ids of the marks that belong to a stored document, which may not have been checked yet."""
+    if collection == "installs":
+        return [_hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))]
+    kind, field = _MARKED_BY.get(collection, ("", ""))
+    refunds = document.get("refunds") if collection == "conversions" else None
+    own_ids = [(kind, document.get(field))]
+    own_ids += [("refund", each.get("refund_id")) for each in refunds or () if isinstance(each, dict)]
+    return [_hash((org_id, kind, own_id)) for kind, own_id in own_ids if isinstance(own_id, str)]
+
+
+def restored(document: Document, provable: Container[str]) -> Document:
+    """A mark from an archive, in the form in which it is stored.
+
+    `provable` are marks that follow from records in the archive. Any other mark could be the hash of another
+    organization's transaction, so it is stored with the organization's id in front.
+    """
+    org_id, mark = document["org_id"], document["_id"]
+    return document if mark in provable or "/" in mark else document | {"_id": f"{org_id}/{mark}"}
+
+
+def find_restored(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
+) -> frozenset[_KeyT]:
+    """Those of these keys that were counted before a restore, and are stored under the organization's id.
+
+    No unique index prevents that these count twice, so they have to be looked up.
+    """
+    return _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
+
+
+def document(key: CountedKey, at: datetime) -> Document:
+    """The document that marks this key as counted."""
+    return {"_id": _hash(key), "org_id": key[0], "at": at}
+
+
+async def was_counted(database: Database, key: CountedKey) -> bool:
+    """Whether this key was counted before."""
+    return bool(await in_thread(database, lambda blocking: find_counted(blocking, None, [key])))
+
+
+def find_counted(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
+) -> frozenset[_KeyT]:
+    """Those of these keys that were counted before."""
+    wanted = frozenset(keys)
+    marked = _find(database, session, {_hash(key): key for key in wanted})
+    return marked | find_restored(database, session, wanted)
+
+
+def _find(
+    database: BlockingDatabase, session: BlockingSession | None, by_id: dict[str, _KeyT]
+) -> frozenset[_KeyT]:
+    if not by_id:
+        return frozenset()
+    cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
+    return frozenset([by_id[found["_id"]] for found in cursor])
+
+
+def _hash(key: CountedKey) -> str:
+    return hashlib.sha256("/".join(key).encode()).hexdigest()

@@ -1,0 +1,195 @@
+"""The `devices` collection: browsers, with their touches, ad click ids and customers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, UpdateOne
+
+from backend.domain.ids import DeviceId, OrgId
+from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.histories import History
+from backend.domain.sales.intake import DeviceKey
+from backend.domain.visitors.attribution import ClickId, Device, DirectVisit, Identification, Touch
+from backend.domain.visitors.device_clock import MILLISECOND, DeviceClock
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
+from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.visitors.touches import touch_document, touch_of
+
+NAME = "devices"
+RETENTION = AgesFrom("last_seen_at")
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("first_seen_at", 1)])],
+    owned_by=ByIdPrefix(),
+    personal=Personal(device=IN_ID),
+    retention=RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
+)
+
+
+def find_devices(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[DeviceKey]
+) -> dict[DeviceKey, Device]:
+    """Those of these devices that are stored, by key."""
+    ids = [own_id(*key) for key in keys]
+    devices = [_from_document(found) for found in database[NAME].find({"_id": {"$in": ids}}, session=session)]
+    return {(device.org_id, device.id): device for device in devices}
+
+
+async def find_device(
+    database: Database, org_id: OrgId, device_id: DeviceId, session: ClientSession | None = None
+) -> Device | None:
+    """The organization's device with this id; None if it is not stored."""
+    key = org_id, device_id
+    within = session.delegate if session else None
+    return (await in_thread(database, lambda blocking: find_devices(blocking, within, [key]))).get(key)
+
+
+async def set_history(database: Database, session: ClientSession, device: Device) -> None:
+    """Store the history of a device that is stored already. Does nothing if it was deleted."""
+    stored = document(device)
+    history = {name: stored[name] for name in _HISTORY}
+    await database[NAME].update_one({"_id": stored["_id"]}, {"$set": history}, session=session)
+
+
+async def first_and_last_arrival(database: Database, org_id: OrgId) -> tuple[datetime, datetime] | None:
+    """The times when the organization's first and its newest device arrived; None if it has no devices."""
+    ends = [
+        found["first_seen_at"]
+        for order in (1, -1)
+        async for found in database[NAME].find({"org_id": org_id}).sort("first_seen_at", order).limit(1)
+    ]
+    return (ends[0], ends[-1]) if ends else None
+
+
+def update(device: Device, before: Device | None, days: int | None) -> UpdateOne:
+    """The write that stores a device, which was stored as `before` until now; None if it was not stored.
+
+    `days` is the organization's retention; None means without limit.
+
+    It always changes the document, even if nothing about the device is new. So if two transactions write the
+    same device, the server stops one of them; it then starts again and sees what the other one stored.
+    """
+    stored = _changes(device, before) if before else document(device)
+    stored["expires_at"] = RETENTION.expires_at(device.last_seen_at, days)
+    stored.pop("_id", None)
+    own = {"_id": own_id(device.org_id, device.id)}
+    return UpdateOne(own, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
+
+
+def document(device: Device) -> Document:
+    """The stored form of a device."""
+    return {
+        "_id": own_id(device.org_id, device.id),
+        "device_id": device.id,
+        "org_id": device.org_id,
+        **{name: form(getattr(device, name)) for name, form in _FORMS.items()},
+    }
+
+
+def _changes(device: Device, before: Device) -> Document:
+    """The stored form of what is not as it was before."""
+    return {
+        name: form(value)
+        for name, form in _FORMS.items()
+        if (value := getattr(device, name)) != getattr(before, name)
+    }
+
+
+def own_id(org_id: OrgId, device_id: DeviceId) -> str:
+    """The `_id` of a device's document."""
+    return f"{org_id}/{device_id}"
+
+
+def owners_of(document: Document) -> History[None]:
+    """From when a stored device was which customer's, and nothing of its visits."""
+    identified = [
+        (each.at, each.received_at, each.customer_id, each.taken_back_at, each.replaced_at)
+        for each in map(_identification, document["customers"])
+    ]
+    own_id, seen_at = document["device_id"], document["last_seen_at"]
+    return History[None].of(own_id, seen_at, (), identified, CreditRules())
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _touches(touches: Iterable[Touch]) -> list[Document | None]:
+    return [touch_document(each) for each in touches]
+
+
+def _click_ids(click_ids: Iterable[ClickId]) -> list[Document]:
+    return [{"name": each.name, "value": each.value, "at": each.at} for each in click_ids]
+
+
+def _customers(customers: Iterable[Identification]) -> list[Document]:
+    return [_customer(each) for each in customers]
+
+
+def _customer(identification: Identification) -> Document:
+    stored = {name: getattr(identification, name) for name in _CUSTOMER}
+    of_sale = {name: getattr(identification, name) for name in _OF_SALES}
+    return stored | {name: value for name, value in of_sale.items() if value is not None}
+
+
+def _identification(stored: Document) -> Identification:
+    # Not by `known_fields`, which takes several times as long: a device has many.
+    get = stored.get
+    return Identification(
+        stored["customer_id"],
+        stored["at"],
+        get("received_at"),
+        get("taken_back_at"),
+        get("sale"),
+        get("replaced_at"),
+    )
+
+
+def _direct_visits(visits: Iterable[DirectVisit]) -> list[Document]:
+    return [{"at": each.at, "received_at": each.received_at} for each in visits]
+
+
+def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
+    return [each // MILLISECOND for each in clocks]
+
+
+_OF_SALES = ("sale", "replaced_at")  # what only identities have that follow from sales
+_CUSTOMER = tuple(item.name for item in fields(Identification) if item.name not in _OF_SALES)
+_HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
+# How each field of a device is stored, but for those of its id.
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "first_seen_at": _as_it_is,
+    "last_seen_at": _as_it_is,
+    "first_touch": touch_document,
+    "touches": _touches,
+    "click_ids": _click_ids,
+    "customers": _customers,
+    "clocks": _clocks,
+    "direct_visits": _direct_visits,
+}
+
+
+def _from_document(document: dict[str, Any]) -> Device:
+    first = document["first_touch"]
+    return Device(
+        org_id=document["org_id"],
+        id=document["device_id"],
+        first_seen_at=document["first_seen_at"],
+        last_seen_at=document["last_seen_at"],
+        first_touch=touch_of(first) if first else None,
+        touches=tuple(map(touch_of, document["touches"])),
+        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document.get("click_ids", [])),
+        customers=tuple(map(_identification, document["customers"])),
+        clocks=tuple(each * MILLISECOND for each in document.get("clocks", [])),
+        direct_visits=tuple(
+            DirectVisit(**known_fields(each, DirectVisit)) for each in document.get("direct_visits", [])
+        ),
+    )

@@ -1,0 +1,158 @@
+"""The `identities` collection: the customers that devices were identified as, and what is known of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from pymongo import IndexModel, UpdateMany, UpdateOne
+
+from backend.domain.feed.facts import device_fact, identify_fact
+from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.sales.histories import MOST_DEVICES
+from backend.domain.sales.intake import Identity
+from backend.domain.visitors.attribution import Device
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.outbox import entries
+from backend.storage.outbox.entries import AgesBy
+from backend.storage.schema.collection import BY_ID, AgesFrom, Collection, Personal, Stage
+from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.visitors import devices
+
+NAME = "identities"
+# How far an identity may be behind its device in `last_at`, which is when the device was seen last: so each
+# outlives it, and whoever is to be erased is found as long as there is anything to erase.
+_BEHIND = timedelta(days=1)
+RETENTION = AgesFrom("last_at", spare=_BEHIND)
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("customer_id", 1)]),
+        IndexModel([("org_id", 1), ("device_id", 1), ("first_at", 1)]),
+        IndexModel([("org_id", 1), ("emails_sha256", 1)]),
+        IndexModel(
+            [("org_id", 1), ("taken_back_at", 1)],
+            partialFilterExpression={"taken_back_at": {"$type": "date"}},
+        ),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=Personal(
+        customer="customer_id", device="device_id", email_sha256="emails_sha256", erased_after=2
+    ),
+    retention=RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
+)
+
+
+_LATEST = {"n": MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
+_TAKEN_BACK = {"$ifNull": ["$taken_back_at", None]}
+STANDING: Document = {"taken_back_at": None}
+# Of the e-mail addresses (hashed) that a customer was identified by, the latest are kept.
+_EMAILS_KEPT = 20
+
+
+def update(identity: Identity, days: int | None) -> UpdateOne:
+    """The write that keeps a customer, of a device if one is named, with the name and hashes of the call."""
+    known = dict(identity.known)
+    email = known.pop("email_sha256", None)
+    values = {
+        "org_id": identity.org_id,
+        **({"device_id": identity.device_id} if identity.device_id else {}),
+        "customer_id": identity.customer_id,
+        **known,
+    }
+    changes = {
+        # `$literal`, since text from a visitor may look like a field of the document.
+        **{name: {"$literal": value} for name, value in values.items()},
+        # An identity that was taken back and is told once more begins anew.
+        "first_at": {
+            "$cond": [{"$eq": [_TAKEN_BACK, None]}, {"$min": ["$first_at", identity.at]}, identity.at]
+        },
+        "taken_back_at": "$$REMOVE",
+        "last_at": {"$max": ["$last_at", identity.at]},
+        **({"emails_sha256": _with_email(email)} if email else {}),
+    }
+    return UpdateOne({"_id": own_id(identity)}, [{"$set": changes}, *RETENTION.update(days)], upsert=True)
+
+
+def own_id(identity: Identity) -> str:
+    """The `_id` of an identity's document. Without a device, nothing stands in its place."""
+    return "/".join((identity.org_id, identity.device_id or "", identity.customer_id))
+
+
+def renewal(device: Device, days: int | None) -> UpdateMany:
+    """The write that keeps a device's identities for as long as the device itself.
+
+    Usually it changes nothing.
+    """
+    behind = {"$lt": device.last_seen_at - _BEHIND}
+    # By ids, which begin like this: so a cluster knows where they are.
+    of_device = {"$regex": f"^{re.escape(device.org_id)}/{re.escape(device.id)}/"}
+    identities_of = {"_id": of_device, "last_at": behind}
+    return UpdateMany(identities_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])
+
+
+async def has_taken_back(database: Database, org_id: OrgId) -> bool:
+    """Whether an identity of the organization was taken back."""
+    condition = {"org_id": org_id, "taken_back_at": {"$type": "date"}}
+    return await database[NAME].find_one(condition, {"_id": 1}) is not None
+
+
+def latest_devices(
+    database: BlockingDatabase,
+    session: BlockingSession | None,
+    org_id: OrgId,
+    customer_ids: Iterable[CustomerId],
+) -> set[DeviceId]:
+    """The devices that were ever identified as one of these customers, of each the latest that count."""
+    of_device = {"device_id": {"$gt": ""}}
+    pipeline: list[Document] = [
+        {"$match": {"org_id": org_id, "customer_id": {"$in": list(customer_ids)}} | of_device},
+        {"$group": {"_id": "$customer_id", "devices": {"$topN": _LATEST}}},
+    ]
+    found = database[NAME].aggregate(pipeline, session=session)
+    return {device_id for each in found for device_id in each["devices"]}
+
+
+async def take_back(
+    database: Database, org_id: OrgId, device_id: DeviceId, customer_id: CustomerId, at: datetime
+) -> bool:
+    """Note that the device was never this customer's, as far as is known until now.
+
+    Returns False, and changes nothing, if no identity as this customer holds: none was told, it was taken
+    back before, or the sale that told it says another customer now. Nothing else that is stored changes: what
+    follows from it is seen where it is read.
+    """
+
+    is_known = False
+
+    async def work(session: ClientSession) -> None:
+        nonlocal is_known
+        device = await devices.find_device(database, org_id, device_id, session)
+        said = [each for each in device.customers if each.customer_id == customer_id] if device else []
+        if said and not any(each.holds for each in said):
+            is_known = False
+            return
+        own_id = "/".join((org_id, device_id, customer_id))
+        changed = await database[NAME].update_one(
+            {"_id": own_id} | STANDING, {"$set": {"taken_back_at": at}}, session=session
+        )
+        is_known = bool(changed.matched_count)
+        if not is_known:
+            return
+        facts = [identify_fact(device_id, customer_id, at, taken_back=True)]
+        if device:
+            await devices.set_history(database, session, device.taken_back(customer_id, at))
+            facts.append(device_fact(device_id))
+        await entries.note(database, session, {org_id: facts}, AgesBy.VISITORS)
+
+    await in_transaction(database, work)
+    return is_known
+
+
+def _with_email(email: str) -> Document:
+    others = {"$filter": {"input": {"$ifNull": ["$emails_sha256", []]}, "cond": {"$ne": ["$$this", email]}}}
+    return {"$slice": [{"$concatArrays": [others, [email]]}, -_EMAILS_KEPT]}

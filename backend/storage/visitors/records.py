@@ -1,0 +1,178 @@
+"""What leads, conversions and events have in common: the person, the time and the source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from bson import Decimal128
+from pymongo import IndexModel, UpdateOne
+
+from backend.domain.ids import OrgId
+from backend.domain.sales.intake import CallKey, DeviceKey
+from backend.domain.sales.records import Record
+from backend.domain.visitors.attribution import Credit, Touch
+from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.server_calls import OWN_FIELDS
+from backend.domain.visitors.tellings import Telling
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
+from backend.storage.driver.mongo import Document
+from backend.storage.schema.collection import AgesFrom
+from backend.storage.visitors.calls import document_id, key_of
+from backend.storage.visitors.touches import touch_document, touch_of
+
+# A late touch changes the credit of later records. The limit keeps one device from delaying all calls.
+MOST_CREDITED = 500
+INDEXES = [
+    IndexModel([("org_id", 1), ("at", 1)]),
+    IndexModel([("org_id", 1), ("device_id", 1), ("at", 1)]),
+    IndexModel([("org_id", 1), ("customer_id", 1)]),
+]
+TOUCHES = ("first_touch", "touch")
+# What was told of the record. What a browser told once, and nobody else, is in the record's own fields.
+TELLINGS = "tellings"
+TOLD_AT = f"{TELLINGS}.at"
+# Of records that several may tell, as far as they keep what was told: most do not.
+TELLING_INDEXES = [
+    IndexModel([("org_id", 1), (field, 1)], partialFilterExpression={field: {"$exists": True}})
+    for field in (TOLD_AT, f"{TELLINGS}.customer_id", f"{TELLINGS}.device_id")
+]
+_ALWAYS_TOLD = ("received_at", "at", "occurred_at", "device_id", "customer_id", "is_server")
+RETENTION = AgesFrom("at")
+
+
+def document(record: Record, days: int | None) -> Document:
+    """The stored form of a record. `days` is the organization's retention; None means without limit.
+
+    `at` is the time that counts; `occurred_at` is the time by the clock of the first who told it.
+    `customer_id` is the customer that it was told of, and not the one whose its device was.
+    """
+    told = record.combined
+    return {
+        "_id": record_id(record),
+        "org_id": record.org_id,
+        "device_id": told.device_id,
+        "customer_id": told.customer_id,
+        "at": told.at,
+        "occurred_at": record.tellings[0].occurred_at,
+        "received_at": told.received_at,
+        "page": record.page,
+        **_credit(record.credit),
+        "expires_at": RETENTION.expires_at(told.at, days),
+        **_tellings(record.tellings),
+        **{name: _exact(value) for name, value in record.fields.items()},
+    }
+
+
+def _tellings(tellings: Sequence[Telling[Touch]]) -> Document:
+    if len(tellings) == 1 and not tellings[0].is_server:
+        return {}
+    return {TELLINGS: [_telling(each) for each in tellings]}
+
+
+def _telling(telling: Telling[Touch]) -> Document:
+    stored: Document = {name: getattr(telling, name) for name in _ALWAYS_TOLD}
+    visit = {"visit": touch_document(telling.visit)} if telling.visit else {}
+    return stored | visit | ({"added": list(telling.added)} if telling.added else {})
+
+
+def record_id(record: Record) -> str:
+    """The `_id` of a record's document."""
+    return document_id((record.org_id, record.call_id))
+
+
+def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
+    """The write that adds to a stored record what another telling knew more."""
+    stored = document(before, days)
+    added = {name: value for name, value in document(after, days).items() if stored.get(name) != value}
+    return UpdateOne({"_id": record_id(after)}, {"$set": added})
+
+
+def having(org_id: OrgId, field: str, ids: Collection[str]) -> Document:
+    """The query for an organization's records with one of these ids (such as a transaction_id)."""
+    # Of text: without that, the partial indexes on such ids would not serve it.
+    return {"org_id": org_id, field: {"$in": list(ids), "$type": "string"}}
+
+
+def since(device: DeviceKey, at: datetime) -> Document:
+    """The query for a device's records since this time."""
+    org_id, device_id = device
+    return {"org_id": org_id, "device_id": device_id, "at": {"$gte": at}}
+
+
+def find_records(
+    database: BlockingDatabase,
+    session: BlockingSession | None,
+    collection: str,
+    kind: Kind,
+    condition: Document,
+    *,
+    most: int = 0,
+) -> list[Record]:
+    """The records of this kind that the condition finds, oldest first; `most` of them, or all for 0."""
+    found = database[collection].find(condition, session=session).sort("at", 1).limit(most)
+    return [record_of(kind, each) for each in found]
+
+
+def record_of(kind: Kind, document: Document) -> Record:
+    """The record of this kind that a document holds."""
+    org_id, call_id = key_of(document["_id"])
+    return Record(
+        kind=kind,
+        org_id=org_id,
+        call_id=call_id,
+        tellings=_tellings_of(document),
+        page=document.get("page"),
+        fields={name: _as_told(document[name]) for name in OWN_FIELDS[kind] if name in document},
+        credit=_credit_of(document),
+    )
+
+
+def _tellings_of(document: Mapping[str, Any]) -> tuple[Telling[Touch], ...]:
+    return tuple(map(_telling_of, document.get(TELLINGS) or [document]))
+
+
+def _telling_of(stored: Mapping[str, Any]) -> Telling[Touch]:
+    visit = stored.get("visit")
+    return Telling(
+        stored.get("received_at") or stored["at"],
+        stored["at"],
+        stored["device_id"],
+        stored["customer_id"],
+        stored.get("is_server", False),
+        touch_of(visit) if visit else None,
+        stored.get("occurred_at"),
+        tuple(stored.get("added", ())),
+    )
+
+
+def _exact(value: object) -> object:
+    """The value as it is stored. Revenue stays an exact decimal."""
+    return Decimal128(value) if isinstance(value, Decimal) else value
+
+
+def _as_told(value: object) -> object:
+    return value.to_decimal() if isinstance(value, Decimal128) else value
+
+
+def touches_of(document: Mapping[str, Any]) -> tuple[Touch, ...]:
+    """The touches that are kept with a record, each once."""
+    found = [document.get(name) for name in TOUCHES]
+    kept = [touch_of(each) for each in found if each]
+    return tuple(kept[:1] if len(kept) == 2 and kept[0] == kept[1] else kept)
+
+
+def credit_update(key: CallKey, credit: Credit) -> UpdateOne:
+    """The write that gives a record a new credit."""
+    return UpdateOne({"_id": document_id(key)}, {"$set": _credit(credit)})
+
+
+def _credit(credit: Credit) -> Document:
+    return {"first_touch": touch_document(credit.first), "touch": touch_document(credit.last)}
+
+
+def _credit_of(document: Mapping[str, Any]) -> Credit:
+    first, last = (found and touch_of(found) for found in (document["first_touch"], document["touch"]))
+    return Credit(first, last)

@@ -1,0 +1,94 @@
+"""The `rejections` collection: why calls of an organization were rejected, how often, and when last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pymongo import UpdateOne
+
+from backend.domain.ids import OrgId
+from backend.domain.visitors.rejections import Rejection
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
+from backend.storage.schema.ownership import ByIdPrefix
+
+NAME = "rejections"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX],
+    owned_by=ByIdPrefix(field=None),
+    personal=NotPersonal("names of fields and rules, in the service's words; nothing that a call said"),
+    retention=NoRetention("gone thirty days after it happened last"),
+    archived=NotArchived("gone within a month"),
+    shard_key=StaysWhole("small, and gone within a month"),
+)
+KEPT = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """How many calls were rejected for one reason, and when the last of them came."""
+
+    rejection: Rejection
+    calls: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedCalls:
+    """The rejected calls of one request."""
+
+    org_id: OrgId
+    at: datetime
+    rejections: tuple[Rejection, ...]
+
+
+async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) -> None:
+    """Add the rejected calls of these requests to their organizations' counts.
+
+    There is one small document for each kind of call, field and rule, however many calls are rejected.
+    """
+    calls: Counter[tuple[OrgId, Rejection]] = Counter()
+    last: dict[tuple[OrgId, Rejection], datetime] = {}
+    for request in requests:
+        for each in request.rejections:
+            key = request.org_id, each
+            calls[key] += 1
+            last[key] = max(last.get(key, request.at), request.at)
+    updates = [_update(*key, count, last[key]) for key, count in calls.items()]
+    if updates:
+        await database[NAME].bulk_write(updates, ordered=False)
+
+
+async def list_rejections(database: Database, org_id: OrgId) -> list[Rejected]:
+    """The organization's rejections, latest first. Each is deleted thirty days after it last happened."""
+    found = [_read(each) async for each in database[NAME].find(COLLECTION.scope(org_id))]
+    return sorted(found, key=lambda each: each.last, reverse=True)
+
+
+def _update(org_id: OrgId, rejection: Rejection, calls: int, last: datetime) -> UpdateOne:
+    said = {"kind": rejection.kind, "field": rejection.field, "rule": rejection.rule}
+    return UpdateOne(
+        {"_id": "/".join((org_id, *said.values()))},
+        {
+            "$setOnInsert": said,
+            "$inc": {"calls": calls},
+            "$max": {"last": last, "expires_at": last + KEPT},
+        },
+        upsert=True,
+    )
+
+
+def _read(document: Document) -> Rejected:
+    rejection = Rejection(document["kind"], document["field"], document["rule"])
+    return Rejected(rejection, document["calls"], document["last"])

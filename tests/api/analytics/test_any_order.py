@@ -1,0 +1,420 @@
+"""Reports and explanations say the same in whatever order facts were told, and as of what was known then."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import permutations, product
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.domain.ids import DeviceId
+from tests.api.sales.test_names_click import follow
+from tests.api.told_sales import API, tell
+from tests.api.whole_links import Links
+from tests.conftest import MovableClock, OrganizationFactory
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, timestamp
+
+Fact = dict[str, Any]
+MEASURES = ["leads", "conversions", "customers", "revenue", "refunds", "net_revenue"]
+MODELS = ("last_non_direct", "last", "first", "linear", "position_based")
+CREDITS = ("device", "customer")
+ALL_RULES = list(product(MODELS, CREDITS))
+CLICKED = timedelta(hours=20)
+PAID = {"revenue": 100, "currency": "EUR"}
+# The path, the field of the id under which a kind counts once, and what else it needs.
+KINDS: dict[str, tuple[str, str, Fact]] = {
+    "conversion": ("conversions", "transaction_id", PAID),
+    "lead": ("leads", "event_id", {}),
+    "identify": ("identities", "", {}),
+}
+
+
+@dataclass(frozen=True)
+class Shop:
+    """One of an organization's shops, which is told facts. Its devices, customers and orders are its own.
+
+    The first one's present is now. The present of another one, with a number, is the end of a day that no
+    other has: so figures by days are figures by shops. `signals` are those of a click on the organization's
+    link, some hours before.
+    """
+
+    client: httpx.AsyncClient
+    organization: TestOrganization
+    clock: MovableClock
+    number: int = 0
+    lag: timedelta = timedelta()
+    signals: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """The end of names of its customers and orders."""
+        return f"-{self.number:02}" if self.number else ""
+
+    @property
+    def day(self) -> date:
+        """The day of what was told."""
+        return (datetime.now(UTC) - self.lag).date()
+
+    def device(self, name: str) -> DeviceId:
+        """One of its devices. At equal times the id that sorts first counts: it is the same in all shops."""
+        return DeviceId(str(uuid.UUID(f"{name * 24}{self.number:08x}")))
+
+    async def clicked(self, short_url: str) -> Shop:
+        """The shop, some hours after the link was clicked."""
+        self.clock.offset = -self.lag - CLICKED
+        signals = await follow(self.client, short_url, "https://news.example/")
+        self.clock.offset = timedelta()
+        return replace(self, signals=signals)
+
+    async def tell(self, fact: Fact) -> Any:
+        """Tell a fact. False: it is to be told again, once what it is about is known."""
+        self.clock.offset = -self.lag
+        try:
+            return await self._tell(fact)
+        finally:
+            self.clock.offset = timedelta()
+
+    async def _tell(self, fact: Fact) -> Any:
+        if fact["what"] == "refund":
+            order = f"{fact['order']}{self.mark}"
+            refund = {"refund_id": order, "transaction_id": order, "amount": 10, "currency": "EUR"}
+            items = {"items": [refund | {"occurred_at": self._time(fact)}]}
+            url, headers = f"{API}/conversions/refund", self.organization.headers
+            answer = await self.client.post(url, json=items, headers=headers)
+            return answer.json()["results"][0]["status"] != "rejected"
+        if fact.get("by_server"):
+            await self._tell_list(fact)
+            return True
+        visitor = Visitor(self.client, self.organization, self.device(fact["device"]))
+        await visitor.result(self._call(fact), sent_at=timestamp(self.lag))
+        return True
+
+    async def tell_list(self, *facts: Fact) -> None:
+        """Tell facts of one kind in one request, as servers do."""
+        self.clock.offset = -self.lag
+        await self._tell_list(*facts)
+        self.clock.offset = timedelta()
+
+    async def _tell_list(self, *facts: Fact) -> None:
+        await tell(self.client, self.organization, KINDS[facts[0]["what"]][0], *map(self._item, facts))
+
+    def _time(self, fact: Fact) -> str:
+        return timestamp(timedelta(hours=fact["ago"]) + self.lag)
+
+    def _named(self, fact: Fact) -> Fact:
+        """The customer and the order of a fact."""
+        _, once, _ = KINDS[fact["what"]]
+        names = {"customer_id": fact.get("customer"), once: fact["order"]}
+        return {name: f"{value}{self.mark}" for name, value in names.items() if name and value}
+
+    def _item(self, fact: Fact) -> Fact:
+        _, _, more = KINDS[fact["what"]]
+        click = {"click_id": self.signals["cl_click_id"]} if fact.get("click") else {}
+        device = {"device_id": self.device(fact["device"])} if fact.get("device") else {}
+        return {**more, **click, **device, **self._named(fact), "occurred_at": self._time(fact)}
+
+    def _call(self, fact: Fact) -> Fact:
+        ago = timedelta(hours=fact["ago"]) + self.lag
+        if fact["what"] == "visit":
+            return check(ago=ago, utm_source=fact["source"], **(self.signals if fact.get("click") else {}))
+        return call(fact["what"], ago=ago, **KINDS[fact["what"]][2], **self._named(fact))
+
+    async def explanation(self, order: str = "t", **rules: str) -> Any:
+        """The explanation of an order; None where it is not known."""
+        url = f"{API}/conversions/{order}{self.mark}/explain"
+        answer = await self.client.get(url, params=rules, headers=self.organization.headers)
+        return answer.json() if answer.status_code == 200 else None
+
+    async def explained(self, order: str, **rules: str) -> Any:
+        """The explanation without times, which hang on how long requests took, and ids of this shop."""
+        answer = await self.explanation(order, **rules)
+        if answer is None:
+            return None
+        names = {self.device(name): name for name in "de"}
+
+        def own(text: str | None) -> str | None:
+            return text and text.replace(self.mark, "")
+
+        def step(each: Fact) -> object:
+            touch = each["touch"] and (each["touch"]["link_name"], each["touch"]["utm"].get("utm_source"))
+            device = names.get(each["device_id"], "unknown" if each["device_id"] else None)
+            return each["kind"], own(each["in_words"]), device, own(each["customer_id"]), touch, each["share"]
+
+        return (
+            own(answer["customer_id"]),
+            names.get(answer["device_id"]),
+            answer["net_revenue"],
+            [step(each) for each in answer["steps"]],
+            [share | {"touch": share["touch"] and share["touch"]["in_words"]} for share in answer["shares"]],
+        )
+
+
+async def reported(shops: Sequence[Shop], *by: str, **rules: str) -> list[list[Any]]:
+    """The rows that a report by these rules has of each of an organization's shops."""
+    client, headers = shops[0].client, shops[0].organization.headers
+    period = {"from": f"{shops[-1].day}", "to": f"{shops[0].day + timedelta(days=1)}"}
+    asked = {"measures": MEASURES, "group_by": ["day", *by], "currency": "EUR", "limit": 1_000}
+    answer = await client.post(f"{API}/analytics/query", json=asked | period | rules, headers=headers)
+    assert answer.status_code == 200, answer.text
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in answer.json()["rows"]:
+        rows[row.pop("day")].append(row)
+    return [sorted(rows[f"{shop.day}"], key=str) for shop in shops]
+
+
+class Opening:
+    """Opens shops that facts are told to."""
+
+    def __init__(self, client: httpx.AsyncClient, make: OrganizationFactory, clock: MovableClock) -> None:
+        self._client, self._make, self._clock = client, make, clock
+
+    async def shop(self) -> Shop:
+        """An organization with a link that was clicked."""
+        organization = await self._make()
+        link = await Links(self._client, organization).make(link_name="Spring")
+        return await Shop(self._client, organization, self._clock).clicked(link["short_url"])
+
+    async def shops(self, count: int) -> list[Shop]:
+        """An organization's shops, whose days are the last ones."""
+        organization = await self._make()
+        link = await Links(self._client, organization).make(link_name="Spring")
+        now = datetime.now(UTC)
+        present = now.replace(hour=22, minute=0, second=0, microsecond=0)
+        return [
+            await Shop(
+                self._client, organization, self._clock, number, now - present + timedelta(days=number)
+            ).clicked(link["short_url"])
+            for number in range(1, count + 1)
+        ]
+
+    async def told(self, facts: Iterable[Fact]) -> Shop:
+        """A shop that was told these facts in this order."""
+        shop = await self.shop()
+        await tell_all(shop, facts)
+        return shop
+
+
+async def tell_all(shop: Shop, facts: Iterable[Fact]) -> None:
+    """Tell the shop these facts in this order; what it refuses, again after the next ones."""
+    again: list[Fact] = []
+    for each in facts:
+        again = [one for one in (each, *again) if not await shop.tell(one)]
+
+
+@pytest.fixture
+def opening(
+    client: httpx.AsyncClient, make_organization: OrganizationFactory, clock: MovableClock
+) -> Opening:
+    """Opens shops."""
+    return Opening(client, make_organization, clock)
+
+
+def drawn(made: Random) -> list[Fact]:
+    """Some facts, a sale and a visit among them, each in an hour of its own."""
+    hours = iter(made.sample(range(1, CLICKED // timedelta(hours=1)), 8))
+
+    def fact(what: str) -> Fact:
+        maybe = made.random() < 0.5
+        found = {"what": what, "ago": next(hours), "device": made.choice("de"), "order": made.choice("tu")}
+        if what == "visit":
+            return found | {"source": f"s{found['ago']}", "click": maybe}
+        found["customer"] = made.choice(["x", "y", None]) if what != "identify" else made.choice("xy")
+        if maybe and what != "identify":
+            found |= {"by_server": True, "click": made.random() < 0.6}
+            found["device"] = made.choice([None, found["device"]])
+            if not (found["click"] or found["device"] or found["customer"]):
+                found["customer"] = "x"
+        return found
+
+    kinds = ["conversion", "visit", *made.choices(["conversion", "lead", "identify", "visit", "refund"], k=3)]
+    return [fact(each) for each in kinds]
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_reports_do_not_depend_on_the_order_of_tellings(opening: Opening, seed: int) -> None:
+    """By all models, by device and by customer; nor do explanations."""
+    made = Random(seed)
+    facts = drawn(made)
+    orders = [tuple(facts), *made.sample(list(permutations(facts)), 14)]
+    shops = await opening.shops(len(orders))
+    for shop, order in zip(shops, orders, strict=True):
+        await tell_all(shop, order)
+    for number, (model, credit) in enumerate(ALL_RULES):
+        # In all, it is the same by each model.
+        for by in [("link", "source"), *([()] if model == "linear" else [])]:
+            expected, *others = await reported(shops, *by, model=model, credit=credit)
+            assert expected
+            for order, said in zip(orders[1:], others, strict=True):
+                assert said == expected, (model, credit, by, order)
+        some = [0, 1, 2, *range(3 + number, len(shops), len(ALL_RULES))]
+        told = {
+            each: [await shops[each].explained(order, model=model, credit=credit) for order in "tu"]
+            for each in some
+        }
+        assert any(told[0])
+        for each in some:
+            assert told[each] == told[0], (model, credit, orders[each])
+
+
+def fact(what: str, ago: float, device: str | None = None, customer: str | None = None, **more: Any) -> Fact:
+    """A fact of so many hours ago; a sale is the order t."""
+    return {"what": what, "ago": ago, "device": device, "customer": customer, "order": "t"} | more
+
+
+LANDING = fact("visit", 9, "d", source="mail")
+
+
+async def shares(shop: Shop, order: str = "t", **rules: str) -> list[str | None]:
+    """What gets the credit for an order: the sources of visits, a link's click, or nothing."""
+    touches = [each["touch"] for each in (await shop.explanation(order, **rules))["shares"]]
+    return [each and (each["link_name"] or each["utm"]["utm_source"]) for each in touches]
+
+
+async def customer(shop: Shop, order: str = "t", **rules: str) -> tuple[str | None, str]:
+    """Whose an order is, and in words."""
+    answer = await shop.explanation(order, **rules)
+    [sale] = [each for each in answer["steps"] if each["kind"] == "sale"]
+    return answer["customer_id"], sale["in_words"]
+
+
+@pytest.mark.parametrize("is_server_first", [True, False])
+async def test_a_click_that_a_server_names_and_the_visit_after_the_sale(
+    opening: Opening, is_server_first: bool
+) -> None:
+    """The sale is the named click's where its browser told its visit 0.3 s too late, whichever came first."""
+    named = fact("conversion", 9, "d", by_server=True, click=True)
+    visit = fact("visit", 9 - 0.3 / 3600, "d", source="own", click=True)
+    shop = await opening.told([named, visit] if is_server_first else [visit, named])
+    for model in MODELS:
+        assert await shares(shop, model=model) == ["Spring"], model
+    assert [step["kind"] for step in (await shop.explanation())["steps"]] == ["touch", "sale"]
+
+
+async def test_the_browser_s_own_visit_of_a_named_click_counts_before_the_sale(opening: Opening) -> None:
+    """Also where the click was named first, and told for another sale."""
+    named = fact("conversion", 8, "d", by_server=True, click=True)
+    for order in permutations([named, fact("visit", 9, "d", source="own", click=True)]):
+        shop = await opening.told(order)
+        answer = await shop.explanation()
+        assert [each["touch"]["utm"] for each in answer["shares"]] == [{"utm_source": "own"}]
+
+
+async def test_identities_out_of_order(opening: Opening) -> None:
+    """A at -10 h, A again at -6 h and B at -8 h: a sale at -5 h is A's, in whatever order they are told."""
+    facts = [
+        fact("identify", 10, "d", "A"),
+        fact("identify", 6, "d", "A"),
+        fact("identify", 8, "d", "B"),
+        fact("conversion", 5, "d"),
+    ]
+    orders = list(permutations(facts))
+    for shop, order in zip(await opening.shops(len(orders)), orders, strict=True):
+        await tell_all(shop, order)
+        assert (await customer(shop))[0] == f"A{shop.mark}", order
+
+
+async def test_items_of_one_list_in_every_order(opening: Opening) -> None:
+    """A sale said of two devices in one moment is the earlier one's: the other is nobody's by it."""
+    items = [
+        fact("conversion", 3, "e", "y"),
+        fact("conversion", 4, "d"),
+        fact("conversion", 2, "e", order="u"),
+    ]
+    orders = list(permutations(items))
+    shops = await opening.shops(len(orders))
+    for shop, order in zip(shops, orders, strict=True):
+        await shop.tell_list(*order)
+        told = [await shop.explanation(each) for each in "tu"]
+        assert [each["device_id"] for each in told] == [shop.device("d"), shop.device("e")], order
+        assert [each["customer_id"] for each in told] == [f"y{shop.mark}", None], order
+    for said in await reported(shops, credit="customer", model="linear"):
+        assert [row["customers"] for row in said] == [1]
+
+
+@pytest.mark.parametrize("is_server_first", [True, False])
+async def test_a_customer_who_was_told_wins_over_whose_the_device_was(
+    opening: Opening, is_server_first: bool
+) -> None:
+    """Whenever it is told, in explanations and reports; whose device it was is never said to be told."""
+    known = [LANDING, fact("identify", 8, "d", "X")]
+    sale, told = fact("conversion", 5, "d"), fact("conversion", 4, None, "Y", by_server=True)
+    [shop, other] = await opening.shops(2)
+    await tell_all(shop, [*known, sale])
+    name = f"X{shop.mark}"
+    assert await customer(shop) == (name, f"It is the sale of the customer {name}, whose device it was.")
+    await tell_all(other, [*known, *((told, sale) if is_server_first else (sale, told))])
+    name = f"Y{other.mark}"
+    assert await customer(other) == (name, f"It is the sale of the customer {name}, of whom it was told.")
+    for said in await reported([shop, other], credit="customer", model="linear"):
+        assert [row["customers"] for row in said] == [1]
+
+
+async def test_as_of_a_moment_is_what_was_known_then(opening: Opening) -> None:
+    """A landing that is told late, and what a second telling adds, count from when they were told."""
+    shop = await opening.told(
+        [fact("visit", 12, "e", source="other"), fact("conversion", 5, None, "Z", by_server=True)]
+    )
+    moments = []
+    for late in (
+        fact("conversion", 5.5, "d"),
+        LANDING,
+        fact("conversion", 5, None, None, by_server=True, click=True),
+    ):
+        moments.append(timestamp())
+        await shop.tell(late)
+    as_of = [await shares(shop, model="linear", as_of=each) for each in moments]
+    assert as_of == [[None], [None], ["mail"]]
+    assert await shares(shop, model="linear") == ["Spring", "mail"]
+    devices = [(await shop.explanation(as_of=each))["device_id"] for each in moments]
+    assert devices == [None, *[shop.device("d")] * 2]
+
+
+@pytest.mark.parametrize(
+    ("told", "currency", "kept"),
+    [(99.99, "JPY", "100"), (100 / 3, "EUR", "33.33"), (0.0015, "KWD", "0.002"), (0.125, "EUR", "0.12")],
+)
+async def test_what_servers_tell_is_rounded_as_the_answer_says(
+    client: httpx.AsyncClient, organization: TestOrganization, told: float, currency: str, kept: str
+) -> None:
+    """A sale is stored and reported as noted, and a refund of the noted amount is accepted."""
+    sale = {"transaction_id": "t", "revenue": told, "currency": currency, "customer_id": "c"}
+    (result,) = await tell(client, organization, "conversions", sale)
+    assert result["notes"] == [f"revenue was rounded to {kept} {currency}"]
+    headers = organization.headers
+    answer = (await client.get(f"{API}/conversions/t/explain", headers=headers)).json()
+    assert (answer["revenue"], answer["shares"][0]["revenue"]) == (kept, kept)
+    refund = {"refund_id": "r", "transaction_id": "t", "amount": float(kept), "currency": currency}
+    answer = await client.post(f"{API}/conversions/refund", json={"items": [refund]}, headers=headers)
+    assert answer.json()["results"][0]["status"] == "accepted"
+    query = {"measures": ["revenue", "net_revenue"], "currency": currency}
+    totals = (await client.post(f"{API}/analytics/query", json=query, headers=headers)).json()["totals"]
+    assert (totals["revenue"], float(totals["net_revenue"])) == (kept, 0)
+
+
+async def test_as_of_a_moment_a_sale_is_of_the_time_that_was_known_then(opening: Opening) -> None:
+    """A server's until its device tells another, in reports of either time."""
+    shop = await opening.told([fact("conversion", 2, None, "Z", by_server=True)])
+    moment = timestamp()
+    await shop.tell(fact("conversion", 15, "d"))
+
+    async def sold(begin: int, end: int, **rules: str) -> int:
+        hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+        of = [(hour - timedelta(hours=each)).isoformat() for each in (begin, end)]
+        times = dict(zip(("from", "to"), of, strict=True))
+        query: Fact = {"measures": ["conversions"], **times, **rules}
+        answer = await shop.client.post(
+            f"{API}/analytics/query", json=query, headers=shop.organization.headers
+        )
+        return int(answer.json()["totals"]["conversions"])
+
+    assert (await sold(20, 10), await sold(10, 0)) == (1, 0)
+    assert (await sold(20, 10, as_of=moment), await sold(10, 0, as_of=moment)) == (0, 1)
+    assert await sold(10, 0, as_of=timestamp(-timedelta(hours=1))) == 0

@@ -1,0 +1,263 @@
+"""What the words of reports mean, from calls to answers (decisions, "words-of-reports")."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.domain.ids import LinkId
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.api.analytics.test_query_sales import HOUR, make_link, rows
+from tests.api.link_calls import API
+from tests.conftest import MovableClock
+from tests.facts.clicks import click, ship
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
+
+
+@pytest.fixture
+def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
+    """A browser on the site of this test's organization."""
+    return Visitor(client, organization)
+
+
+def another(visitor: Visitor) -> Visitor:
+    """Another browser on the same site."""
+    return Visitor(visitor.client, visitor.organization)
+
+
+async def asked(visitor: Visitor, *measures: str, **query: Any) -> dict[str, Any]:
+    """The answer to a query about the last 28 days."""
+    headers = visitor.organization.headers
+    body = {"measures": measures} | query
+    answer = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def clicked(visitor: Visitor, database: Database, link_id: str, number: int) -> None:
+    """So many clicks on the link, just now."""
+    of, now = LinkId(link_id), datetime.now(UTC) - HOUR
+    await ship(database, [click(visitor.organization.id, of, now) for _ in range(number)])
+
+
+async def purge(visitor: Visitor, link_id: str) -> None:
+    """Delete the link for good."""
+    url, headers = f"{API}/links/{link_id}?purge=true&force=true", visitor.organization.headers
+    assert (await visitor.client.delete(url, headers=headers)).status_code == 204
+
+
+def note(found: dict[str, Any], words: str) -> str:
+    """The note that has these words; there is one."""
+    [only] = [each for each in found["notes"] if words in each]
+    return str(only)
+
+
+async def test_customers_bought_and_contacts_are_known(visitor: Visitor) -> None:
+    """Who asked for something is a contact, who bought is a customer too; each counts once."""
+    await visitor.results(
+        check(ago=HOUR, utm_source="a"), call("lead", customer_id="ada"), conversion(customer_id="ada")
+    )
+    await another(visitor).results(check(ago=HOUR, utm_source="a"), call("lead", customer_id="bob"))
+    await another(visitor).results(check(ago=HOUR, utm_source="b"), call("lead", customer_id="bob"))
+    await another(visitor).results(call("identify", customer_id="eve"))
+    for rules in ({}, {"credit": "customer", "model": "first"}):
+        found = await rows(visitor, "source", "customers", "contacts", **rules)
+        assert found["a"] == {"customers": 1, "contacts": 2}, rules
+    totals = (await asked(visitor, "customers", "contacts", group_by=["source"]))["totals"]
+    assert totals == {"customers": 1, "contacts": 2}
+    assert (await asked(visitor, "customers"))["rows"] == [{"customers": 1}]
+
+
+async def test_what_no_touch_led_to_has_a_row_of_its_own(visitor: Visitor) -> None:
+    """It is told apart from a touch that has no such value, in rows, files and by filters."""
+    await visitor.results(conversion(ago=2 * HOUR, revenue=1), check(ago=HOUR, utm_source="ads"))
+    await visitor.results(conversion(revenue=2))
+    await another(visitor).results(check(ago=HOUR, utm_medium="mail"), conversion(revenue=4))
+    found = await asked(visitor, "conversions", "revenue", group_by=["source"], currency="EUR")
+    assert found["rows"] == [
+        {"source": "ads", "conversions": 1, "revenue": "2.00"},
+        {"source": None, "conversions": 1, "revenue": "4.00"},
+        {"source": None, "kind": "not_credited", "conversions": 1, "revenue": "1.00"},
+    ]
+    assert "no link, campaign or ad led to it" in note(found, "kind not_credited")
+    export = {
+        "measures": "conversions",
+        "group_by": "source",
+        "currency": "EUR",
+        "to": str(utc_now().date() + timedelta(days=1)),
+    }
+    file = await visitor.client.get(
+        f"{API}/analytics/export", params=export, headers=visitor.organization.headers
+    )
+    assert file.text.split() == ["source,kind,conversions", "ads,,1", ",,1", ",not_credited,1"]
+    only = await asked(
+        visitor, "conversions", group_by=["source"], filters={"source": [None]}, currency="EUR"
+    )
+    assert only["rows"] == [{"source": None, "conversions": 1}]
+    assert only["totals"] == {"conversions": 1}
+
+
+@pytest.mark.parametrize("field", ["link", "campaign", "domain", "tag"])
+@pytest.mark.parametrize("rules", [{}, {"credit": "customer", "model": "linear"}])
+async def test_sales_of_purged_links_have_a_row_of_their_own(
+    visitor: Visitor, database: Database, field: str, rules: dict[str, str]
+) -> None:
+    """Whatever their visits said: neither "no touch" nor another link of that campaign. A note says so."""
+    link_id = await make_link(visitor, utm_campaign="spring")
+    await clicked(visitor, database, link_id, 2)
+    signals = {"cl_link_id": link_id, "utm_campaign": "spring"}
+    await visitor.results(conversion(ago=2 * HOUR), check(ago=HOUR, **signals), conversion(), call("lead"))
+    measures = ("clicks", "leads", "conversions")
+    before = await rows(visitor, field, *measures, **rules)
+    await purge(visitor, link_id)
+    after = await rows(visitor, field, *measures, **rules)
+    found = {name: {each: row[each] for each in measures} for name, row in after.items()}
+    nobody = {"clicks": 0, "leads": 0, "conversions": 1}
+    assert found == {"not_credited": nobody, "purged_links": {"clicks": 0, "leads": 1, "conversions": 1}}
+    del before["not_credited"]
+    assert [[row[each] for each in measures] for row in before.values()] == [[2, 1, 1]]
+    answer = await asked(visitor, "clicks", "conversions", group_by=[field], **rules)
+    assert "their clicks are in the totals only" in note(answer, "kind purged_links")
+    assert [answer["totals"][each] for each in ("clicks", "conversions")] == [2, 2]
+
+
+async def test_rates_are_of_what_came_of_links(visitor: Visitor, database: Database) -> None:
+    """Sales without a touch, and those of ads, whose clicks nobody counts, are in no rate; a note tells."""
+    link_id = await make_link(visitor, utm_campaign="spring")
+    await clicked(visitor, database, link_id, 4)
+    await visitor.results(conversion(ago=2 * HOUR, revenue=7), check(ago=HOUR, cl_link_id=link_id))
+    await visitor.results(conversion(revenue=1))
+    await another(visitor).results(check(ago=HOUR, utm_campaign="spring"), conversion(revenue=3))
+    rates = ("conversions", "conversion_rate", "revenue_per_click")
+    for rules in ({}, {"credit": "customer"}):
+        found = await asked(visitor, *rates, currency="EUR", **rules)
+        assert found["totals"] == {
+            "conversions": 3, "conversion_rate": 0.25, "revenue_per_click": "0.250000",
+        }  # fmt: skip
+        assert note(found, "came of no link").startswith(
+            "2 of 3 conversions came of no link: they are in no rate"
+        )
+        by_campaign = await rows(visitor, "campaign", *rates, currency="EUR", **rules)
+        assert by_campaign == {
+            "spring": {"conversions": 2, "conversion_rate": 0.25, "revenue_per_click": "0.250000"},
+            "not_credited": {"conversions": 1, "conversion_rate": None, "revenue_per_click": None},
+        }
+    by_day = await asked(visitor, "conversion_rate", group_by=["month"])
+    assert [row["conversion_rate"] for row in by_day["rows"] if row["conversion_rate"]] == [0.25]
+
+
+async def test_a_currency_divides_conversions_too(visitor: Visitor, database: Database) -> None:
+    """With it, what was sold in others is in no figure, and a note says how much that is; leads count."""
+    link_id = await make_link(visitor)
+    await clicked(visitor, database, link_id, 4)
+    await visitor.results(
+        check(ago=HOUR, cl_link_id=link_id),
+        conversion(revenue=10, customer_id="ada"),
+        conversion(revenue=500, currency="JPY", customer_id="ada"),
+        conversion(revenue=700, currency="JPY", customer_id="bob"),
+        call("lead", customer_id="eve"),
+    )
+    measures = (
+        "leads",
+        "conversions",
+        "customers",
+        "contacts",
+        "revenue",
+        "conversion_rate",
+        "revenue_per_click",
+    )
+    for rules in ({}, {"model": "linear"}):
+        found = await asked(visitor, *measures, currency="EUR", group_by=["link"], **rules)
+        assert found["totals"] == {
+            "leads": 1, "conversions": 1, "customers": 1, "contacts": 2, "revenue": "10.00",
+            "conversion_rate": 0.25, "revenue_per_click": "2.500000",
+        }  # fmt: skip
+        assert len(found["rows"]) == 1
+        assert (
+            note(found, "currencies") == "Conversions in other currencies than EUR are in no figure (JPY: 2)."
+        )
+    found = await asked(visitor, *measures, group_by=["link"])
+    assert (found["totals"]["conversions"], found["totals"]["customers"]) == (3, 2)
+    assert [each["currency"] for each in found["rows"][0]["revenue"]] == ["EUR", "JPY"]
+    counts = [{"currency": "EUR", "conversions": 1}, {"currency": "JPY", "conversions": 2}]
+    assert [each["conversions_by_currency"] for each in (found["totals"], *found["rows"])] == [counts] * 2
+    assert not any("currencies" in each for each in found["notes"])
+    only = await asked(visitor, "conversions", currency="USD", group_by=["link"])
+    assert (only["rows"], only["totals"]) == ([], {"conversions": 0})
+    assert "(EUR: 1, JPY: 2)" in note(only, "currencies")
+
+
+async def test_what_is_compared_is_said(visitor: Visitor) -> None:
+    """Whole months with calendar months, days with days, a year by weekdays; the answer says the time."""
+    for query, period, said in (
+        (
+            {"from": "2026-03-01", "to": "2026-04-01"},
+            ("2026-02-01", "2026-03-01"),
+            "the calendar month before",
+        ),
+        ({"from": "2026-03-02", "to": "2026-03-09"}, ("2026-02-23", "2026-03-02"), "the 7 days before"),
+        (
+            {"from": "2028-02-29", "to": "2028-03-01", "compare": "year"},
+            ("2027-03-02", "2027-03-03"),
+            "the same weekdays 52 weeks before",
+        ),
+        (
+            {"from": "2028-02-01", "to": "2028-03-01", "compare": "year"},
+            ("2027-02-01", "2027-03-01"),
+            "the same calendar months a year before",
+        ),
+    ):
+        for group_by in ([], ["day"], ["month"]):
+            found = await asked(visitor, "clicks", group_by=group_by, **{"compare": "previous"} | query)
+            compared = found["previous_period"]
+            assert (compared["from"][:10], compared["to"][:10]) == period
+            assert note(found, "Compared with").startswith(f"Compared with {said}")
+
+
+async def test_days_that_no_month_is_compared_with(visitor: Visitor, database: Database) -> None:
+    """What January has more than February is in the totals of the time before, and in no row."""
+    link_id = LinkId(await make_link(visitor))
+    days = [datetime(2026, 1, day, 12, tzinfo=UTC) for day in (28, 29, 31)]
+    await ship(database, [click(visitor.organization.id, link_id, at) for at in days])
+    february = {"from": "2026-02-01", "to": "2026-03-01", "compare": "previous"}
+    found = await asked(visitor, "clicks", group_by=["day"], **february)
+    assert len(found["rows"]) == 28
+    assert [row["previous"]["clicks"] for row in found["rows"]] == [0] * 27 + [1]
+    assert found["totals"]["previous"] == {"clicks": 3}
+    assert "what it has more is in the totals only" in note(found, "Compared with")
+    [month] = (await asked(visitor, "clicks", group_by=["month"], **february))["rows"]
+    assert month["previous"] == {"clicks": 3}
+
+
+async def test_parts_of_the_time_that_are_not_all_there_are_marked(
+    visitor: Visitor, clock: MovableClock
+) -> None:
+    """The first and last week, and today while it lasts; in files too, and a note names them."""
+    clock.offset = datetime(2026, 3, 4, 15, tzinfo=UTC) - utc_now()  # a Wednesday
+    weeks = {"from": "2026-02-12", "to": "2026-03-05", "group_by": ["week"]}
+    found = await asked(visitor, "clicks", **weeks)
+    assert found["rows"] == [
+        {"week": "2026-02-09", "partial": True, "clicks": 0},
+        {"week": "2026-02-16", "clicks": 0},
+        {"week": "2026-02-23", "clicks": 0},
+        {"week": "2026-03-02", "partial": True, "clicks": 0},
+    ]
+    assert note(found, "Only a part").endswith("not over: 2026-02-09, 2026-03-02.")
+    days = await asked(visitor, "clicks", **weeks | {"group_by": ["day"]})
+    assert [row["day"] for row in days["rows"] if row.get("partial")] == ["2026-03-04"]
+    link_id = await make_link(visitor)
+    await visitor.results(check(cl_link_id=link_id), conversion())
+    by_link = await asked(visitor, "conversions", **weeks | {"group_by": ["link", "week"]})
+    assert by_link["rows"][0]["partial"] is True
+    file = await visitor.client.get(
+        f"{API}/analytics/export",
+        params=weeks | {"group_by": "week"},
+        headers=visitor.organization.headers,
+    )
+    assert file.text.split()[:3] == ["week,partial,clicks", "2026-02-09,true,0", "2026-02-16,,0"]

@@ -1,0 +1,33 @@
+"""JSON Schema in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.domain.fields.rules import Schema
+from backend.rest_api.openapi.rule_in_words import rule_in_words
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "boolean"}, "true or false"),
+        ({"type": "string", "format": "uuid"}, "UUID"),
+        ({"type": "string", "enum": ["api_user", "sdk"]}, "api_user or sdk"),
+        ({"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+         "whole number, from 1 to 100, 20 when absent"),
+        ({"type": ["string", "null"], "description": "The link's id."}, "text or null, The link's id"),
+        ({"anyOf": [{"type": "integer", "enum": [1, 2]}, {"type": "null"}]}, "1 or 2; or null"),
+        ({"anyOf": [{"type": "string", "maxLength": 9000}, {"type": "null"}, {"type": "string"}]},
+         "text, at most 9,000 characters; or null or empty"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Yours."}, "text; or null. Yours"),
+        ({"type": "string", "const": "create"}, "create"),
+        ({"oneOf": [{"$ref": "#/components/schemas/Lead"}, {"$ref": "#/components/schemas/LeadList"}]},
+         "Lead or LeadList"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Lead"}, "maxItems": 1000},
+         "list of Lead, at most 1,000"),
+    ],
+)  # fmt: skip
+def test_a_rule(schema: Schema, words: str) -> None:
+    """Each kind of rule reads as a sentence's part."""
+    assert rule_in_words(schema) == words

@@ -1,0 +1,253 @@
+"""Which way imports point (ARCHITECTURE.md, "Which way imports point")."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from graphlib import TopologicalSorter
+from itertools import pairwise, permutations, product
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BACKEND = ROOT / "backend"
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text().partition("## Which way imports point")[2]
+DRIVERS = {"motor", "pymongo", "bson", "gridfs"}
+# What each room may import of ours besides itself: a folder's subject, or a file that stands alone.
+MAY_IMPORT: dict[str, set[str]] = {
+    # what the terms mean, and tools that know none of them
+    "domain": set(),
+    "concurrency": set(),
+    "settings": {"domain", "setting_values"},
+    "setting_values": set(),
+    "block_list": {"concurrency", "domain"},
+    "web_client": {"domain", "version"},
+    "proxies": {"concurrency", "domain"},
+    "qr_image": {"concurrency"},
+    "sdk_files": set(),
+    "file_answer": set(),
+        "interpreter": set(),
+    "passwords": {"domain"},
+    "api_host": {"concurrency", "domain"},
+    "clock": set(),
+    "version": set(),
+    "whole_file": set(),
+    # what is kept, and what every request handler works with
+    "storage": {"clock", "concurrency", "domain", "settings", "version"},
+    "rate_limits": {"clock", "domain", "settings", "storage"},
+    "current": {
+        "block_list", "clock", "domain", "proxies", "rate_limits", "settings", "storage", "web_client",
+    },
+    # pieces that interfaces and the command line use
+    "event_stream": {"file_answer", "storage"},
+    "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
+    "archives": {"domain", "storage", "whole_file"},
+    "imports": {"domain", "passwords", "storage"},
+    "destination_watch": {"clock", "concurrency", "domain", "storage", "web_client"},
+    "webhooks": {"clock", "concurrency", "domain", "storage", "web_client"},
+    "follow": {"domain", "storage", "whole_file"},
+    "doctor": {"api_host", "clock", "domain", "settings", "storage"},
+    # interfaces, which never import each other
+    "rest_api": {
+        "concurrency", "current", "domain", "event_stream", "file_answer", "json_api", "passwords", "storage",
+        "web_client", "webhooks",
+    },
+    "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
+    "app_api": {"current", "domain", "json_api", "storage"},
+    "redirector": {
+        "clock", "concurrency", "current", "domain", "passwords", "proxies", "qr_image", "storage",
+    },
+    "dashboard": {
+        "concurrency", "current", "doctor", "domain", "event_stream", "file_answer", "passwords", "qr_image",
+        "rate_limits", "sdk_files", "storage", "web_client", "webhooks",
+    },
+    "operations": {"concurrency", "current", "domain", "storage"},
+    # what puts them together, and runs them
+    "app": {
+        "api_host", "app_api", "block_list", "clock", "current", "dashboard", "destination_watch",
+        "interpreter", "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api",
+        "sdk_api", "settings", "storage", "web_client", "webhooks",
+    },
+    "serving": {"app", "concurrency", "domain", "interpreter", "json_api", "operations", "settings"},
+    "cli": {
+        "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "follow",
+        "imports", "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
+        "webhooks", "whole_file",
+    },
+}  # fmt: skip
+# What is beside the backend, and what of it each may import. Tests may import everything.
+BESIDE: dict[str, set[str]] = {
+    "benchmarks": {
+        "app", "clock", "concurrency", "dashboard", "domain", "rate_limits", "redirector",
+        "settings", "storage",
+    },
+    "demo_site": {"app", "clock", "domain", "passwords", "serving", "settings", "storage"},
+    "deploy": set(),
+    "proxy_example": set(),
+    "sdk_build": {"domain", "version"},
+    "sdk_src": set(),
+    "webhook_receiver": set(),
+}  # fmt: skip
+
+
+@cache
+def imported_modules(file: Path) -> list[str]:
+    """Every module that a file imports, at its head or inside a function."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found += (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += (f"{node.module}.{name.name}" for name in node.names)
+    return found
+
+
+def room_of(module: str) -> str:
+    """`storage` of `backend.storage.links.links`."""
+    return module.split(".")[1]
+
+
+def files(room: str) -> list[Path]:
+    """The source files of a room: of its folder, or the file itself."""
+    return sorted((BACKEND / room).rglob("*.py")) or [BACKEND / f"{room}.py"]
+
+
+def files_beside(package: str) -> list[Path]:
+    """The source files of a package beside the backend, without what npm has put there."""
+    return [file for file in sorted((ROOT / package).rglob("*.py")) if "node_modules" not in file.parts]
+
+
+def imported_rooms(sources: list[Path]) -> dict[str, str]:
+    """The rooms that these files import, each with a file that does."""
+    return {
+        room_of(module): f"{file.relative_to(ROOT)} imports {module}"
+        for file in sources
+        for module in imported_modules(file)
+        if module.startswith("backend.")
+    }
+
+
+def imports_of(packages: set[str], sources: list[Path]) -> dict[Path, str]:
+    """Those of the files that import one of these installed packages, each with a sentence that says so."""
+    return {
+        file.relative_to(ROOT): f"{file.relative_to(ROOT)} imports {module}"
+        for file in sources
+        for module in imported_modules(file)
+        if module.split(".")[0] in packages
+    }
+
+
+def drawn_interfaces() -> list[str]:
+    """The rooms that ARCHITECTURE.md calls the interfaces."""
+    said = re.search(r"The interfaces \((.*?)\) never import each other", ARCHITECTURE, re.DOTALL)
+    assert said
+    return re.findall(r"`(\w+)`", said[1])
+
+
+def drawn_arrows() -> set[tuple[str, str]]:
+    """The arrows of ARCHITECTURE.md, from room to room."""
+    lines = re.findall(r"^ {4}(.* -> .*)$", ARCHITECTURE.partition("\n## ")[0], re.MULTILINE)
+    named = {"interfaces": drawn_interfaces()}
+    arrows: set[tuple[str, str]] = set()
+    for line in lines:
+        places = [re.findall(r"\w+", place) for place in line.split("->")]
+        rooms = [[room for name in place for room in named.get(name, [name])] for place in places]
+        arrows |= {arrow for left, right in pairwise(rooms) for arrow in product(left, right)}
+    return arrows
+
+
+def test_every_room_is_here() -> None:
+    """A new or renamed room does not slip out of these tests."""
+    rooms = {
+        path.stem for path in BACKEND.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert rooms - {"__init__"} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
+def test_rooms_import_only_what_lies_below(room: str) -> None:
+    """domain imports nothing of ours, storage only domain, settings and tools that know no collection, the
+    interfaces never each other; and what a room may import is what it does import."""
+    found = {other: where for other, where in imported_rooms(files(room)).items() if other != room}
+    assert [found[other] for other in found.keys() - MAY_IMPORT[room]] == []
+    assert MAY_IMPORT[room] - found.keys() == set()
+
+
+def test_imports_of_rooms_run_in_no_circle() -> None:
+    """The rooms can be put in an order in which each imports only those before it."""
+    TopologicalSorter(MAY_IMPORT).prepare()
+
+
+def test_only_storage_imports_the_driver() -> None:
+    """The MongoDB driver can be replaced in one folder."""
+    found = imports_of(DRIVERS, sorted(BACKEND.rglob("*.py")))
+    assert [where for file, where in found.items() if file.parts[:2] != ("backend", "storage")] == []
+
+
+@pytest.mark.parametrize(
+    ("package", "importing"),
+    [
+        (
+            "psycopg",
+            [f"backend/follow/{name}.py" for name in ("postgres", "postgres_erasure", "postgres_tables")],
+        ),
+        ("hypercorn", ["backend/serving/hypercorn_server.py"]),
+        ("h11", ["backend/serving/hypercorn_server.py", "backend/serving/request_framing.py"]),
+    ],
+)
+def test_few_files_know_a_package(package: str, importing: list[str]) -> None:
+    """Another release of Hypercorn, or another server, concerns one file; its reader of requests two. Nothing
+    needs PostgreSQL's driver, which is an extra, but the files that write into it."""
+    assert [str(file) for file in imports_of({package}, sorted(BACKEND.rglob("*.py")))] == importing
+
+
+def test_the_drawing_is_true() -> None:
+    """Each arrow of ARCHITECTURE.md is an import that there is, and those it calls interfaces keep apart."""
+    arrows = drawn_arrows()
+    assert ("cli", "serving") in arrows
+    assert [(left, right) for left, right in sorted(arrows) if right not in MAY_IMPORT[left]] == []
+    apart = permutations(drawn_interfaces(), 2)
+    assert [(left, right) for left, right in apart if right in MAY_IMPORT[left]] == []
+
+
+def test_everything_beside_the_backend_is_here() -> None:
+    """A new or renamed package of the repository does not slip out of these tests."""
+    packages = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert packages - {"backend", "tests"} == set(BESIDE)
+
+
+@pytest.mark.parametrize("package", sorted(BESIDE))
+def test_what_is_beside_imports_little_of_the_backend(package: str) -> None:
+    """What stands alone (proxies, what sites load) imports nothing of it; and what a package may import is
+    what it does import."""
+    found = imported_rooms(files_beside(package))
+    assert [found[room] for room in sorted(found.keys() - BESIDE[package])] == []
+    assert BESIDE[package] - found.keys() == set()
+
+
+def test_the_backend_imports_nothing_beside_it() -> None:
+    """The service runs without its demo, its benchmarks and its tests."""
+    found = imports_of({*BESIDE, "tests"}, sorted(BACKEND.rglob("*.py")))
+    assert list(found.values()) == []
+
+
+def test_domain_does_no_io() -> None:
+    """The rules need nothing installed but tables that others keep, of host names' characters (`idna`), of
+    currencies (`iso4217`), of time zones (`zoneinfo`) and of countries (a file of `tzdata`); and none of the
+    standard library's ways of I/O."""
+    allowed = {
+        "idna", "iso4217", "zoneinfo",
+        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime",
+        "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "importlib",
+        "ipaddress", "itertools", "json", "math", "operator", "re", "string", "types", "typing",
+        "unicodedata", "urllib", "uuid", "zlib",
+    }  # fmt: skip
+    wrong = [
+        f"{file.relative_to(ROOT)} imports {module}"
+        for file in files("domain")
+        for module in imported_modules(file)
+        if module.split(".")[0] not in allowed | {"backend"}
+    ]
+    assert wrong == []

@@ -1,0 +1,226 @@
+"""What waits is bounded, and no clock and no rubbish in storage makes the SDK silent or loud."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from backend.domain.visitors.batches import MOST_CALLS
+from tests.browser.recording_server import (
+    Answer,
+    RecordingServer,
+    acknowledge,
+    once,
+    recording_server,
+    refuse,
+)
+from tests.browser.shop_pages import CONVERSION, INIT, PAUSE_LEFT, STORE, expect_sent, visit
+from tests.polling import wait_for
+
+STORED = """[Object.keys(localStorage).filter((name) => name.includes(':call_')).length,
+  Object.entries(localStorage).join().length]"""
+MANY = (
+    "for (let i = 0; i < {count}; i++)"
+    " Waylink.trackEvent('e' + i, {{metadata: {{filling: 'x'.repeat({size})}}}})"
+)
+COUNT_TIMERS = """window.timers = 0;
+const later = setTimeout;
+window.setTimeout = (run, pause) => { if (!(pause > 100)) timers++; return later(run, pause) };
+0"""
+# An entry as a page would have left it, changed by `change`, under its own key unless `change` says another.
+LEAVE = """(change) => {
+  const call = {kind: 'event', call_id: '01234567-89ab-4def-8123-456789abcdef', name: 'left',
+    occurred_at: new Date(Date.now() - 5000).toISOString(), page: location.href};
+  let entry = {device: '01234567-89ab-4def-8123-456789abcdef', call, until: 0};
+  let name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id;
+  eval(change);
+  localStorage[name] = typeof entry == 'string' ? entry : JSON.stringify(entry);
+}"""
+RECORD_PAUSES = """window.pauses = []; const own = Storage.prototype.setItem;
+Storage.prototype.setItem = function (name, value) {
+  if (name == 'waylink:c_web_test:pause') pauses.push(Number(value.split(' ')[1]));
+  own.call(this, name, value);
+}; 0"""
+SENT = {
+    "leased for weeks": "entry.until = Date.now() + 24.8 * 864e5 + 1e6",
+    "leased until never": "delete entry.until",
+    "leased until nonsense": "entry.until = 'soon'",
+}
+PAUSES = {
+    "for years": "Date.now() + ' 1e12'",
+    "begun before the clock was set back by an hour": "Date.now() + 36e5 + ' 3000'",
+    "without a length": "Date.now() + 1e12",
+    "a word": "'soon'",
+    "not a number": "'NaN NaN'",
+    "rubbish": "'{]'",
+}
+THROWN_AWAY = {
+    "under another key": "name = name.replace('0123', '4567')",
+    "of the next century": "call.occurred_at = '2126' + call.occurred_at.slice(4);"
+    " name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id",
+    "without a call": "entry.call = 5",
+    "no JSON": "entry = '{]'",
+    "null": "entry = 'null'",
+}
+
+
+def test_a_hanging_request_fills_nothing(page: Page, server: RecordingServer) -> None:
+    """While a request hangs, 3,000 calls leave 100 entries and 256 KB at the most, and the page can store."""
+    answered = threading.Event()
+    visit(page, server)
+    server.answer = once(answered, acknowledge)
+    page.evaluate("Waylink.trackEvent('first'); 0")
+    server.wait_for(2)
+    page.evaluate(MANY.format(count=3000, size=4000) + "; 0")
+    calls, characters = page.evaluate(STORED)
+    assert 0 < calls <= 100
+    assert characters <= 256_000 + 1000
+    page.evaluate("localStorage.cart = 'x'.repeat(1e6)")
+    answered.set()
+
+
+def test_the_newest_of_too_many_arrive(page: Page, server: RecordingServer) -> None:
+    """The oldest go first, which `debug` says; their promises resolve. No batch is longer than is taken."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    visit(page, server, options="debug: true")
+    server.answer = refuse(503)
+    page.evaluate("Waylink.trackEvent('first')")
+    page.evaluate("Promise.all([...Array(150).keys()].map((i) => Waylink.trackEvent('e' + i)))")
+    assert page.evaluate(STORED)[0] == 100
+    wait_for(lambda: page.evaluate("0") or said, "not told", lambda told: "Dropped" in "".join(told))
+    server.answer = acknowledge
+    server.requests.clear()
+    server.wait_for(100)
+    assert {call["name"] for call in server.calls} == {f"e{number}" for number in range(50, 150)}
+    assert max(len(request["batch"]["calls"]) for request in server.requests) <= MOST_CALLS
+
+
+def test_what_waits_for_consent_is_bounded(page: Page, server: RecordingServer) -> None:
+    """Of 150 calls before consent the newest 100 are sent; the promises of the others resolve."""
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate("window.made = [...Array(150).keys()].map((i) => Waylink.trackEvent('e' + i)); 0")
+    page.evaluate("Promise.all(made.slice(0, 50))")
+    page.evaluate("Waylink.grantConsent()")
+    server.wait_for(101)
+    assert [call["name"] for call in server.calls[1:]] == [f"e{number}" for number in range(50, 150)]
+
+
+@pytest.mark.parametrize("change", SENT.values(), ids=SENT)
+def test_a_lease_that_can_not_be_is_none(page: Page, server: RecordingServer, change: str) -> None:
+    """What a wrong clock or somebody else has leased is sent, and no timer storms."""
+    page.goto(server.url())
+    page.evaluate(LEAVE, change)
+    page.evaluate(COUNT_TIMERS)
+    page.evaluate(INIT)
+    server.wait_for_kinds("event")
+    page.wait_for_function("!Object.keys(localStorage).some((name) => name.includes(':call_'))")
+    assert page.evaluate("timers") < 20
+
+
+@pytest.mark.parametrize("change", THROWN_AWAY.values(), ids=THROWN_AWAY)
+def test_what_is_not_whole_is_thrown_away(page: Page, server: RecordingServer, change: str) -> None:
+    """An entry that no page of ours has left is deleted and not sent."""
+    page.goto(server.url())
+    page.evaluate(LEAVE, change)
+    page.evaluate(INIT)
+    page.evaluate("Waylink.trackEvent('sentinel')")
+    assert [call.get("name") for call in server.calls] == [None, "sentinel"]
+    assert page.evaluate("Object.keys(localStorage)") == []
+
+
+@pytest.mark.parametrize("pause", PAUSES.values(), ids=PAUSES)
+def test_a_pause_that_can_not_be_is_none(page: Page, server: RecordingServer, pause: str) -> None:
+    """Too long a pause, one that has not begun, or rubbish in its place does not silence the SDK."""
+    page.goto(server.url())
+    page.evaluate(f"localStorage['{STORE}pause'] = {pause}; 0")
+    page.evaluate(INIT)
+    assert server.kinds == ["attribution"]
+
+
+ROUTES = "for (let i = 0; i < {count}; i++) history.pushState(null, '', '/route-' + i + '{query}')"
+
+
+def test_routes_without_a_signal_take_no_call_s_place(page: Page, server: RecordingServer) -> None:
+    """A sale that waits for consent is sent after 150 route changes and one with a signal, which is too."""
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate(f"{CONVERSION}; {ROUTES.format(count=150, query='')}; Waylink.trackPageView(); 0")
+    page.evaluate("history.pushState(null, '', '/?gclid=1'); Waylink.grantConsent()")
+    expect_sent(page, server, "attribution", "conversion", "attribution")
+
+
+def test_checks_and_calls_have_places_of_their_own(page: Page, server: RecordingServer) -> None:
+    """Of 150 routes with a signal the last 100 are checked; all 100 calls that waited with them are sent."""
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate("for (let i = 0; i < 100; i++) Waylink.trackEvent('e' + i); 0")
+    page.evaluate(ROUTES.format(count=150, query="?gclid=1"))
+    page.evaluate("Waylink.grantConsent()")
+    server.wait_for(201)
+    assert len([call for call in server.calls if call["kind"] == "event"]) == 100
+    routes = [call["page"] for call in server.calls[1:] if call["kind"] == "attribution"]
+    assert routes == [server.url(f"/route-{number}?gclid=1") for number in range(50, 150)]
+
+
+def test_a_sale_is_the_last_to_go(page: Page, server: RecordingServer) -> None:
+    """Of 151 calls that wait, for consent, behind a request or for a later page, the sale is not dropped."""
+    events = "for (let i = 0; i < 150; i++) Waylink.trackEvent('e' + i)"
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate(f"{CONVERSION}; {events}; Waylink.grantConsent()")
+    server.wait_for(101)
+    answered = threading.Event()
+    server.answer = once(answered, refuse(503))
+    page.evaluate("Waylink.trackEvent('first'); 0")
+    server.wait_for(102)
+    page.evaluate(f"{CONVERSION}; {events}; window.last = Waylink.trackEvent('last'); 0")
+    answered.set()
+    page.evaluate("last")
+    server.answer = acknowledge
+    before = len(server.calls)
+    visit(page, server, "/later")
+    server.wait_for(before + 100)
+    assert [server.kinds[:before].count("conversion"), server.kinds[before:].count("conversion")] == [1, 1]
+
+
+def foreign(batch: dict[str, Any]) -> Answer:
+    """An answer that acknowledges another call."""
+    status, headers, body = acknowledge(batch)
+    return status, headers, body.replace(batch["calls"][0]["call_id"], "0" * 36)
+
+
+NO_USE = {
+    "Retry-After: 0": refuse(503, Retry_After="0"),
+    "a negative Retry-After": refuse(503, Retry_After="-5"),
+    "a past Retry-After": refuse(503, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "foreign ids": foreign,
+    "no ids": lambda _: (200, {}, '{"results": [{}]}'),
+}
+
+
+def test_each_answer_that_acknowledges_nothing_costs_a_longer_pause(browser: Browser) -> None:
+    """The pauses grow, whatever the service asks for: the third is longer than 2 seconds."""
+    with ExitStack() as opened:
+        pages: dict[str, Page] = {}
+        for name, answer in NO_USE.items():  # at once, since each takes its time
+            server = opened.enter_context(recording_server())
+            page = pages[name] = opened.enter_context(browser.new_context()).new_page()
+            visit(page, server)
+            page.evaluate(RECORD_PAUSES)
+            server.answer = answer
+            page.evaluate("Waylink.trackEvent('a'); 0")
+        for name, page in pages.items():
+            page.wait_for_function("pauses.length >= 3", polling=200)  # else with each frame, for seconds
+            pauses = page.evaluate("pauses")
+            assert 400 < pauses[0] <= 1500, name
+            assert 1900 < pauses[2] <= 14_000, name
+
+
+def test_a_long_retry_after_is_cut(page: Page, server: RecordingServer) -> None:
+    """A service that asks for years of silence gets an hour."""
+    visit(page, server)
+    server.answer = refuse(503, Retry_After="99999999")
+    page.evaluate("Waylink.trackEvent('a')")
+    assert 3_500_000 < page.evaluate(PAUSE_LEFT) <= 3_600_000

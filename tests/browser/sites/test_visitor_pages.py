@@ -1,0 +1,88 @@
+"""The pages of the redirector in a real browser, on a desktop and a phone, light and dark."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.api.link_calls import API
+from tests.browser.real_service import RealService
+from tests.browser.recording_server import RecordingServer
+from tests.redirector.sample_pages import sample_pages
+
+DOMAIN = "go.password.localhost"
+SIZES = [(1280, 800), (390, 844), (320, 568)]
+# WCAG's contrast of two colours, for every text of the page against the page's ground.
+LEAST_CONTRAST = """() => {
+  const linear = (part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const light = (rgb) => {
+    const [red, green, blue] = rgb.match(/[0-9.]+/g).map((value) => linear(value / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const ground = (node) => {
+    const colour = getComputedStyle(node).backgroundColor;
+    return colour === 'rgba(0, 0, 0, 0)' ? ground(node.parentElement) : colour;
+  };
+  return Math.min(...[...document.querySelectorAll('h1, p, a, label, button')].map((node) => {
+    const [low, high] = [light(getComputedStyle(node).color), light(ground(node))].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  }));
+}"""
+
+
+@pytest.fixture(params=["light", "dark"])
+def page_of_scheme(browser: Browser, request: pytest.FixtureRequest) -> Any:
+    """A page in a browser that prefers light or dark."""
+    context = browser.new_context(color_scheme=request.param)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", list(sample_pages()))
+def test_a_page_fits_and_can_be_read(page_of_scheme: Page, name: str) -> None:
+    """Nothing is wider than the window, however long its words; all text has a contrast of 4.5 or more."""
+    page_of_scheme.set_content(sample_pages()[name].body.decode())
+    for width, height in SIZES:
+        page_of_scheme.set_viewport_size({"width": width, "height": height})
+        assert page_of_scheme.evaluate("document.documentElement.scrollWidth") <= width
+    assert page_of_scheme.evaluate(LEAST_CONTRAST) >= 4.5
+
+
+def test_a_page_follows_the_visitor_s_colours(page_of_scheme: Page) -> None:
+    """Dark ground for who prefers dark, light for who prefers light."""
+    page_of_scheme.set_content(sample_pages()["error"].body.decode())
+    is_dark = page_of_scheme.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    ground = page_of_scheme.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(23, 25, 29)" if is_dark else "rgb(246, 245, 242)")
+
+
+def test_a_password_is_given_without_scripts(
+    browser: Browser, service_of_shop: RealService, server: RecordingServer
+) -> None:
+    """With the keyboard alone and no JavaScript: a wrong password is told, the right one leads on to another
+    site, and the visit goes on without asking again."""
+    org = ["--org", service_of_shop.org_id]
+    service_of_shop.service.command("domain", "add", DOMAIN, *org)
+    key = service_of_shop.service.command("key", "create", *org, "--kind", "rest")["key"]
+    body = {"domain": DOMAIN, "destination_url": server.url(), "link_name": "Kites", "password": "kites"}
+    made = httpx.post(
+        f"{service_of_shop.base_url}{API}/links", json=body, headers={"API-KEY": key}, timeout=60
+    ).json()
+    short_url = f"http://{DOMAIN}:{urlsplit(service_of_shop.base_url).port}/{made['path']}"
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(short_url)
+    for password in ("ropes", "kites"):
+        page.get_by_label("Password").focus()
+        page.keyboard.type(password)
+        page.keyboard.press("Enter")
+        if password == "ropes":
+            page.get_by_role("alert").get_by_text("That password is not right.").wait_for()
+    page.wait_for_url(f"{server.url()}*")
+    page.goto(short_url)
+    page.wait_for_url(f"{server.url()}*")
+    context.close()

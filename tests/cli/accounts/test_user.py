@@ -1,0 +1,120 @@
+"""`waylink user`: the people who sign in to the dashboard."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+
+import httpx
+import pytest
+
+from backend.domain.ids import OrgId
+from tests.dashboard.people import FormsOf
+from tests.processes.service_process import WAYLINK, ServiceProcess, run_command
+
+PASSWORD = "long enough to guess at"
+
+
+def created_id(running: ServiceProcess, email: str, org_id: OrgId) -> str:
+    """Make a user with PASSWORD, given on standard input; its id."""
+    command = ("user", "create", email, "--org", org_id, "--password-stdin")
+    printed = run_command(*command, environment=running.environment, typed=f"{PASSWORD}\n")
+    assert list(printed) == ["id"]
+    return str(printed["id"])
+
+
+def signs_in(running: ServiceProcess, email: str, password: str) -> bool:
+    """Whether the dashboard of the running service lets somebody in."""
+    with httpx.Client(base_url=running.base_url, timeout=60) as client:
+        fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
+        answer = client.post("/sign-in", data=fields | {"email": email, "password": password})
+        return answer.status_code == 303 and client.get("/").status_code == 200
+
+
+def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> None:
+    """The user gets in with the password, in whatever case the address is typed, and with no other one."""
+    user_id = created_id(running, "Ada@Example.com", org_id)
+    listed = running.command("user", "list")["users"]
+    assert {"id": user_id, "email": "ada@example.com", "organizations": [org_id]} in listed
+    assert signs_in(running, "ada@example.com", PASSWORD)
+    assert not signs_in(running, "ada@example.com", PASSWORD + "x")
+
+
+def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id: OrgId) -> None:
+    """On a terminal the password is asked for twice, and not shown."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [*WAYLINK, "user", "create", "typed@example.com", "--org", org_id],
+        stdin=child, stdout=child, stderr=child, env=running.environment, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(child)
+        shown = b""
+        for prompt in (b"Password:", b"Repeat for confirmation:"):
+            while not shown.endswith(prompt + b" "):
+                shown += os.read(parent, 1)
+            os.write(parent, f"{PASSWORD}\n".encode())
+        assert process.wait(timeout=60) == 0
+    os.close(parent)
+    assert PASSWORD.encode() not in shown
+    assert signs_in(running, "typed@example.com", PASSWORD)
+
+
+@pytest.fixture(scope="module")
+def taken(running: ServiceProcess, org_id: OrgId) -> str:
+    """The address of a user that exists."""
+    created_id(running, "taken@example.com", org_id)
+    return "taken@example.com"
+
+
+@pytest.mark.usefixtures("taken")
+@pytest.mark.parametrize(
+    ("arguments", "password", "said"),
+    [
+        (["taken@example.com"], PASSWORD, "There is a user taken@example.com already."),
+        (["no address"], PASSWORD, "must be an e-mail address such as ada@example.com"),
+        (["a@b@c"], PASSWORD, "must be an e-mail address"),
+        (["short@example.com"], "elevenchars", "The password must have at least 12 characters."),
+        (["same@example.com"], "a" * 20, "The password must not be one character repeated."),
+        (["long@example.com"], "ab" * 600, "The password must have at most 1024 characters."),
+    ],
+)
+def test_what_a_user_can_not_be(
+    running: ServiceProcess, org_id: OrgId, arguments: list[str], password: str, said: str
+) -> None:
+    """Each refusal is one sentence that says the rule."""
+    command = ("user", "create", *arguments, "--org", org_id, "--password-stdin")
+    assert said in running.refusal(*command, typed=f"{password}\n")
+
+
+def test_a_user_needs_an_organization_that_exists(running: ServiceProcess) -> None:
+    """An unknown id of an organization is refused before a password is asked for."""
+    said = running.refusal("user", "create", "nowhere@example.com", "--org", "none", "--password-stdin")
+    assert "There is no organization with the id 'none'" in said
+
+
+def test_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:
+    """The new password opens the dashboard, the old one does not any more."""
+    created_id(running, "renew@example.com", org_id)
+    command = ("user", "password", "renew@example.com", "--password-stdin")
+    run_command(*command, environment=running.environment, typed="another long one\n")
+    assert signs_in(running, "renew@example.com", "another long one")
+    assert not signs_in(running, "renew@example.com", PASSWORD)
+
+
+def test_a_deleted_user(running: ServiceProcess, org_id: OrgId) -> None:
+    """Who is deleted can't sign in, and is not deleted twice."""
+    created_id(running, "gone@example.com", org_id)
+    assert running.command("user", "delete", "gone@example.com", "--yes")["deleted"]
+    assert not signs_in(running, "gone@example.com", PASSWORD)
+    assert "There is no user 'gone@example.com'" in running.refusal("user", "delete", "gone@example.com")
+
+
+def test_the_organizations_of_a_user(running: ServiceProcess, org_id: OrgId) -> None:
+    """They are set anew as a whole, and must exist."""
+    created_id(running, "two@example.com", org_id)
+    second = str(running.command("organization", "create", "Second")["id"])
+    running.command("user", "organizations", "two@example.com", "--org", org_id, "--org", second)
+    listed = {each["email"]: each["organizations"] for each in running.command("user", "list")["users"]}
+    assert listed["two@example.com"] == [org_id, second]
+    assert "no organization" in running.refusal("user", "organizations", "two@example.com", "--org", "none")

@@ -1,0 +1,104 @@
+"""`waylink export` and `waylink restore` as processes, one of them killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import uuid
+from pathlib import Path
+from typing import Any
+
+from pymongo import MongoClient
+
+from backend.archives.archive_file import ArchiveWriter, Header, read_entries, read_header
+from tests.polling import wait_for
+from tests.processes.service_process import (
+    WAYLINK,
+    ServiceProcess,
+    environment_of,
+    own_database,
+    run_command,
+    run_process,
+)
+
+MANY = 4_000
+DOMAIN = "go.archived.example"
+
+
+def export_one(running: ServiceProcess, folder: Path) -> tuple[str, Path]:
+    """An organization's id and its file, exported beside a running service."""
+    org_id = str(running.command("organization", "create", "Acme")["id"])
+    running.command("domain", "add", DOMAIN, "--org", org_id)
+    rows = folder / "links.csv"
+    rows.write_text(f"domain,destination_url,link_name\n{DOMAIN},https://shop.example/a,A\n")
+    running.command("import", "csv", str(rows), "--org", org_id)
+    file = folder / "acme.jsonl"
+    exported = running.command("export", "--org", org_id, "-o", str(file))
+    assert exported | {"links": 1, "domains": 1, "organizations": 1} == exported
+    return org_id, file
+
+
+def multiplied(file: Path) -> Path:
+    """The same archive with many links, and without its feed, which may have had its places or not."""
+    header = read_header(file)
+    many = file.with_suffix(".many.jsonl")
+    with many.open("wb") as opened:
+        writer = ArchiveWriter(opened)
+        writer.write_header(Header(header.org_id, header.name))
+        for entry in read_entries(file, header):
+            if entry.collection.startswith("feed_"):
+                continue
+            for number in range(MANY if entry.collection == "links" else 1):
+                new = {"_id": str(uuid.uuid4()), "path": str(number)} if number else {}
+                writer.write_document(entry.collection, entry.document | new)
+        writer.write_end()
+    return many
+
+
+def kill_while_it_stores(command: tuple[str, ...], environment: dict[str, str], restores: Any) -> None:
+    """Start the command, and kill it as soon as some of the file is stored."""
+    with subprocess.Popen([*WAYLINK, *command], env=environment, stderr=subprocess.DEVNULL) as process:
+        wait_for(
+            lambda: restores.find_one({"position": {"$gt": 100_000}}) or process.poll() is not None,
+            "nothing is stored",
+            seconds=60,
+        )
+        assert process.poll() is None, "the restore ended before it could be killed"
+        process.send_signal(signal.SIGKILL)
+
+
+def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongodb_uri: str) -> None:
+    """Killed while it stores, a restore leaves no organization; the next one ends with all, and a third is
+    refused."""
+    org_id, file = export_one(running, tmp_path)
+    with (
+        own_database(mongodb_uri) as own,
+        MongoClient[dict[str, Any]](mongodb_uri) as client,
+    ):
+        environment = environment_of(tmp_path / "to", **own)
+        stored = client[own["WAYLINK_MONGODB_DATABASE"]]
+        command = ("restore", str(multiplied(file)))
+        kill_while_it_stores(command, environment, stored["restores"])
+        assert run_command("organization", "list", environment=environment) == {"organizations": []}
+        restored = run_command(*command, environment=environment)
+        assert restored == {
+            "org_id": org_id,
+            "name": "Acme",
+            "resumed": True,
+            "documents": MANY + 2,
+            "links": MANY,
+            "domains": 1,
+            "organizations": 1,
+        }
+        assert stored["links"].count_documents({}) == MANY
+        again = run_process(*command, environment=environment)
+        assert again.returncode == 1
+        assert f"already has an organization with the id {org_id}" in again.stderr
+
+
+def test_a_forged_file_does_not_control_the_terminal(running: ServiceProcess, tmp_path: Path) -> None:
+    """What a refusal quotes of a file is shown without characters that control terminals."""
+    file = tmp_path / "forged.jsonl"
+    file.write_text('{"format": "waylink-organization", "version": "\\u001b[2Jgone"}\n')
+    refusal = running.refusal("restore", str(file))
+    assert "has the format version \ufffd[2Jgone" in refusal

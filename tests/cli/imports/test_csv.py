@@ -1,0 +1,93 @@
+"""`waylink import csv` beside a running service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backend.domain.ids import OrgId
+from tests.processes.service_process import ServiceProcess, invoke
+
+
+def test_import_csv(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
+    """A dry run, the import, and the import again say what they did; refused rows are in a file beside it."""
+    running.command("domain", "add", "go.imported.example", "--org", org_id)
+    file = tmp_path / "links.csv"
+    file.write_text(
+        "domain,selected_path,destination_url,link_name\n"
+        "go.imported.example,a,https://shop.example/a,A\n"
+        "go.imported.example,..,https://shop.example/b,B\n"
+    )
+    command = ("import", "csv", str(file), "--org", org_id)
+    report = str(tmp_path / "links.refused.csv")
+    dry = running.command(*command, "--dry-run")
+    [because] = dry.pop("refused_because")
+    assert because["reason"].startswith("selected_path must be segments")
+    assert (because["rows"], because["lines"]) == (1, [3])
+    nothing: dict[str, list[str]] = {"missing_domains": [], "new_tags": [], "not_taken_over": []}
+    same = {"refused": 1, "report": report, "more_reasons": 0} | nothing
+    assert dry == same | {"would_be_created": 1, "already_there": 0, "dry_run": True}
+    expected = same | {"created": 1, "already_there": 0, "dry_run": False, "refused_because": [because]}
+    assert running.command(*command) == expected
+    assert running.command(*command) == expected | {"created": 0, "already_there": 1}
+    assert "selected_path must be segments" in Path(report).read_text(encoding="utf-8")
+    nowhere = running.refusal(*command, "--report", str(tmp_path / "missing" / "report.csv"))
+    assert "The report can't be written" in nowhere
+
+
+def test_what_people_read(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
+    """Tables of what happened, of the reasons with some of their lines, and of what was not taken over; a dry
+    run says "would be created" and never "created" alone."""
+    running.command("domain", "add", "go.readable.example", "--org", org_id)
+    file = tmp_path / "links.csv"
+    good = "go.readable.example,a,https://shop.example/a,A,spring\n"
+    file.write_text(
+        "domain,selected_path,destination_url,link_name,tags\n" + good
+        + "".join(f"go.readable.example,b{n},shop.example,B,\n" for n in range(12))
+        + "go.elsewhere.example,c,https://shop.example/c,C,\n"
+    )  # fmt: skip
+    command = ("import", "csv", str(file), "--org", org_id)
+    done = invoke(*command, "--dry-run", environment=running.environment)
+    said = "Dry run: nothing was stored.\n\n" + (
+        "LINKS             ROWS\n"
+        "would be created  1\n"
+        "already there     0\n"
+        "refused           13\n"
+        "\n"
+        "REFUSED BECAUSE                                                     ROWS  LINES\n"
+        "destination_url must be an absolute http or https URL               12    "
+        "3, 4, 5, 6, 7, 8, 9, 10 …\n"
+        "domain go.elsewhere.example is not configured for the organization  1     15\n"
+        "\n"
+        "Tags that would be made: spring\n"
+        "\n"
+        "Refused rows, to correct and to import with `waylink import csv`: "
+        f"{tmp_path / 'links.refused.csv'}\n"
+    )
+    assert [line.split() for line in done.stdout.splitlines()] == [line.split() for line in said.splitlines()]
+    assert "created" not in done.stdout.replace("would be created", "")
+    assert (
+        "go.elsewhere.example is no link domain of the organization. If it is yours: "
+        f"waylink domain add go.elsewhere.example --org {org_id}\n" in done.stderr
+    )
+    done = invoke(*command, environment=running.environment)
+    assert done.stdout.startswith("LINKS          ROWS\ncreated        1\n")
+
+
+def test_columns_and_defaults(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
+    """`--column`, `--default` and `--domain` make links of another service's file; a name that is no column
+    of ours is refused."""
+    running.command("domain", "add", "go.columns.example", "--org", org_id)
+    file = tmp_path / "other.csv"
+    file.write_text("link,long_url,title,archived\nold.example/a,https://shop.example/a,,true\n")
+    command = ("import", "csv", str(file), "--org", org_id)
+    columns = ("short_url=link", "destination_url=long_url", "link_name=title", "is_disabled=archived")
+    options = [part for each in columns for part in ("--column", each)]
+    done = running.command(
+        *command, *options, "--default", "link_name={path}", "--domain", "old.example=go.columns.example"
+    )
+    assert (done["created"], done["refused"]) == (1, 0)
+    [link] = running.stored("links", domain="go.columns.example")
+    assert (link["link_name"], link["is_enabled"]) == ("a", False)
+    assert "nothing is none of" in running.refusal(*command, "--default", "nothing=1")
+    assert "must be NAME=VALUE, each name once" in running.refusal(*command, "--domain", "old.example")
+    assert "There are: " in running.refusal(*command, *options, "--default", "link_name={nothing}")

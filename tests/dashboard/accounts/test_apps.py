@@ -1,0 +1,77 @@
+"""The pages that set the mobile apps of a domain."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.storage.accounts.apps import find_apps
+from backend.storage.driver.mongo import Database
+from tests.conftest import OrganizationFactory
+from tests.dashboard.people import Person, heading
+from tests.facts.organizations import TestOrganization
+
+FINGERPRINTS = [":".join(["AB"] * 32), ":".join(["01"] * 32)]
+APPS = Apps(
+    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890"), AndroidApp("com.shop.app", tuple(FINGERPRINTS))
+)
+FORM = {
+    "ios_team_id": "a1b2c3d4e5",
+    "ios_bundle_id": "com.shop.app",
+    "app_store_id": "1234567890",
+    "android_package": "com.shop.app",
+    "android_fingerprints": "\n".join(each.lower() for each in FINGERPRINTS),
+}
+
+
+async def test_apps_are_set_and_taken_away(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """What the form holds is what the domain has, also when it is empty."""
+    path = f"/apps/{organization.domain}"
+    answer = await person.send(path, path, **FORM)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/apps?notice=apps-saved")
+    assert await find_apps(database, organization.domain) == APPS
+    assert (await person.get("/apps")).text.count("com.shop.app") == 2
+    await person.send(path, path)  # the form as it is changes nothing
+    assert await find_apps(database, organization.domain) == APPS
+    await person.send(path, path, **dict.fromkeys(FORM, ""))
+    assert await find_apps(database, organization.domain) == Apps()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("ios_team_id", "short", "iOS team id &#39;SHORT&#39; must be 10 capital letters and digits"),
+        ("ios_team_id", "", "iOS team id is needed for an iOS app."),
+        ("ios_bundle_id", "", "iOS bundle id is needed for an iOS app."),
+        ("app_store_id", "x", "App Store id &#39;x&#39; must be digits"),
+        ("android_package", "app", "Android package &#39;app&#39; must be names separated by dots"),
+        ("android_package", "", "Android package is needed where a certificate"),
+        ("android_fingerprints", "AB:CD", "Certificate fingerprint &#39;AB:CD&#39; must be SHA-256"),
+    ],
+)
+async def test_what_breaks_a_rule(
+    person: Person, database: Database, organization: TestOrganization, field: str, value: str, problem: str
+) -> None:
+    """A wrong identifier is named at its field, what was typed stays, and nothing is stored."""
+    path = f"/apps/{organization.domain}"
+    answer = await person.send(path, path, **(FORM | {field: value}))
+    assert answer.status_code == 422
+    assert problem in answer.text
+    assert f'id="{field}-problem"' in answer.text
+    assert await find_apps(database, organization.domain) == Apps()
+
+
+async def test_another_organization_s_domain(
+    person: Person, database: Database, make_organization: OrganizationFactory
+) -> None:
+    """The apps of another organization's domain are neither shown nor set."""
+    other = await make_organization()
+    answer = await person.get(f"/apps/{other.domain}")
+    assert (answer.status_code, heading(answer)) == (404, "There is nothing here")
+    token = (await person.get("/")).text.partition('name="form_token" value="')[2].partition('"')[0]
+    answer = await person.client.post(f"/apps/{other.domain}", data=FORM | {"form_token": token})
+    assert answer.status_code == 404
+    assert await find_apps(database, other.domain) == Apps()
+    assert other.domain not in (await person.get("/apps")).text

@@ -1,0 +1,76 @@
+"""Keys: made and shown once, listed without their secrets, revoked."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from backend.domain.accounts.api_keys import KeyKind, hash_key
+from backend.storage.accounts.api_keys import find_active_key, list_api_keys
+from backend.storage.driver.mongo import Database
+from tests.api.link_calls import API
+from tests.conftest import OrganizationFactory
+from tests.dashboard.people import Person
+from tests.facts.organizations import TestOrganization
+
+
+@pytest.mark.parametrize("kind", KeyKind)
+async def test_a_key_is_shown_once(
+    person: Person, organization: TestOrganization, database: Database, kind: KeyKind
+) -> None:
+    """The page after making it has the key, and no page after that one."""
+    made = await person.send("/keys", "/keys", kind=kind.value)
+    shown = re.search(r'<code class="secret">([^<]+)</code>', made.text)
+    assert shown
+    assert shown[1].startswith(kind.prefix)
+    key = await find_active_key(database, hash_key(shown[1]))
+    assert key is not None
+    assert (key.org_id, key.kind) == (organization.id, kind)
+    later = (await person.get("/keys")).text
+    assert shown[1] not in later
+    assert key.hint in later
+
+
+async def test_a_rest_key_works(person: Person, client: httpx.AsyncClient) -> None:
+    """A key that the dashboard made is accepted by the API."""
+    made = await person.send("/keys", "/keys", kind="rest")
+    key = made.text.partition('<code class="secret">')[2].partition("<")[0]
+    assert (await client.get(f"{API}/links/page", headers={"API-KEY": key})).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["", "admin", "REST"])
+async def test_another_kind_of_key(
+    person: Person, organization: TestOrganization, database: Database, kind: str
+) -> None:
+    """There are three kinds; a form that asks for another makes none."""
+    before = await list_api_keys(database, organization.id)
+    assert (await person.send("/keys", "/keys", kind=kind)).status_code == 400
+    assert await list_api_keys(database, organization.id) == before
+
+
+async def test_a_key_is_revoked(person: Person, organization: TestOrganization, database: Database) -> None:
+    """It is refused afterwards, and the list says since when; its button is gone."""
+    key = (await list_api_keys(database, organization.id))[0]
+    revoke = f"/keys/{key.id}/revoke"
+    answer = await person.send("/keys", revoke)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/keys?notice=key-revoked")
+    assert await find_active_key(database, key.key_hash) is None
+    page = (await person.get("/keys")).text
+    assert "Revoked " in page
+    assert revoke not in page
+
+
+async def test_keys_of_another_organization(
+    person: Person, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """They are neither listed nor revoked."""
+    other = await make_organization()
+    theirs = (await list_api_keys(database, other.id))[0]
+    assert theirs.hint not in (await person.get("/keys")).text
+    token = re.search(r'name="form_token" value="(\w+)"', (await person.get("/keys")).text)
+    assert token
+    answer = await person.client.post(f"/keys/{theirs.id}/revoke", data={"form_token": token[1]})
+    assert answer.status_code == 404
+    assert await find_active_key(database, theirs.key_hash) is not None

@@ -1,0 +1,266 @@
+"""The page that says what each campaign, link and source brought in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime, timedelta
+
+import pytest
+
+from backend.dashboard.analytics.figures import LABELS, meanings_of
+from backend.domain.links.links import Link
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.purge import purge_link
+from tests.conftest import OrganizationFactory
+from tests.dashboard.campaigns import (
+    address,
+    bought,
+    clicked,
+    figures,
+    make_link,
+    rows,
+    sold_by_nobody,
+    table,
+    words,
+)
+from tests.dashboard.people import Person, heading
+from tests.facts.organizations import TestOrganization
+
+
+async def test_what_clicks_came_to(person: Person, database: Database, link: Link, now: datetime) -> None:
+    """What came of clicks stands beside them in one row, and in the totals."""
+    await clicked(database, link, now, 8)
+    await bought(database, link, now, "12345.67", refunded="345.67")
+    page = await person.get("/attribution")
+    assert heading(page) == "Attribution"
+    assert rows(page.text) == [
+        ["spring", "8", "0", "1", "12.50 %", "0", "0", "12,346", "345.67", "12,000", "1,543.2088"],
+    ]
+    assert {name: number for name, (number, _) in figures(page.text).items()} == {
+        "Clicks": "8", "Leads": "0", "Conversions": "1", "Conversion rate": "12.50 %", "Customers": "0",
+        "Contacts": "0", "Revenue": "12,346 EUR", "Refunded": "345.67 EUR", "Net revenue": "12,000 EUR",
+        "Revenue per click": "1,543.2088 EUR",
+    }  # fmt: skip
+
+
+async def test_without_refunds_there_is_no_column_of_them(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Two columns of zeros would take the room of the names."""
+    await bought(database, link, now, "5.00")
+    page = await person.get("/attribution")
+    assert {"Refunded", "Net revenue"}.isdisjoint(figures(page.text))
+    assert rows(page.text) == [["spring", "0", "0", "1", "–", "0", "0", "5.00", "–"]]
+
+
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [("campaign", ["spring", "None"]), ("source", ["ads", "None"]), ("link", ["Autumn", "Spring"])],
+)
+async def test_a_row_for_each(
+    person: Person,
+    database: Database,
+    organization: TestOrganization,
+    now: datetime,
+    by: str,
+    names: list[str],
+) -> None:
+    """Rows can be by every property of a link; what has none is a row of its own."""
+    plain = await make_link(database, organization, "Spring", now)
+    other = await make_link(database, organization, "Autumn", now, utm_source="ads", utm_campaign="spring")
+    await clicked(database, plain, now, 1)
+    await clicked(database, other, now, 2)
+    assert [row[0] for row in rows((await person.get(f"/attribution?by={by}")).text)] == names
+
+
+async def test_any_column_sorts(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """A click on a heading sorts by it, the next one the other way round; without clicks there is no rate."""
+    other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
+    await clicked(database, link, now, 5)
+    await clicked(database, other, now, 2)
+    await bought(database, other, now, "3")
+    page = (await person.get("/attribution")).text
+    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
+    assert re.findall(r'aria-sort="(\w+)"', page) == ["descending"]
+    dearest = re.search(r'<a href="([^"]+)">Revenue per click', page)
+    assert dearest
+    page = (await person.get(dearest[1])).text
+    assert [row[0] for row in rows(page)] == ["autumn", "spring"]
+    again = re.search(r'<a href="([^"]+)">Revenue per click', page)
+    assert again
+    page = (await person.get(again[1])).text
+    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
+    assert re.findall(r'aria-sort="(\w+)"', page) == ["ascending"]
+
+
+async def test_first_and_last_touch(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """The credit for a sale goes to the visit that the address names."""
+    other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
+    await bought(database, link, now, "3", after=other)
+    for touch, name in (("first", "autumn"), ("last_non_direct", "spring"), ("middle", "spring")):
+        page = (await person.get(f"/attribution?touch={touch}&sort=-conversions")).text
+        assert rows(page)[0][:4] == [name, "0", "0", "1"]
+
+
+async def test_how_credit_is_given_is_chosen_and_said(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Whose touches, which model, how old and as of when; the page says it, also where nothing was chosen."""
+    await bought(database, link, now, "3")
+    page = (await person.get("/attribution")).text
+    assert "credited to the last touch (direct visits are none) of the same device, however long" in page
+    for path in ("/", "/links", f"/links/{link.id}"):
+        assert "direct visits are none) of the same device" in (await person.get(path)).text
+    chosen = "touch=linear&credit=customer&window=30&as_of=2026-01-31"
+    page = (await person.get(f"/attribution?{chosen}")).text
+    assert "all touches in equal parts of all devices of the customer, at most 30 days before, as" in page
+    assert "3.00" not in page
+    for wanted in (
+        'value="linear" selected',
+        'value="customer" selected',
+        'value="30" selected',
+        "2026-01-31",
+    ):
+        assert wanted in page
+    assert "/attribution.csv?touch=linear&amp;credit=customer&amp;window=30&amp;as_of=2026-01-31" in page
+    assert rows((await person.get("/attribution?as_of=soon&sort=-conversions")).text)[0][3] == "1"
+
+
+async def test_currencies_are_never_mixed(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """All of them stand beside all conversions; one alone is a click away, with its own conversions only."""
+    await clicked(database, link, now, 4)
+    await bought(database, link, now, "100")
+    await bought(database, link, now, "7", "USD")
+    page = (await person.get("/attribution")).text
+    count = "2 1 in EUR 1 in USD"
+    every = ["spring", "4", "0", count, "50.00 %", "0", "0", "100.00 EUR 7.00 USD", "25.0000 EUR 1.7500 USD"]
+    assert rows(page) == [every]
+    one = await person.get(address(page, "7.00 USD"))
+    assert rows(one.text) == [["spring", "4", "0", "1", "25.00 %", "0", "0", "7.00", "1.7500"]]
+    assert "Conversions in other currencies than USD are in no figure (EUR: 1)." in words(one.text)
+    every_again = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>USD', one.text)
+    assert every_again
+    assert rows((await person.get(every_again[1])).text) == [every]
+
+
+async def test_an_order_by_amounts_is_of_one_currency(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Amounts of two don't compare: the page is of the main one then, says so, and goes back by a click."""
+    await bought(database, link, now, "100")
+    await bought(database, link, now, "7", "USD")
+    page = (await person.get("/attribution?sort=-revenue")).text
+    assert rows(page)[0][3:8] == ["1", "–", "0", "0", "100.00"]
+    assert figures(page)["Conversions"][0] == "1"
+    assert "Conversions in other currencies than EUR are in no figure (USD: 1)." in words(page)
+    chip = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>EUR', page)
+    assert chip
+    assert rows((await person.get(chip[1])).text)[0][3] == "2 1 in EUR 1 in USD"
+
+
+async def test_sales_of_nobody_and_of_deleted_links_stand_apart(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """In rows of their own, which lead nowhere, beside what has no value; the file tells them by a column."""
+    plain, gone = [await make_link(database, organization, name, now) for name in ("Plain", "Gone")]
+    await bought(database, plain, now, "1")
+    await bought(database, gone, now, "2")
+    await bought(database, link, now, "4", after=None)
+    await sold_by_nobody(database, organization, now, "8")
+    assert await purge_link(database, None, gone.id, organization.id, now)
+    page = (await person.get("/attribution?sort=-revenue")).text
+    assert [(row[0], row[7]) for row in rows(page)] == [
+        ("Not credited", "8.00"), ("spring", "4.00"), ("Links deleted for good", "2.00"), ("None", "1.00"),
+    ]  # fmt: skip
+    assert 'href="/?campaign="' in page
+    assert len(re.findall(r'<span class="top-name"><span>', page)) == 2
+    assert "“Links deleted for good” (kind purged_links) has leads and conversions" in words(page)
+    overview = (await person.get("/")).text
+    assert [row[0] for row in table(overview, "Campaigns")] == [
+        "spring", "None", "Not credited", "Links deleted for good",
+    ]  # fmt: skip
+    file = (await person.get("/attribution.csv?sort=-revenue")).text
+    assert [row[:2] for row in csv.reader(io.StringIO(file))] == [
+        ["campaign", "kind"], ["", "not_credited"], ["spring", ""], ["", "purged_links"], ["", ""],
+    ]  # fmt: skip
+
+
+async def test_figures_are_explained_where_they_stand(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Each figure of a page has its sentence there."""
+    await clicked(database, link, now)
+    for path in ("/", "/attribution", f"/links/{link.id}", "/links"):
+        page = (await person.get(path)).text
+        said = dict(
+            re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page.partition("What these figures count")[2])
+        )
+        assert (
+            said.items()
+            >= {name: meaning for name, meaning in meanings_of(LABELS) if name in figures(page)}.items()
+        )
+        assert "Conversions" in said
+
+
+async def test_a_row_leads_to_all_of_it(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """A click on a row opens the overview of that row, in the same period."""
+    await clicked(database, link, now)
+    page = (await person.get("/attribution?period=7&touch=first&by=campaign")).text
+    assert address(page, "spring") == "/?period=7&campaign=spring"
+    assert "?period=7" in address((await person.get("/?period=7")).text, "Campaign")
+
+
+async def test_pages_of_rows_and_a_file_of_all(
+    person: Person, database: Database, organization: TestOrganization, now: datetime
+) -> None:
+    """Pages have 25 rows in one order; the file has all of them in the same one."""
+    for number in range(27):
+        made = await make_link(database, organization, "A link", now, utm_campaign=f"c{number:02d}")
+        await clicked(database, made, now, 1)
+    first = (await person.get("/attribution")).text
+    assert len(rows(first)) == 25
+    assert "27 rows" in first
+    second = (await person.get(address(first, "Next page"))).text
+    assert [row[0] for row in rows(second)] == ["c25", "c26"]
+    assert address(second, "First page") == "/attribution"
+    assert len(rows((await person.get("/attribution?cursor=nonsense")).text)) == 25
+    head, *lines = csv.reader(io.StringIO((await person.get("/attribution.csv")).text))
+    assert head[:4] == ["campaign", "kind", "clicks", "leads"]
+    assert [line[0] for line in lines] == [f"c{number:02d}" for number in range(27)]
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("from=yesterday", "First day must be a day such as 2027-12-31."),
+        ("from=2026-02-01&to=2026-01-01", "Last day must not be before the first day."),
+    ],
+)
+async def test_days_that_are_none(person: Person, query: str, problem: str) -> None:
+    """A day that can't be read is named, and the page stays usable."""
+    page = await person.get(f"/attribution?{query}")
+    assert page.status_code == 422
+    assert problem in page.text
+
+
+async def test_nothing_of_another_organization(
+    person: Person, database: Database, make_organization: OrganizationFactory, now: datetime
+) -> None:
+    """What other organizations' links brought in is neither on the page nor in the file."""
+    link = await make_link(database, await make_organization(), "Theirs", now, utm_campaign="theirs")
+    await clicked(database, link, now - timedelta(hours=1))
+    await bought(database, link, now, "5")
+    page = await person.get("/attribution?by=campaign")
+    assert "theirs" not in page.text
+    assert rows(page.text) == []
+    assert len((await person.get("/attribution.csv")).text.splitlines()) == 1

@@ -1,0 +1,281 @@
+"""The overview: what came in, whether that is more than before, where from, and what to look at."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from html import unescape
+
+import httpx
+import pytest
+
+from backend.domain.clicks.clicks import NotCounted
+from backend.domain.links.links import Link
+from backend.storage.accounts.refusals import OriginRefusal, add_refusal
+from backend.storage.driver.mongo import Database
+from tests.api.link_calls import create
+from tests.conftest import OrganizationFactory
+from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, table, words
+from tests.dashboard.people import Person
+from tests.facts.clicks import click, ship
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, check
+from tests.polling import wait_for_async
+
+
+def left_to_do(page: str) -> list[str]:
+    """The steps that are not done."""
+    return re.findall(r'<li class="">.*?<a href="[^"]+">(.*?)</a>', page, re.DOTALL)
+
+
+async def test_what_is_left_to_do(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient
+) -> None:
+    """Each step is ticked off once it is done; the list goes when nothing is left."""
+    assert left_to_do((await person.get("/")).text) == ["A first link", "The SDK on your site"]
+    await create(client, organization, link_name="The very first")
+    assert left_to_do((await person.get("/")).text) == ["The SDK on your site"]
+    await Visitor(client, organization).result(check())
+    assert "What is left to do" not in (await person.get("/")).text
+
+
+async def test_figures_and_how_they_changed(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Each figure has its number, and by how much it differs from the same part of the time before."""
+    await clicked(database, link, now - timedelta(days=2), 3)
+    await clicked(database, link, now - timedelta(days=8), 2)
+    await clicked(
+        database, link, now - timedelta(days=7) + timedelta(hours=1), 50
+    )  # later on its day than now
+    await bought(database, link, now - timedelta(days=1), "12.50")
+    page = (await person.get("/?period=7")).text
+    assert figures(page) == {
+        "Clicks": ("3", "▲up 50 % against the time before: 2"),
+        "Visitors": ("3", figures(page)["Visitors"][1]),
+        "Leads": ("0", "before: 0"),
+        "Conversions": ("1", "before: 0"),
+        "Conversion rate": ("33.33 %", "before: 0.00 %"),
+        "Revenue": ("12.50 EUR", "before: 0.00 EUR"),
+    }
+    assert "12 Mar to 18 Mar 2026" in page
+    assert "A visitor is counted once on each day in UTC" in page
+    assert figures((await person.get("/?period=7&compare=none")).text)["Clicks"] == ("3", "")
+
+
+@pytest.mark.parametrize(
+    ("period", "clicks"),
+    [("today", "1"), ("7", "3"), ("28", "7"), ("90", "15"), ("month", "7"), ("year", "15"), ("all", "31")],
+)
+async def test_periods(
+    person: Person, database: Database, link: Link, now: datetime, period: str, clicks: str
+) -> None:
+    """Each preset counts from its first day up to now; that of all time is that of the first click."""
+    for days, number in ((0, 1), (6, 2), (17, 4), (70, 8), (400, 16)):
+        await clicked(database, link, now - timedelta(days=days), number)
+    page = (await person.get(f"/?period={period}")).text
+    assert figures(page)["Clicks"][0] == clicks
+    assert len(re.findall(r'<a [^>]*aria-current="page">[^<]+</a>', page)) == 1
+
+
+async def test_days_of_ones_own(person: Person, database: Database, link: Link, now: datetime) -> None:
+    """Days that are typed count whole, the last one included, and stay in every address of the page."""
+    for days in (10, 9, 8):
+        await clicked(database, link, now - timedelta(days=days))
+    page = (await person.get("/?from=2026-03-08&to=2026-03-09&compare=none")).text
+    assert figures(page)["Clicks"] == ("2", "")
+    assert address(page, "spring") == "/?from=2026-03-08&to=2026-03-09&compare=none&campaign=spring"
+    assert address(page, "7 days") == "/?compare=none&period=7"
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("from=yesterday", "First day must be a day such as 2027-12-31."),
+        ("to=9999-12-31", "Last day must be a day such as 2027-12-31."),
+        ("from=2026-02-01&to=2026-01-01", "Last day must not be before the first day."),
+        ("from=2012-01-01&to=2026-01-01", "First day must be at most 3,660 days before to."),
+    ],
+)
+async def test_days_that_are_none(person: Person, query: str, problem: str) -> None:
+    """A day that can't be read is named, and the page stays usable."""
+    page = await person.get(f"/?{query}")
+    assert page.status_code == 422
+    assert problem in page.text
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["period=0", "period=../etc", "compare=x", "zone=../../etc/passwd", "zone=Mars/Base", "currency=%00",
+     "chart=password", "links=country", "devices=__class__", "country=DE&referrer=a",
+     f"campaign={'x' * 9000}"],
+)  # fmt: skip
+async def test_what_addresses_make_up(person: Person, query: str) -> None:
+    """Arguments that mean nothing are left out, and are in none of the page's addresses."""
+    page = await person.get(f"/?{query}")
+    assert page.status_code == 200
+    assert "x" * 301 not in page.text
+    assert "etc" not in page.text.replace("Etc/", "")
+    assert "password" not in page.text
+
+
+async def test_a_row_is_a_filter(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """A click on a row shows what belongs to it, filters add up, and each goes by a click."""
+    other = await make_link(
+        database, organization, "Autumn & Co", now, utm_campaign="autumn", utm_source="ads"
+    )
+    await clicked(database, link, now, 3, "DE")
+    await clicked(database, other, now, 2, "FR")
+    page = (await person.get("/")).text
+    assert [row[:2] for row in table(page, "Campaigns")] == [["spring", "3"], ["autumn", "2"]]
+    page = (await person.get(address(page, "autumn"))).text
+    assert figures(page)["Clicks"][0] == "2"
+    assert [row[:2] for row in table(page, "Links")] == [["Autumn & Co", "2"]]
+    assert [row[:2] for row in table(page, "Countries")] == [["FR", "2"]]
+    both = address(page, "FR")
+    assert both == "/?campaign=autumn&country=FR"
+    page = (await person.get(both)).text
+    assert figures(page)["Clicks"][0] == "2"
+    assert {"Visitors", "Conversions", "Revenue"} <= figures(page).keys()
+    assert "Referrers</h2>" in page
+    chips = re.findall(r'<a class="chip" href="([^"]+)">', page)
+    assert [unescape(each) for each in chips] == ["/?country=FR", "/?campaign=autumn"]
+
+
+async def test_what_has_no_value_is_a_filter_too(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """Clicks of links without a campaign are a row of their own, which filters as others do."""
+    plain = await make_link(database, organization, "Plain", now)
+    await clicked(database, plain, now, 2)
+    await clicked(database, link, now, 1)
+    page = (await person.get("/")).text
+    assert table(page, "Campaigns")[0][:2] == ["None", "2"]
+    assert address(page, "None") == "/?campaign="
+    assert figures((await person.get("/?campaign=")).text)["Clicks"][0] == "2"
+
+
+async def test_days_are_those_of_the_person(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """The browser's time zone decides where a day begins, unless the address names another."""
+    late = now.replace(hour=23, minute=30) - timedelta(days=1)  # today in Berlin
+    await clicked(database, link, late)
+    assert figures((await person.get("/?period=today")).text)["Clicks"][0] == "0"
+    person.client.cookies.set("waylink_zone", "Europe/Berlin")
+    page = (await person.get("/?period=today")).text
+    assert figures(page)["Clicks"][0] == "1"
+    assert "Europe/Berlin" in page
+    assert figures((await person.get("/?period=today&zone=UTC")).text)["Clicks"][0] == "0"
+    person.client.cookies.set("waylink_zone", "../../etc/passwd")
+    assert (await person.get("/")).status_code == 200
+
+
+async def test_amounts_of_a_million_in_two_currencies(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Each stands by itself, the largest first; one alone, with its own conversions, is one click away."""
+    await clicked(database, link, now)
+    for _ in range(2):
+        await bought(database, link, now, "1234567.89")
+    await bought(database, link, now, "5", "USD")
+    page = (await person.get("/")).text
+    assert figures(page)["Revenue"][0] == "2,469,136 EUR"
+    assert table(page, "Campaigns") == [["spring", "1", "3", "2,469,136 EUR 5.00 USD"]]
+    dollars = address(page, "5.00 USD")
+    assert dollars == "/?currency=USD"
+    assert table((await person.get(dollars)).text, "Campaigns") == [["spring", "1", "1", "5.00"]]
+
+
+async def test_the_chart_is_of_the_chosen_figure(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """A click on a figure draws it over time, beside the time before."""
+    await clicked(database, link, now, 2)
+    await bought(database, link, now - timedelta(days=7), "9.50")
+    page = (await person.get("/?period=7&chart=revenue")).text
+    rows = table(page, "Over time")
+    assert rows[0] == ["18 Mar (partly)", "0", "9.50"]
+    assert len(rows) == 7
+    assert 'data-value="9.50"' in page
+    hours = table((await person.get("/?period=today")).text, "Over time")
+    assert [row[0] for row in hours][-1] == "00:00"
+    assert hours[0] == ["12:00 (partly)", "2", "0"]
+
+
+async def test_a_table_as_a_file(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """CSV has all rows of a table under the view's filters, exact amounts, and no formulas."""
+    for number in range(11):
+        made = await make_link(database, organization, f"=cmd{number}", now, utm_campaign=f"+{number}")
+        await clicked(database, made, now, 1, "DE")
+    await bought(database, made, now, "20000.55")
+    page = (await person.get("/")).text
+    assert len(table(page, "Campaigns")) == 8
+    assert "/attribution?by=campaign" in page  # where the three others are
+    answer = await person.get("/overview.csv?table=campaign")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="waylink-campaign.csv"'
+    head, *rows = csv.reader(io.StringIO(answer.text))
+    assert head == ["campaign", "kind", "clicks", "conversions", "conversions_EUR", "revenue_EUR"]
+    assert {row[0] for row in rows} == {f"'+{number}" for number in range(11)}
+    assert ["'+10", "", "1", "1", "1", "20000.55"] in rows
+    links = list(csv.reader(io.StringIO((await person.get("/overview.csv?table=link&campaign=%2B3")).text)))
+    assert links[0][:3] == ["link", "link_name", "short_url"]
+    assert [row[1] for row in links[1:]] == ["'=cmd3"]
+    times = list(csv.reader(io.StringIO((await person.get("/overview.csv?table=time&period=7")).text)))
+    assert len(times) == 8
+    assert times[0][-1].startswith("previous_")
+    assert (await person.get("/overview.csv?table=org_id")).status_code == 404
+
+
+async def test_what_to_look_at(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """Links that stopped and refused origins are told of; what goes on, or is disabled, is not."""
+    busy = await make_link(database, organization, "Goes on", now)
+    off = replace(await make_link(database, organization, "Off", now), is_enabled=False)
+    await database["links"].update_one({"_id": off.id}, {"$set": {"is_enabled": False}})
+    for each in (link, busy, off):
+        await clicked(database, each, now - timedelta(days=4), 20)
+    await clicked(database, busy, now - timedelta(days=1))
+    await ship(database, [click(link.org_id, link.id, now, reason=NotCounted.CRAWLER)])
+    for origin, ago in (("https://new.example", 0), ("https://old.example", 9)):
+        refusal = OriginRefusal(origin, "not allowed", now - timedelta(days=ago))
+        await add_refusal(database, organization.id, refusal)
+
+    async def told() -> list[str]:
+        page = (await person.get("/")).text
+        return [words(each) for each in re.findall(r"</svg>(<span>.*?</span>)</li>", page, re.S)]
+
+    # The domain leads nowhere; its examination takes longer than the first page waits for it.
+    assert await wait_for_async(told, "the domain is examined", lambda news: len(news) == 3) == [
+        f"{organization.domain} does not work for visitors.",
+        "Spring has had no click for 3 days, after 20 in the 3 days before.",
+        "https://new.example sent 1 refused call, last on 18 Mar: it is no allowed origin.",
+    ]
+    assert "To look at" not in (await person.get("/?campaign=spring")).text
+
+
+async def test_nothing_of_another_organization(
+    person: Person, database: Database, make_organization: OrganizationFactory, now: datetime
+) -> None:
+    """What others' links bring in is in no figure, no row and no file, also if their ids are asked for."""
+    theirs = await make_organization()
+    link = await make_link(database, theirs, "Secret", now, utm_campaign="secret")
+    await clicked(database, link, now - timedelta(days=4), 30, "DE")
+    await clicked(database, link, now, 3, "DE")
+    await bought(database, link, now, "99")
+    for query in ("", "?campaign=secret", f"?link={link.id}", "?country=DE"):
+        page = (await person.get(f"/{query}")).text
+        assert figures(page)["Clicks"][0] == "0"
+        assert "Secret" not in page
+        assert table(page, "Campaigns") == table(page, "Links") == []
+    for name in ("campaign", "link", "country"):
+        assert len((await person.get(f"/overview.csv?table={name}")).text.splitlines()) == 1

@@ -1,0 +1,106 @@
+"""The limits of a link in the dashboard's forms and on its page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.domain.ids import LinkId
+from backend.domain.links.links import Link
+from backend.storage.accounts.users.passwords import is_password
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import find_link
+from tests.dashboard.people import Person
+from tests.facts.organizations import TestOrganization
+
+PASSWORD = " kites & ropes "
+
+
+def form(organization: TestOrganization, **fields: str) -> dict[str, str]:
+    """What a person types into the form."""
+    return {
+        "domain": organization.domain,
+        "destination_url": "https://shop.example/",
+        "link_name": "Sale",
+        "limits_zone": "Europe/Berlin",
+    } | fields
+
+
+async def stored(database: Database, address: str, organization: TestOrganization) -> Link:
+    """The link of this page."""
+    link = await find_link(database, LinkId(address.rpartition("/")[2]), organization.id)
+    assert link is not None
+    return link
+
+
+async def test_limits_are_set_and_changed(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """Times are those of the zone that the form names; what is emptied is taken away, but a password only
+    where that is asked for, and it is never shown."""
+    answer = await person.send(
+        "/links/new",
+        "/links/new",
+        **form(organization, starts_at="2026-03-01T09:00", expires_at="2100-07-01T09:00", max_clicks="5",
+               expired_url="https://shop.example/over", password=PASSWORD),
+    )  # fmt: skip
+    assert answer.status_code == 303, answer.text
+    where = answer.headers["Location"].partition("?")[0]
+    limits = (await stored(database, where, organization)).limits
+    assert limits.starts_at == datetime(2026, 3, 1, 8, tzinfo=UTC)
+    assert limits.expires_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
+    assert (limits.max_clicks, limits.expired_url) == (5, "https://shop.example/over")
+    assert await is_password(PASSWORD, limits.password_hash)
+    page, edit = await person.get(where), await person.get(f"{where}/edit")
+    assert "5, 5 left" in page.text
+    assert 'value="2026-03-01T08:00:00"' in edit.text
+    assert PASSWORD not in page.text + edit.text
+    assert str(limits.password_hash) not in page.text + edit.text
+    emptied = await person.send(
+        f"{where}/edit", f"{where}/edit", starts_at="", expires_at="", max_clicks="", expired_url=""
+    )
+    assert emptied.status_code == 303
+    kept = (await stored(database, where, organization)).limits
+    assert kept.given == {"password_hash": limits.password_hash}
+    removed = form(organization, remove_password="true")
+    await person.send(f"{where}/edit", f"{where}/edit", **removed)
+    assert (await stored(database, where, organization)).limits.given == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"starts_at": "soon"}, "Starts must be a date and a time."),
+        (
+            {"starts_at": "2026-03-02T09:00", "expires_at": "2026-03-01T09:00"},
+            "Expires must be after starts_at.",
+        ),
+        ({"max_clicks": "0"}, "Number of clicks must be a whole number from 1"),
+        ({"max_clicks": "many"}, "Number of clicks must be a whole number from 1"),
+        ({"expired_url": "ftp://x"}, "Address afterwards must be an absolute http or https URL."),
+        ({"password": "abc"}, "Password must have 4 to 1024 characters."),
+    ],
+)
+async def test_a_limit_that_breaks_a_rule(
+    person: Person, organization: TestOrganization, fields: dict[str, str], problem: str
+) -> None:
+    """It is told at its field, what was typed is kept, and nothing is stored."""
+    answer = await person.send("/links/new", "/links/new", **form(organization, **fields))
+    assert answer.status_code == 422
+    assert problem in answer.text
+    for name, value in fields.items():
+        assert (f'value="{value}"' in answer.text) is (name != "password")
+
+
+@pytest.mark.parametrize(
+    ("fields", "badge"),
+    [({"starts_at": "2100-01-01T00:00"}, "Not started"), ({"expires_at": "2020-01-01T00:00"}, "Expired")],
+)
+async def test_the_state_is_shown(
+    person: Person, organization: TestOrganization, fields: dict[str, str], badge: str
+) -> None:
+    """A link outside its time says so on its page."""
+    made = await person.send("/links/new", "/links/new", **form(organization, **fields))
+    page = await person.get(made.headers["Location"].partition("?")[0])
+    assert f">{badge}</span>" in page.text

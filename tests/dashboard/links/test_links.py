@@ -1,0 +1,275 @@
+"""Links: the list with its search, making, changing, enabling and disabling."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import httpx
+import pytest
+from markupsafe import escape
+
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import find_link_at
+from tests.api.link_calls import create, info, link_body
+from tests.conftest import OrganizationFactory
+from tests.dashboard.people import Person, heading
+from tests.facts.organizations import TestOrganization
+
+
+def new_link(organization: TestOrganization, **fields: str) -> dict[str, str]:
+    """What a person types into the form of a new link."""
+    return {
+        "domain": organization.domain,
+        "destination_url": "https://shop.example/",
+        "link_name": "Sale",
+    } | fields
+
+
+async def path_of_new(person: Person, organization: TestOrganization, **fields: str) -> str:
+    """Make a link by the form; the address of its page."""
+    answer = await person.send("/links/new", "/links/new", **new_link(organization, **fields))
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"].partition("?")[0]
+
+
+async def test_a_link_is_made_as_a_user_s(
+    person: Person, organization: TestOrganization, database: Database, client: httpx.AsyncClient
+) -> None:
+    """The link works, has every field of the form, and counts as made by a user."""
+    fields = {
+        "selected_path": "spring/sale",
+        "ios_behavior": "2",
+        "utm_source": "newsletter",
+        "social_title": "Spring",
+        "social_description": "one\r\ntwo",
+        "desktop_url": "https://shop.example/desktop",
+        "custom_data": '{"size": 9}',
+    }
+    where = await path_of_new(person, organization, **fields)
+    link = await find_link_at(database, organization.domain, "spring/sale", organization.id)
+    assert link is not None
+    assert where == f"/links/{link.id}"
+    assert (link.created_by, link.ios_behavior, link.android_behavior) == ("api_user", 2, 1)
+    assert (link.utm, link.custom_data) == ({"utm_source": "newsletter"}, {"size": 9})
+    assert link.social == {"social_title": "Spring", "social_description": "one\ntwo"}
+    assert link.fallbacks == {"desktop_url": "https://shop.example/desktop"}
+    listed = await client.get(
+        "/serviceCore/pa/v1/links/page?createdBy=api_user", headers=organization.headers
+    )
+    assert [each["id"] for each in listed.json()["links"]] == [link.id]
+
+
+async def test_a_path_is_made_up(person: Person, organization: TestOrganization) -> None:
+    """Without a path, the link has one of six characters."""
+    page = await person.get(await path_of_new(person, organization))
+    assert len(page.text.partition(f"https://{organization.domain}/")[2].partition('"')[0]) == 6
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("destination_url", "", "Destination is required."),
+        ("destination_url", "javascript:alert(1)", "Destination must be an absolute http or https URL."),
+        ("link_name", "", "Name is required."),
+        ("link_name", "x" * 1025, "Name must have at most 1024 characters."),
+        ("selected_path", "a b", "Path must be segments of letters"),
+        ("selected_path", "robots.txt", "Path must not be robots.txt, which is reserved."),
+        ("selected_path", "taken", "Path is already in use on this domain."),
+        ("domain", "", "Domain is required."),
+        ("domain", "go.someone.else", "Domain is not one of this organization"),
+        ("ios_behavior", "3", "On iPhone and iPad must be 1 (open in browser) or 2 (open in app)."),
+        ("social_image_url", "data:x", "Address of an image must be an absolute http or https URL."),
+        ("custom_data", "[1]", "Custom data must be a JSON object"),
+        ("custom_data", "{", "Custom data must be a JSON object such as"),
+        ("utm_source", "a\x00b", "Source must not contain control characters."),
+    ],
+)  # fmt: skip
+async def test_what_is_wrong_stands_at_its_field(
+    person: Person,
+    organization: TestOrganization,
+    client: httpx.AsyncClient,
+    field: str,
+    value: str,
+    said: str,
+) -> None:
+    """The form comes again with what was typed, and says at the field which rule it breaks."""
+    await create(client, organization, selected_path="taken")
+    answer = await person.send("/links/new", "/links/new", **new_link(organization, **{field: value}))
+    assert answer.status_code == 422
+    text = html.unescape(answer.text)
+    assert said in text
+    assert f'aria-describedby="{field}-problem' in text
+    assert f'<a href="#{field}">' in text
+    if field != "destination_url":
+        assert 'value="https://shop.example/"' in text
+
+
+async def test_every_problem_is_told_at_once(person: Person, organization: TestOrganization) -> None:
+    """Nobody mends a form one field after the other."""
+    fields = new_link(organization, destination_url="x", link_name="", selected_path="/")
+    answer = await person.send("/links/new", "/links/new", **fields)
+    assert "3 fields need a change." in answer.text
+
+
+@pytest.mark.parametrize("text", ["%00", "a%00b", "%ED%A0%80", "(", "%5C", "%E2%80%AE"])
+async def test_a_search_for_what_no_link_has(
+    person: Person, organization: TestOrganization, text: str
+) -> None:
+    """A search finds nothing, and is no fault of the service's, whatever is searched for."""
+    await path_of_new(person, organization, selected_path="p")
+    answer = await person.get(f"/links?q={text}")
+    assert answer.status_code == 200
+    assert f"{organization.domain}/p" not in answer.text
+
+
+async def test_a_link_that_leads_to_itself(person: Person, organization: TestOrganization) -> None:
+    """It is refused at the field that leads back."""
+    fields = new_link(organization, selected_path="me", destination_url=f"https://{organization.domain}/me")
+    answer = await person.send("/links/new", "/links/new", **fields)
+    assert answer.status_code == 422
+    assert "must not lead back" in answer.text
+
+
+async def test_a_link_is_changed(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient, database: Database
+) -> None:
+    """What the form holds is what the link has afterwards: changed, cleared, and the rest as it was."""
+    where = await path_of_new(
+        person, organization, selected_path="p", utm_source="a", utm_term="b", custom_data='{"a": "ä"}'
+    )
+    answer = await person.send(f"{where}/edit", f"{where}/edit", link_name="Other", utm_source="")
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{where}?notice=link-changed")
+    link = await find_link_at(database, organization.domain, "p", organization.id)
+    assert link is not None
+    assert (link.link_name, link.utm, link.custom_data) == ("Other", {"utm_term": "b"}, {"a": "ä"})
+    shown = await info(client, organization, f"https://{organization.domain}/p")
+    assert shown["link_name"] == "Other"
+
+
+async def test_a_change_that_breaks_a_rule(person: Person, organization: TestOrganization) -> None:
+    """Nothing is changed, and the form says what is wrong."""
+    where = await path_of_new(person, organization)
+    answer = await person.send(f"{where}/edit", f"{where}/edit", link_name="Other", destination_url="x")
+    assert answer.status_code == 422
+    assert "Destination must be an absolute http or https URL." in answer.text
+    assert heading(await person.get(where)) == "Sale"
+
+
+async def test_a_link_is_disabled_and_enabled(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient
+) -> None:
+    """The button on its page turns it off and on; visitors notice."""
+    short_url = await create(client, organization, selected_path="switch")
+    where = f"/links/{(await info(client, organization, short_url))['id']}"
+    await person.send(where, f"{where}/status")
+    assert (await info(client, organization, short_url))["is_enabled"] is False
+    page = await person.get(f"{where}?notice=link-disabled")
+    assert "The link is disabled: visitors see an error page." in page.text
+    await person.send(where, f"{where}/status")
+    assert (await info(client, organization, short_url))["is_enabled"] is True
+
+
+async def test_a_link_is_archived_and_unarchived(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient
+) -> None:
+    """Archived, it is listed apart and has no button to enable it; unarchived, it is as it was before."""
+    short_url = await create(client, organization, selected_path="old", link_name="Old sale")
+    await create(client, organization, link_name="New sale")
+    where = f"/links/{(await info(client, organization, short_url))['id']}"
+    answer = await person.send(where, f"{where}/archive", is_archived="true")
+    assert answer.headers["Location"] == f"{where}?notice=link-archived"
+    page = (await person.get(where)).text
+    assert ">Unarchive</button>" in page
+    assert f"{where}/status" not in page
+    in_use, archived = await person.get("/links"), await person.get("/links?state=archived")
+    assert ("New sale" in in_use.text, "Old sale" in in_use.text) == (True, False)
+    assert ("New sale" in archived.text, "Old sale" in archived.text) == (False, True)
+    assert "Old sale" in (await person.get("/links?state=archived&q=old")).text
+    await person.send(where, f"{where}/archive", is_archived="false")
+    assert (await info(client, organization, short_url))["is_enabled"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SPRING", ["Spring letter", "Landing"]),
+        ("letter", ["Spring letter"]),
+        ("/kites", ["Autumn"]),
+        ("https://{domain}/fall?x=1", ["Autumn"]),
+        (".*", []),
+        ("$where", []),
+        ("'\"<b>", ["'\"<b>"]),
+    ],
+)
+async def test_the_search(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient, text: str, found: list[str]
+) -> None:
+    """Text in a name, path or destination in any case, or a short URL; nothing in it is a pattern."""
+    bodies: list[dict[str, Any]] = [
+        {"link_name": "Spring letter", "selected_path": "a"},
+        {"link_name": "Landing", "selected_path": "spring"},
+        {"link_name": "Autumn", "selected_path": "fall", "destination_url": "https://shop.example/kites"},
+        {"link_name": "'\"<b>", "selected_path": "z"},
+    ]
+    for body in bodies:
+        await create(client, organization, **body)
+    answer = await person.client.get("/links", params={"q": text.replace("{domain}", organization.domain)})
+    names = [body["link_name"] for body in bodies if f">{escape(body['link_name'])}</a>" in answer.text]
+    assert sorted(names) == sorted(found)
+
+
+async def test_the_list_has_pages(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient
+) -> None:
+    """25 links a page, each link on one page; made-up page numbers are the first page."""
+    for number in range(27):
+        await create(client, organization, link_name=f"Link {number:02}.", selected_path=str(number))
+    first, second = await person.get("/links"), await person.get("/links?page=2")
+    assert "27 links" in first.text
+    pages = [set(re.findall(r"Link \d\d\.", each.text)) for each in (first, second)]
+    assert [len(each) for each in pages] == [25, 2]
+    assert not pages[0] & pages[1]
+    assert 'rel="next" href="/links?page=2"' in first.text
+    assert 'rel="prev" href="/links?page=1"' in second.text
+    assert 'rel="next"' not in second.text
+    for made_up in ("0", "-1", "x", "9" * 30, "²"):
+        assert (await person.client.get("/links", params={"page": made_up})).status_code == 200
+    searched = await person.get("/links?q=Link")
+    assert 'href="/links?q=Link&amp;page=2"' in searched.text
+
+
+async def test_nothing_of_another_organization(
+    person: Person, make_organization: OrganizationFactory, client: httpx.AsyncClient
+) -> None:
+    """Lists and searches show the organization's own links only."""
+    other = await make_organization()
+    short_url = await create(client, other, link_name="their secret", selected_path="theirs")
+    for address in ("/links", "/links?q=secret", f"/links?q={short_url}"):
+        assert "their secret" not in (await person.get(address)).text
+
+
+async def test_the_domains_offered_are_the_organization_s(
+    person: Person, organization: TestOrganization, make_organization: OrganizationFactory
+) -> None:
+    """A new link's form offers no domain of another organization."""
+    other = await make_organization()
+    page = (await person.get("/links/new")).text
+    assert organization.domain in page
+    assert other.domain not in page
+    body = link_body(other)
+    answer = await person.send("/links/new", "/links/new", **body)
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+async def test_the_qr_code(person: Person, organization: TestOrganization, kind: str) -> None:
+    """The image, shown in the page or as a file under the link's path; other kinds there are none."""
+    where = await path_of_new(person, organization, selected_path="a/b")
+    shown = await person.get(f"{where}/qr.{kind}")
+    assert shown.headers["Content-Type"].startswith("image/")
+    assert "Content-Disposition" not in shown.headers
+    kept = await person.get(f"{where}/qr.{kind}?download=1")
+    assert kept.headers["Content-Disposition"] == f'attachment; filename="a-b.{kind}"'
+    assert (await person.get(f"{where}/qr.pdf")).status_code == 404

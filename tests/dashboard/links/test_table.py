@@ -1,0 +1,226 @@
+"""The table of links: what came of each, every order, filters in the address, and the file of all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime, timedelta
+
+import httpx
+import pytest
+
+from backend.dashboard.links import figures as link_figures
+from backend.dashboard.links.asked_links import MADE_BY
+from backend.domain.ids import LinkId
+from backend.domain.links.links import CreatedBy, Link
+from backend.domain.links.operations import ArchiveLink, ChangeLink, LinkOperation, LinkRequest
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.writing.writes import store_link
+from tests.api.link_calls import API
+from tests.conftest import OrganizationFactory
+from tests.dashboard.campaigns import address, bought, clicked, make_link, rows, words
+from tests.dashboard.people import Person
+from tests.facts.organizations import TestOrganization
+
+
+@pytest.fixture
+async def sold(
+    person: Person, database: Database, organization: TestOrganization, now: datetime
+) -> dict[str, Link]:
+    """Three links: one is clicked, one sells, and nothing came of the newest."""
+    ages = {"Clicked": 3, "Sells": 2, "Quiet": 1}
+    made = {
+        name: await make_link(
+            database, organization, name, now - timedelta(days=age), utm_campaign=name.lower()
+        )
+        for name, age in ages.items()
+    }
+    await clicked(database, made["Clicked"], now, 5)
+    await clicked(database, made["Clicked"], now - timedelta(days=60), 100)
+    await clicked(database, made["Sells"], now, 2)
+    await bought(database, made["Sells"], now, "1234567.89")
+    await bought(database, made["Sells"], now, "7", "USD")
+    return made
+
+
+def names(page: str) -> list[str]:
+    """The links of the table, in its order."""
+    return [words(each) for each in re.findall(r'<span class="name-line"><a[^>]*>(.*?)</a>', page)]
+
+
+async def change(database: Database, link: Link, now: datetime, operation: LinkOperation) -> None:
+    """Change the link as somebody would."""
+    request = LinkRequest(link.org_id, CreatedBy.PERSON, now, operation)
+    await store_link(database, request, DestinationPolicies(database))
+
+
+async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> None:
+    """Clicks of the period with their course by day, sales, and the amounts in each currency."""
+    page = (await person.get("/links")).text
+    found = {name: row[4:] for name, row in zip(names(page), rows(page), strict=True)}
+    assert found == {
+        "Quiet": ["0", "0", "–", "17 Mar 2026"],
+        "Sells": ["2", "2", "1,234,568 EUR 7.00 USD", "16 Mar 2026"],
+        "Clicked": ["5", "0", "–", "15 Mar 2026"],
+    }
+    courses = [[*map(int, each.split(","))] for each in re.findall(r'data-spark="([\d,]+)"', page)]
+    assert [(len(each), each[-1], sum(each)) for each in courses] == [(28, 0, 0), (28, 2, 2), (28, 5, 5)]
+    longer = (await person.get("/links?period=90")).text
+    assert rows(longer)[2][4] == "105"
+    in_dollars = (await person.get(address(page, "USD"))).text
+    assert rows(in_dollars)[1][4:7] == ["2", "1", "7.00"]
+    assert words(in_dollars).count("Currency: USD") == 1
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("-made", ["Quiet", "Sells", "Clicked"]),
+        ("made", ["Clicked", "Sells", "Quiet"]),
+        ("name", ["Clicked", "Quiet", "Sells"]),
+        ("-clicks", ["Clicked", "Sells", "Quiet"]),
+        ("clicks", ["Quiet", "Sells", "Clicked"]),
+        ("-conversions", ["Sells"]),
+        ("-revenue", ["Sells"]),
+        ("-nothing", ["Quiet", "Sells", "Clicked"]),
+    ],
+)
+async def test_every_column_sorts(person: Person, sold: dict[str, Link], sort: str, order: list[str]) -> None:
+    """Whatever decides the order, links without anything are in the list too; the file has the same order."""
+    found = names((await person.get(f"/links?sort={sort}")).text)
+    assert (len(found), found[: len(order)]) == (3, order)
+    _, *lines = csv.reader(io.StringIO((await person.get(f"/links.csv?sort={sort}")).text))
+    assert [line[1] for line in lines] == found
+
+
+async def test_headings_sort_both_ways(person: Person, sold: dict[str, Link]) -> None:
+    """A click on a heading sorts by it with most on top, the next click the other way round."""
+    page = (await person.get("/links?period=7")).text
+    assert re.findall(r'aria-sort="(\w+)"', page) == ["descending"]
+    page = (await person.get(address(page, "Clicks"))).text
+    assert names(page)[0] == "Clicked"
+    there = re.search(r'aria-sort="descending"><a href="([^"]+)">Clicks', page)
+    assert there
+    assert "period=7" in there[1]
+    page = (await person.get(there[1].replace("&amp;", "&"))).text
+    assert (names(page)[-1], re.findall(r'aria-sort="(\w+)"', page)) == ("Clicked", ["ascending"])
+
+
+@pytest.mark.parametrize("sort", ["-made", "-clicks"])
+async def test_filters(
+    person: Person, database: Database, sold: dict[str, Link], now: datetime, sort: str
+) -> None:
+    """State, domain, campaign, days and text filter in every order; each is named, and can be taken off."""
+    await change(database, sold["Clicked"], now, ChangeLink(sold["Clicked"].id, {"is_enabled": False}))
+    await change(database, sold["Quiet"], now, ArchiveLink(sold["Quiet"].id))
+    for asked, left in (
+        ("", ["Sells", "Clicked"]),
+        ("state=enabled", ["Sells"]),
+        ("state=disabled", ["Clicked"]),
+        ("state=archived", ["Quiet"]),
+        ("state=nothing", ["Sells", "Clicked"]),
+        ("campaign=clicked", ["Clicked"]),
+        (f"domain={sold['Sells'].domain}", ["Sells", "Clicked"]),
+        ("domain=go.elsewhere.example", []),
+        ("made_from=2026-03-16", ["Sells"]),
+        ("made_to=2026-03-15", ["Clicked"]),
+        ("q=sell", ["Sells"]),
+        ("q=a%00b", []),
+    ):
+        answer = await person.get(f"/links?sort={sort}&{asked}")
+        assert (answer.status_code, sorted(names(answer.text))) == (200, sorted(left)), asked
+    page = (await person.get("/links?q=s&campaign=sells&period=7")).text
+    chips = re.findall(r'<a class="chip" href="([^"]+)"', page)
+    assert [each.replace("&amp;", "&") for each in chips] == [
+        "/links?period=7&campaign=sells", "/links?period=7&q=s"
+    ]  # fmt: skip
+
+
+async def test_how_links_were_made(
+    person: Person,
+    client: httpx.AsyncClient,
+    database: Database,
+    sold: dict[str, Link],
+    organization: TestOrganization,
+) -> None:
+    """The filter leaves on the page and in its file the links that `createdBy` leaves over the REST API."""
+    for name, kind in zip(sold, CreatedBy, strict=True):
+        await database["links"].update_one({"_id": sold[name].id}, {"$set": {"created_by": kind.value}})
+    for name, kind in zip(sold, CreatedBy, strict=True):
+        page = (await person.get(f"/links?created_by={kind}")).text
+        _, *lines = csv.reader(io.StringIO((await person.get(f"/links.csv?created_by={kind}")).text))
+        assert names(page) == [line[1] for line in lines] == [name]
+        for query in (f"/links/page?createdBy={kind}", f"/links?created_by={kind}"):
+            found = (await client.get(API + query, headers=organization.headers)).json()["links"]
+            assert [each["link_name"] for each in found] == [name]
+        assert MADE_BY[kind] in re.findall(r'<a class="chip"[^>]*>(.*?)</a>', page, re.DOTALL)[0]
+        assert f'value="{kind}" selected' in page
+
+
+async def test_days_are_those_of_the_person(
+    person: Person, database: Database, organization: TestOrganization, now: datetime
+) -> None:
+    """In a zone where it is tomorrow already, a link was made tomorrow, and that day's filter finds it."""
+    await make_link(database, organization, "Late", now)
+    page = (await person.get("/links?zone=Pacific/Kiritimati&made_from=2026-03-19")).text
+    assert (names(page), rows(page)[0][-1]) == (["Late"], "19 Mar 2026")
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ("made_from=yesterday", "Made from must be a day such as 2027-12-31."),
+        ("made_from=2026-02-01&made_to=2026-01-01", "Made to must not be before the first day."),
+    ],
+)
+async def test_days_that_are_none(person: Person, sold: dict[str, Link], asked: str, problem: str) -> None:
+    """What can't be read is said at its field, and nothing is shown as if it were the answer."""
+    page = await person.get(f"/links?{asked}")
+    assert (page.status_code, names(page.text)) == (422, [])
+    assert problem in page.text
+    assert (await person.get(f"/links.csv?{asked}")).status_code == 422
+
+
+async def test_the_file_has_all_links(
+    person: Person, database: Database, organization: TestOrganization, now: datetime
+) -> None:
+    """Pages have 25 links in one order; the file has all of them, with exact amounts."""
+    made = [await make_link(database, organization, f"L{number:02d}", now) for number in range(27)]
+    await bought(database, made[26], now, "12345.67")
+    first = (await person.get("/links?sort=name")).text
+    second = (await person.get(address(first, "Next page"))).text
+    assert (len(names(first)), names(second)) == (25, ["L25", "L26"])
+    assert 'rel="next"' not in second
+    head, *lines = csv.reader(io.StringIO((await person.get("/links.csv?sort=name")).text))
+    assert [line[1] for line in lines] == [f"L{number:02d}" for number in range(27)]
+    last = dict(zip(head, lines[-1], strict=True))
+    assert head[-3:] == ["conversions", "conversions_EUR", "revenue_EUR"]
+    assert (last["id"], *lines[-1][-3:]) == (made[26].id, "1", "1", "12345.67")
+    one = next(csv.reader(io.StringIO((await person.get("/links.csv?currency=EUR")).text)))
+    assert one == [each for each in head if each != "conversions_EUR"]
+
+
+async def test_more_links_than_can_be_ranked(
+    person: Person, sold: dict[str, Link], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page says so and stays usable, and the file is refused: nobody gets a part as the whole."""
+    monkeypatch.setattr(link_figures, "MOST_RANKED", 2)
+    page = await person.get("/links?sort=-clicks")
+    assert (page.status_code, names(page.text)) == (200, [])
+    assert "Filters leave fewer." in page.text
+    assert (await person.get("/links.csv?sort=-clicks")).status_code == 422
+    assert len(names((await person.get("/links?sort=-clicks&q=Clicked")).text)) == 1
+
+
+async def test_nothing_of_another_organization(
+    person: Person, database: Database, make_organization: OrganizationFactory, now: datetime
+) -> None:
+    """Neither the table nor the file shows another's links, whatever is asked for."""
+    link = await make_link(database, await make_organization(), "Theirs", now, utm_campaign="theirs")
+    await clicked(database, link, now)
+    for asked in ("sort=-clicks", "campaign=theirs", f"domain={link.domain}", "q=Theirs"):
+        assert names((await person.get(f"/links?{asked}")).text) == []
+        assert len((await person.get(f"/links.csv?{asked}")).text.splitlines()) == 1
+    assert LinkId(link.id) not in (await person.get("/links")).text

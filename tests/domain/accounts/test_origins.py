@@ -1,0 +1,57 @@
+"""Web origins and their wildcards."""
+
+import pytest
+
+from backend.domain.accounts.origins import InvalidOrigin, origin_matches, parse_origin
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("https://Shop.com/", "https://shop.com"),
+        ("https://shop.com:443", "https://shop.com"),
+        ("http://localhost:8081", "http://localhost:8081"),
+        ("https://*.shop.com", "https://*.shop.com"),
+    ],
+)
+def test_one_form(given: str, stored: str) -> None:
+    """An origin is stored as browsers send it."""
+    assert parse_origin(given) == stored
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "shop.com",
+        "null",
+        "*",
+        "https://",
+        "https://shop.com/path",
+        "https://u@shop.com",
+        "https://a.*.com",
+        "ftp://a",
+    ],
+)
+def test_what_is_no_origin(given: str) -> None:
+    """What no browser sends as an origin is refused."""
+    with pytest.raises(InvalidOrigin):
+        parse_origin(given)
+
+
+@pytest.mark.parametrize(
+    ("origin", "pattern", "matches"),
+    [
+        ("https://shop.com", "https://shop.com", True),
+        ("https://shop.com.evil.example", "https://shop.com", False),
+        ("http://shop.com", "https://shop.com", False),
+        ("https://www.shop.com", "https://*.shop.com", True),
+        ("https://a.b.shop.com", "https://*.shop.com", True),
+        ("https://shop.com", "https://*.shop.com", False),
+        ("https://evilshop.com", "https://*.shop.com", False),
+        ("https://evil.example/.shop.com", "https://*.shop.com", False),
+        ("null", "https://*.shop.com", False),
+    ],
+)
+def test_matching(origin: str, pattern: str, matches: bool) -> None:
+    """An origin matches itself, a wildcard matches subdomains only, look-alikes match nothing."""
+    assert origin_matches(origin, pattern) is matches

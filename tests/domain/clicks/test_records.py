@@ -1,0 +1,72 @@
+"""Lines of a click log: what is written is read, of this version and of the former one."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from backend.domain.apps.deferred_links import Handoff
+from backend.domain.clicks.clicks import client_fragment, parse_record, record_line
+from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.web.client import Client, ClientKind, Platform
+
+HANDOFF = Handoff("com.example.shop", "ab" * 32, datetime(2026, 1, 31, 13, tzinfo=UTC))
+
+
+def line(visitor: int | None, handoff: Handoff | None, variant: str | None = None) -> bytes:
+    """A record with this visitor, handoff and variant."""
+    return record_line(
+        OrgId("org"),
+        LinkId("link"),
+        client_fragment(Client(ClientKind.BROWSER, Platform.IOS)),
+        at=datetime(2026, 1, 31, 12, tzinfo=UTC),
+        outcome=Outcome.APP_STORE,
+        reason=None,
+        country="DE",
+        referrer_host=None,
+        visitor=visitor,
+        variant=variant,
+        handoff=handoff,
+    )
+
+
+def changed_line(change: Any) -> bytes:
+    """A record whose fields `change` has changed."""
+    fields = json.loads(line(7, HANDOFF))
+    change(fields)
+    return json.dumps(fields).encode()
+
+
+@given(
+    some.none() | some.integers(0, HIGHEST_HASH),
+    some.sampled_from([None, HANDOFF]),
+    some.sampled_from([None, "", "A", '"}]']),
+)
+def test_what_may_be_absent_is_read_as_written(
+    visitor: int | None, handoff: Handoff | None, variant: str | None
+) -> None:
+    """With and without each of visitor, handoff and variant."""
+    click = parse_record(line(visitor, handoff, variant))
+    assert (click.visitor, click.handoff, click.variant) == (visitor, handoff, variant)
+
+
+def test_lines_of_the_former_version_are_read() -> None:
+    """They have no visitor. A log on disk outlives an upgrade."""
+    without_visitor = parse_record(changed_line(lambda fields: fields.pop(-2)))
+    assert (without_visitor.visitor, without_visitor.handoff) == (None, HANDOFF)
+    without_both = parse_record(changed_line(lambda fields: fields.__delitem__(slice(-2, None))))
+    assert (without_both.visitor, without_both.handoff) == (None, None)
+
+
+@pytest.mark.parametrize("visitor", [-1, HIGHEST_HASH + 1, 1.0, True, "7", {}])
+def test_a_visitor_that_is_no_hash_is_refused(visitor: Any) -> None:
+    """A bad line is set aside whole."""
+    with pytest.raises(ValueError, match="visitor"):
+        parse_record(changed_line(lambda fields: fields.__setitem__(-2, visitor)))

@@ -1,0 +1,168 @@
+"""Attribution: what signals mean, and which touch holds when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.links.links import Link
+from backend.domain.sales.credit import kept_credit
+from backend.domain.sales.histories import SaleFacts
+from backend.domain.visitors.attribution import (
+    CLICK_IDS_KEPT,
+    CUSTOMERS_KEPT,
+    REPEATED_KEPT,
+    TOUCHES_KEPT,
+    Device,
+    Touch,
+    source_of,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+LINK = Link(
+    LinkId("l"),
+    OrgId("o"),
+    "d",
+    "p",
+    "https://x.example",
+    "n",
+    START,
+    START,
+    utm={"utm_source": "a", "utm_term": "t"},
+)
+
+
+def touch(minute: int, **click_ids: str) -> Touch:
+    """A touch so many minutes after the start."""
+    return Touch(START + timedelta(minutes=minute), None, {"utm_source": str(minute)}, click_ids)
+
+
+def device(*minutes: int) -> Device:
+    """A device with touches that arrived in this order."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for minute in minutes:
+        made = made.touched(touch(minute))
+    return made
+
+
+def test_a_visit_without_signals_is_organic() -> None:
+    """No signal, no context, no touch."""
+    source = source_of({}, None)
+    assert (source.context(), source.touch(START)) == (None, None)
+
+
+def test_the_address_stands_over_the_link() -> None:
+    """A link gives its UTM fields, and the address's own replace those it has."""
+    source = source_of({"cl_link_id": "l", "utm_source": "b"}, LINK)
+    assert source.utm == {"utm_source": "b", "utm_term": "t"}
+    made = source.touch(START)
+    assert made is not None
+    assert made.link_id == "l"
+
+
+def test_a_variant_of_the_link_s_own() -> None:
+    """It is part of the touch; one that the link's rules don't have, or without a link, counts as none."""
+    part = {"name": "A", "weight": 1, "destination_url": "https://a.example"}
+    link = replace(LINK, rules=[{"if": {}, "then": {"split": [part, part | {"name": "B"}]}}])
+    for signals, found in (({"cl_variant": "A"}, "A"), ({"cl_variant": "C"}, None), ({}, None)):
+        made = source_of({"cl_link_id": "l"} | signals, link).touch(START)
+        assert made is not None
+        assert made.variant == found
+    assert source_of({"cl_variant": "A"}, None).is_organic
+
+
+def last_and_first(made: Device, at: datetime) -> tuple[Touch | None, Touch | None]:
+    """The touches that get the credit for what the device does at this time."""
+    credit = kept_credit(SaleFacts(at, at, made.id, None), made)
+    return credit.last, credit.first
+
+
+@given(st.permutations(range(8)), st.integers(-1, 9))
+def test_the_touch_that_holds_does_not_depend_on_arrival(order: list[int], minute: int) -> None:
+    """In whatever order touches arrive, the latest until a moment holds at it, and the first stays first."""
+    at = START + timedelta(minutes=minute)
+    made = device(*order)
+    last, first = last_and_first(made, at)
+    assert (last and last.utm["utm_source"]) == (str(min(minute, 7)) if minute >= 0 else None)
+    assert (first and first.utm["utm_source"]) == ("0" if minute >= 0 else None)
+
+
+@given(st.permutations(range(6)), st.integers(0, 3))
+def test_of_one_moment_touches_stand_by_what_they_say(order: list[int], minute: int) -> None:
+    """Whichever came first: by their links, and the same told again is one."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for number in (*order, *order):
+        made = made.touched(replace(touch(number % 3), link_id=LinkId(str(number))))
+    assert [each.link_id for each in made.touches] == ["0", "3", "1", "4", "2", "5"]
+    last, first = last_and_first(made, START + timedelta(minutes=minute))
+    assert (last and last.link_id, first and first.link_id) == (str(3 + min(minute, 2)), "0")
+
+
+@given(st.permutations(range(6)))
+def test_click_ids_do_not_depend_on_arrival(order: list[int]) -> None:
+    """Each ad click id is kept once, from when the device first had it, oldest first, however they arrive."""
+    ids = ["a", "b", "a", "c", "b", "a"]
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for minute in order:
+        made = made.touched(touch(minute, gclid=ids[minute]))
+    assert [(each.value, each.at) for each in made.click_ids] == [
+        ("a", START),
+        ("b", START + timedelta(minutes=1)),
+        ("c", START + timedelta(minutes=3)),
+    ]
+
+
+def test_the_same_touch_twice_changes_nothing_that_holds() -> None:
+    """A touch that equals one before it leaves first and last touch and the click ids as they were."""
+    once = device(1, 2).touched(touch(3, gclid="g"))
+    twice = once.touched(touch(3, gclid="g")).touched(touch(1))
+    at = START + timedelta(minutes=9)
+    assert last_and_first(twice, at) == (touch(3, gclid="g"), touch(1))
+    assert twice.click_ids == once.click_ids
+
+
+def test_what_a_device_keeps_is_bounded() -> None:
+    """However often a device is touched, its record stays small and the first touch is kept."""
+    made = device(*range(100))
+    for number in range(100):
+        made = made.touched(touch(200 + number, gclid=f"g{number}"))
+    assert len(made.touches) == TOUCHES_KEPT
+    assert len(made.click_ids) == CLICK_IDS_KEPT
+    assert made.first_touch == touch(0)
+    assert last_and_first(made, START + timedelta(minutes=5))[0] == touch(0)
+
+
+def test_several_customers_on_one_device() -> None:
+    """A device is its latest customer's, from the moment that it was identified."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for name, hour in (("b", 2), ("a", 1)):
+        made = made.identified(CustomerId(name), START + timedelta(hours=hour))
+    moments = [made.customer_at(START + timedelta(hours=hour)) for hour in range(4)]
+    assert moments == [None, "a", "b", "b"]
+
+
+def test_a_page_that_identifies_on_each_load_pushes_out_nobody() -> None:
+    """Of many identities in a row as one customer the latest stay, and those of others as well."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for hour in range(300):
+        name = "b" if hour == 100 else "a"
+        made = made.identified(CustomerId(name), START + timedelta(hours=hour), START + timedelta(hours=hour))
+    hours = [(each.at - START) // timedelta(hours=1) for each in made.customers]
+    assert hours == [0, 99, 100, 101, *range(299 - REPEATED_KEPT, 300)]
+    # Someone else's that arrives late stands between two of these.
+    made = made.identified(CustomerId("c"), START + timedelta(hours=296.5), START + timedelta(hours=300))
+    moments = [made.customer_at(START + timedelta(hours=hour)) for hour in (99, 100, 296, 296.7, 297)]
+    assert moments == ["a", "b", "a", "c", "a"]
+
+
+def test_a_device_of_many_customers_keeps_the_first_and_the_latest() -> None:
+    """What it did before anybody was known stays the first one's."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for hour in range(200):
+        made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
+    names = [each.customer_id for each in made.customers]
+    assert names == ["0", *map(str, range(201 - CUSTOMERS_KEPT, 200))]

@@ -1,0 +1,132 @@
+"""Calls and envelopes of the SDK: whatever arrives, it is parsed or refused by the name of a field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.errors import InvalidField, MissingField
+from backend.domain.visitors.attribution import SIGNALS
+from backend.domain.visitors.batches import Envelope, parse_envelope
+from backend.domain.visitors.call_fields import MOST_NOTES
+from backend.domain.visitors.call_texts import is_blank
+from backend.domain.visitors.calls import Call, Kind, parse_call
+from backend.domain.visitors.rejections import Rejection, rejection_of
+
+GOOD = {"call_id": "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11", "occurred_at": "2026-03-01T12:00:00.000Z"}
+FIELDS = [
+    "page", "customer_id", "signals", "email_sha256", "phone_sha256", "name", "event_id", "client_timestamp",
+    "revenue", "currency", "transaction_id", "product_id", "metadata", "call_id", "occurred_at", "other",
+]  # fmt: skip
+REQUIRED: dict[Kind, tuple[str, ...]] = {
+    Kind.ATTRIBUTION: (),
+    Kind.IDENTIFY: ("customer_id",),
+    Kind.LEAD: (),
+    Kind.CONVERSION: ("revenue", "currency"),
+    Kind.EVENT: ("name",),
+}
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
+# What JSON can hold; numbers with a point or an exponent arrive as decimals.
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.decimals() | TEXTS,
+    lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXTS, each, max_size=4),
+    max_leaves=8,
+)
+
+
+def outcome(parse: Callable[[Any], object], value: object) -> object:
+    """What the parser gives, or the refusal that it raises; anything else it raises is a fault."""
+    try:
+        return parse(value)
+    except (InvalidField, MissingField) as refusal:
+        return refusal
+
+
+@given(st.sampled_from(list(Kind)), st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4))
+def test_any_call_is_parsed_or_refused(kind: Kind, fields: dict[str, Any]) -> None:
+    """A call of any kind with anything in its fields: a Call, or an error that names a field and a rule."""
+    value = GOOD | {"kind": kind.value} | fields
+    match outcome(parse_call, value):
+        case Call() as call:
+            assert call.kind is kind
+        case refusal:
+            assert isinstance(refusal, InvalidField | MissingField)
+            assert refusal.field.partition(".")[0] in {*FIELDS, "kind"}
+            assert str(refusal).startswith(refusal.field)
+
+
+@given(st.sampled_from(list(Kind)), st.dictionaries(TEXTS, VALUES, min_size=1, max_size=20))
+def test_unknown_fields_are_left_out(kind: Kind, unknown: dict[str, Any]) -> None:
+    """A call is taken without the fields that nobody knows, and says so; of many it names some."""
+    required = {"revenue": 1, "currency": "EUR", "name": "n", "customer_id": "c"}
+    good = GOOD | {"kind": kind.value} | {each: required[each] for each in REQUIRED[kind]}
+    strange = {f"?{name}": value for name, value in unknown.items()}
+    call, noted = parse_call(good), parse_call(strange | good)
+    assert replace(noted, notes=()) == call
+    given = [name for name, value in strange.items() if not is_blank(value)]
+    assert len(noted.notes) == min(len(given), MOST_NOTES + 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "currency", "kept", "note"),
+    [
+        ("19.999", "EUR", "20.00", "revenue was rounded to 20.00 EUR"),
+        ("99.5", "jpy", "100", "revenue was rounded to 100 JPY"),
+        ("16.991500000000002", "EUR", "16.99", "revenue was rounded to 16.99 EUR"),
+        ("33.333333333333336", "EUR", "33.33", "revenue was rounded to 33.33 EUR"),
+        ("0.30000000000000004", "EUR", "0.30", None),
+        ("19.9", "EUR", "19.90", None),
+    ],
+)
+def test_money_is_rounded_with_a_note(written: str, currency: str, kept: str, note: str | None) -> None:
+    """More decimal places than the currency has are told of; a browser's noise is not."""
+    call = parse_call(GOOD | {"kind": "conversion", "currency": currency, "revenue": Decimal(written)})
+    assert (str(call.fields["revenue"]), list(call.notes)) == (kept, [note] if note else [])
+
+
+SEEN: set[Rejection] = set()
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["kind", *FIELDS]) | TEXTS, VALUES | st.sampled_from(list(Kind)), max_size=4
+    )
+)
+def test_rejections_are_the_services_own_words(fields: dict[str, Any]) -> None:
+    """Whatever calls say, an owner is told of few different rejections, and of none that repeats the call."""
+    refusal = outcome(parse_call, GOOD | fields)
+    if isinstance(refusal, InvalidField | MissingField):
+        SEEN.add(rejection_of(fields, refusal))
+    assert len(SEEN) < 100
+    assert all(
+        each.field in {"call", "kind", *FIELDS, *(f"signals.{name}" for name in SIGNALS)} for each in SEEN
+    )
+
+
+@given(VALUES)
+def test_anything_else_is_refused(value: Any) -> None:
+    """What has none of the fields of a call is refused as that."""
+    assert isinstance(outcome(parse_call, value), InvalidField | MissingField)
+
+
+@given(st.dictionaries(st.sampled_from(["device_id", "sdk", "sent_at", "calls", "api_key", "x"]), VALUES))
+def test_any_envelope_is_parsed_or_refused(fields: dict[str, Any]) -> None:
+    """An envelope with anything in its fields: an Envelope, or an error that names a field and a rule."""
+    good = {"device_id": GOOD["call_id"], "sdk": "js/1", "sent_at": GOOD["occurred_at"], "calls": [{}]}
+    parsed = outcome(parse_envelope, good | fields)
+    assert isinstance(parsed, Envelope) or str(parsed).startswith(("body", *good))
+
+
+@given(st.decimals(min_value=0, max_value=10**12, places=2))
+def test_money_stays_what_it_was(revenue: Decimal) -> None:
+    """Every amount in whole cents is kept exactly."""
+    written = json.loads(str(revenue), parse_float=Decimal)
+    parsed = parse_call(GOOD | {"kind": "conversion", "currency": "EUR", "revenue": written})
+    assert parsed.fields["revenue"] == revenue

@@ -1,0 +1,48 @@
+"""Feeds for tests: everything that an organization's feed says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import jsonschema_rs
+
+from backend.domain.feed.cursor import START
+from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.shapes import SHAPES
+from backend.domain.ids import OrgId
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.feed.reading import read_feed
+from backend.storage.outbox import entries
+from backend.storage.outbox.sequencer import place_waiting
+
+
+async def place_all(database: Database, org_id: OrgId) -> None:
+    """Give everything that waits its place. A service may do so at the same time."""
+    while await database[entries.NAME].find_one({"org_id": org_id, "waits": True}):
+        await place_waiting(database)
+
+
+async def read_all(
+    database: Database, org_id: OrgId, types: Collection[EventType] = frozenset(EventType)
+) -> list[Event]:
+    """All events of the feed, each of its shape."""
+    await place_all(database, org_id)
+    page = await read_feed(database, org_id, START, url_form=ShortUrlForm(), types=types)
+    assert not page.has_more
+    for each in page.events:
+        if shape := SHAPES.get(each.type):
+            check_shape(shape, each)
+    return list(page.events)
+
+
+def is_erasure(entry: Document) -> bool:
+    """Whether an entry of the feed says for some time whom readers are to erase, and nothing else."""
+    told = {each["type"] for each in entry.get("facts", ())}
+    return bool(told) and told <= {"erased", "reread"} and "expires_at" in entry
+
+
+def check_shape(shape: Document, event: Event) -> None:
+    """Raise an error unless the event's data is of this shape, with no field that the shape does not name."""
+    jsonschema_rs.validate(shape, event.data)
+    assert event.data.keys() == shape["properties"].keys()

@@ -1,0 +1,135 @@
+"""A disk that is full or hangs: visitors are answered soon, and no click is lost or counted twice."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.faults.clicks.test_torn_writes import files_no_larger
+from tests.faults.frozen_disk import CAN_MOUNT, frozen, mounted_disk
+from tests.faults.metrics import metric
+from tests.faults.outcomes import Outcome, TellOutcome
+from tests.faults.visited_link import VisitedLink, visited_link
+from tests.polling import until
+from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.service_process import ServiceProcess
+
+VISITORS = 4
+# Nobody waits longer than a second; so much more leaves room for a machine that is busy with other tests.
+# That visitors do not wait for the end of an outage shows in how many are answered during it.
+LONGEST = 10.0
+OUTAGE = 3.0  # seconds; ten times as long with --long
+
+
+class Visits:
+    """Visitors who follow the link one visit after the other, and how long each of them waited."""
+
+    def __init__(self, link: VisitedLink, service: ServiceProcess) -> None:
+        self.link = link
+        self.service = service
+        self.waited: list[float] = []
+        self._stop = False
+
+    @asynccontextmanager
+    async def load(self) -> AsyncIterator[None]:
+        """They come for the length of the block, and one who asks for /healthz."""
+        self._stop = False
+        async with asyncio.TaskGroup() as visitors:
+            for _ in range(VISITORS):
+                visitors.create_task(self._visit_often())
+            visitors.create_task(self._ask_for_health())
+            try:
+                yield
+            finally:
+                self._stop = True
+
+    async def more(self, count: int) -> None:
+        """Return once so many more were answered."""
+        least = len(self.waited) + count
+        await until(lambda: len(self.waited) >= least, "visits are not answered", seconds=30)
+
+    async def _visit_often(self) -> None:
+        async with self.link.client(self.service) as client:
+            while not self._stop:
+                began = time.monotonic()
+                assert (await client.get(f"/{self.link.path}")).status_code == 302
+                self.waited.append(time.monotonic() - began)
+                await asyncio.sleep(0.05)
+
+    async def _ask_for_health(self) -> None:
+        async with httpx.AsyncClient(base_url=self.service.base_url, timeout=LONGEST) as client:
+            while not self._stop:
+                assert (await client.get("/healthz")).status_code == 200
+                await asyncio.sleep(0.1)
+
+    async def outcome(self, scenario: str) -> Outcome:
+        """What became of them, once all are counted."""
+        await self.link.wait_until_counted(len(self.waited))
+        return Outcome(scenario, len(self.waited), await self.link.counted(), max(self.waited))
+
+
+@pytest.fixture(scope="module")
+def mongodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
+    """A MongoDB that these tests may stop."""
+    with replica_set(tmp_path_factory.mktemp("mongodb"), 1, waits_for_disk=False) as members:
+        yield members
+
+
+@pytest.mark.parametrize("database_too", [False, True], ids=["the disk", "the disk and MongoDB"])
+@pytest.mark.skipif(not CAN_MOUNT, reason="only root may mount and freeze a file system")
+async def test_a_disk_that_hangs_keeps_nobody_waiting(
+    mongodb: ReplicaSet,
+    tmp_path: Path,
+    database_too: bool,
+    times_as_long: int,
+    outcome: TellOutcome,
+) -> None:
+    """While writes to the disk hang, redirects and /healthz are answered; every click is counted once."""
+    seconds = OUTAGE * times_as_long
+    scenario = f"{'disk and MongoDB' if database_too else 'disk'} hung for {seconds:.0f} s"
+    async with visited_link(mongodb.uri) as link:
+        with (
+            mounted_disk(tmp_path) as disk,
+            link.service(tmp_path, WAYLINK_DATA_DIR=str(disk)) as service,
+        ):
+            visits = Visits(link, service)
+            async with visits.load():
+                await visits.more(20)
+                with ExitStack() as outage:
+                    outage.enter_context(frozen(disk))
+                    if database_too:
+                        outage.enter_context(mongodb.frozen())
+                    await asyncio.sleep(seconds)  # the outage itself
+                    await visits.more(20)
+            seen = await visits.outcome(scenario)
+            at_risk = metric(service, "waylink_clicks_at_risk_total")
+            assert metric(service, "waylink_clicks_lost_total") == 0
+    outcome(seen)
+    assert at_risk > 0
+    assert max(visits.waited) < LONGEST
+
+
+async def test_a_full_disk_without_mongodb(
+    mongodb: ReplicaSet, tmp_path: Path, times_as_long: int, outcome: TellOutcome
+) -> None:
+    """While the disk is full and MongoDB hangs, visitors are answered; each click counts once afterwards."""
+    seconds = OUTAGE * times_as_long
+    scenario = f"disk full, MongoDB hung for {seconds:.0f} s"
+    async with visited_link(mongodb.uri) as link:
+        with link.service(tmp_path) as service:
+            visits = Visits(link, service)
+            async with visits.load():
+                await visits.more(20)
+                with files_no_larger(service, 1), mongodb.frozen():
+                    await asyncio.sleep(seconds)  # the outage itself
+                    await visits.more(20)
+            seen = await visits.outcome(scenario)
+            assert metric(service, "waylink_clicks_at_risk_total") > 0
+    outcome(seen)
+    assert max(visits.waited) < LONGEST

@@ -1,0 +1,287 @@
+"""The MongoDB that Waylink starts by itself starts again, always: whoever is killed, and whenever.
+
+No indexes are made: they cost as much as the start of a server, and nothing here is about them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pymongo import MongoClient
+from pymongo.errors import OperationFailure
+
+from backend.concurrency.processes import is_stopped
+from backend.domain.ids import OrgId
+from backend.settings import Settings
+from backend.storage.accounts import organizations
+from backend.storage.database import Indexes, open_database
+from backend.storage.embedded import mongodb as embedded_mongodb
+from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
+from backend.storage.embedded.mongodb import EmbeddedMongoDB, MongoDBHangs
+from tests.facts.organizations import create_test_organization
+from tests.faults.mongod import mongod_of, stopped_mongod
+from tests.faults.outcomes import Outcome, TellOutcome
+from tests.polling import until, wait_for
+from tests.processes.service_process import WAYLINK, environment_of, free_port, service_process
+
+USE = """
+import asyncio, sys
+from pathlib import Path
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+
+async def use() -> None:
+    async with EmbeddedMongoDB(Path(sys.argv[1])):
+        print("open", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(use())
+"""
+# Seconds after mongod appeared at which its starter is killed.
+DELAYS = (0.0, 0.1, 0.3, 0.6)
+
+
+@contextmanager
+def user_of(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that uses the server of the folder."""
+    command = [sys.executable, "-c", USE, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def is_open(process: subprocess.Popen[str]) -> bool:
+    """Wait until the process has its server."""
+    assert process.stdout
+    return process.stdout.readline() == "open\n"
+
+
+def servers_of(folder: Path) -> list[int]:
+    """Every process that has the folder open as its database."""
+    mongod, every = (
+        Mongod(folder),
+        (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()),
+    )
+    return [pid for pid in every if mongod.is_process(pid)]
+
+
+@pytest.mark.parametrize("delay", DELAYS)
+async def test_a_start_that_was_killed_is_in_nobodys_way(tmp_path: Path, delay: float) -> None:
+    """kill -9 right after mongod was spawned, before or after that was noted: the next one uses its server or
+    starts one, and the last one leaves none behind."""
+    folder = tmp_path / "mongodb"
+    with user_of(folder) as starter:
+        spawned = wait_for(lambda: servers_of(folder), "no mongod was spawned")
+        # A moment among others, not a wait for something.
+        await asyncio.sleep(delay)
+        starter.send_signal(signal.SIGKILL)
+        starter.wait()
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
+        await create_test_organization(database)
+        assert servers_of(folder) == [mongod_of(tmp_path)] == spawned
+    assert servers_of(folder) == []
+
+
+def test_a_service_killed_as_it_starts(tmp_path: Path) -> None:
+    """The same with all processes of the whole service, which then starts again and answers."""
+    folder = tmp_path / "mongodb"
+    environment = environment_of(tmp_path, WAYLINK_PORT=str(free_port()))
+    with subprocess.Popen([*WAYLINK, "serve"], env=environment, start_new_session=True) as service:
+        wait_for(lambda: servers_of(folder), "no mongod was spawned", seconds=60)
+        os.killpg(service.pid, signal.SIGKILL)
+    with service_process(tmp_path) as again:
+        assert again.command("organization", "list") == {"organizations": []}
+        assert servers_of(folder) == [mongod_of(tmp_path)]
+    wait_for(lambda: not servers_of(folder), "a server is left")
+
+
+async def test_a_note_may_name_another_process(tmp_path: Path) -> None:
+    """A server that lives is taken over, and never joined by a second, whatever the note of it says."""
+    folder = tmp_path / "mongodb"
+    with user_of(folder) as user:
+        assert is_open(user)
+    [server] = servers_of(folder)
+    note = json.loads((folder / "server.json").read_text())
+    (folder / "server.json").write_text(json.dumps(note | {"pid": os.getpid()}))
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
+        assert servers_of(folder) == [server] == [mongod_of(tmp_path)]
+    assert servers_of(folder) == []
+
+
+async def test_a_command_waits_for_a_server_that_stands_still(tmp_path: Path) -> None:
+    """A server that misses pings for two seconds is waited for: nothing is noted or started meanwhile."""
+    with user_of(tmp_path / "mongodb") as user:
+        assert is_open(user)
+        noted = (tmp_path / "mongodb" / "server.json").read_text()
+        with stopped_mongod(tmp_path):
+            opening = asyncio.create_task(open_and_close(tmp_path))
+            await asyncio.sleep(2)  # how long it stands still
+            assert len(servers_of(tmp_path / "mongodb")) == 1
+        await opening
+        assert (tmp_path / "mongodb" / "server.json").read_text() == noted
+        assert servers_of(tmp_path / "mongodb") == [mongod_of(tmp_path)]
+
+
+async def test_a_server_that_others_use_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that stands still for long is told of by its process, and goes on for those who use it."""
+    with user_of(tmp_path / "mongodb") as user:
+        assert is_open(user)
+        server = mongod_of(tmp_path)
+        with stopped_mongod(tmp_path), monkeypatch.context() as patch:
+            patch.setattr(embedded_mongodb, "_PATIENCE", 1.0)
+            with pytest.raises(MongoDBHangs, match=f"process {server}, .* does not answer"):
+                await open_and_close(tmp_path)
+        await open_and_close(tmp_path)
+        assert servers_of(tmp_path / "mongodb") == [server]
+
+
+STOPPED_IN_THE_MIDDLE = """
+import fcntl, os, signal, sys
+lock = open(sys.argv[1], "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def process_of(program: str, *arguments: Path) -> subprocess.Popen[bytes]:
+    """A process that runs this Python."""
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)])
+
+
+async def test_a_command_stopped_as_it_starts_the_server_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever needs the server waits for it a while, and is told whom to let go on; a stop does not wait."""
+    monkeypatch.setattr(embedded_mongodb, "_PATIENCE", 0.5)
+    lock = tmp_path / "mongodb" / "start.lock"
+    async with EmbeddedMongoDB(lock.parent) as used:
+        with process_of(STOPPED_IN_THE_MIDDLE, lock) as stopped:
+            await until(lambda: is_stopped(stopped.pid), "it does not stop")
+            with pytest.raises(MongoDBNotFound, match=f"The process {stopped.pid}, which was stopped"):
+                await EmbeddedMongoDB(lock.parent).__aenter__()
+            began = time.monotonic()
+            await used.__aexit__()
+            assert time.monotonic() - began < 20
+            stopped.send_signal(signal.SIGCONT)
+        assert Mongod(lock.parent.resolve()).is_locked()  # the server goes on
+        async with EmbeddedMongoDB(lock.parent):
+            pass
+    assert not Mongod(lock.parent.resolve()).is_locked()
+
+
+async def test_an_orphan_that_never_answers_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: TellOutcome
+) -> None:
+    """A server that nobody uses and that does not answer makes room for a new one, with all its data."""
+    with user_of(tmp_path / "mongodb") as user:
+        assert is_open(user)
+        async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
+            created = await create_test_organization(database)
+        server = mongod_of(tmp_path)
+        os.kill(server, signal.SIGSTOP)
+    for name, seconds in {"_PATIENCE": 0.5, "_PATIENCE_WITH_ORPHANS": 1.0}.items():
+        monkeypatch.setattr(embedded_mongodb, name, seconds)
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
+        stored = await database["organizations"].count_documents({})
+        outcome(Outcome("own MongoDB hangs as an orphan and is killed (organizations)", 1, stored))
+        assert (await organizations.get_organization(database, created.id)).id == created.id
+        assert servers_of(tmp_path / "mongodb") == [mongod_of(tmp_path)] != [server]
+
+
+async def test_a_stop_ends_a_server_that_stands_still(tmp_path: Path) -> None:
+    """The last user leaves no server behind, and does not wait for one that is stopped."""
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
+        server = mongod_of(tmp_path)
+        os.kill(server, signal.SIGSTOP)
+        began = time.monotonic()
+    assert not is_running(server)
+    assert time.monotonic() - began < 20
+
+
+class FormerServer:
+    """The server of a version that held no lock and asked for no password."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "db").mkdir(parents=True)
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            [
+                find_mongod(), "--dbpath", folder / "db", "--logpath", folder / "mongod.log", "--port",
+                str(self.port), "--bind_ip", "127.0.0.1", "--replSet", "waylink", "--nounixsocket",
+            ],
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        (folder / "server.json").write_text(f'{{"pid": {self.process.pid}, "port": {self.port}}}')
+        with MongoClient[dict[str, object]]("127.0.0.1", self.port, directConnection=True) as client:
+            member = {"_id": 0, "host": f"127.0.0.1:{self.port}"}
+            client.admin.command("replSetInitiate", {"_id": "waylink", "members": [member]})
+            wait_for(lambda: client.admin.command("hello")["isWritablePrimary"], "it is no primary")
+            client["waylink"]["organizations"].insert_one(
+                {"_id": "former", "name": "Acme", "created_at": None}
+            )
+
+
+@pytest.mark.parametrize("still_runs", [False, True])
+async def test_a_folder_of_a_former_version(tmp_path: Path, still_runs: bool) -> None:
+    """Its data are there as before, now behind a password; a server that it left running is replaced."""
+    former = FormerServer(tmp_path / "mongodb")
+    if not still_runs:
+        former.process.terminate()
+        former.process.wait()
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
+        assert (await organizations.get_organization(database, OrgId("former"))).name == "Acme"
+        assert (tmp_path / "mongodb").stat().st_mode & 0o777 == 0o700
+    former.process.wait()
+
+
+async def test_a_former_version_that_still_runs(tmp_path: Path) -> None:
+    """Its server is not taken from it; a sentence says what to do."""
+    former = FormerServer(tmp_path / "mongodb")
+    with (tmp_path / "mongodb" / "users.lock").open("w") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        with pytest.raises(MongoDBNotFound, match="an earlier version of Waylink, which still runs"):
+            await open_and_close(tmp_path)
+    assert former.process.poll() is None
+    former.process.kill()
+    former.process.wait()
+
+
+async def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
+    """Other users of the machine can't enter the folder, and reach nothing over the port: no data, no names,
+    no new user, no stop."""
+    async with open_database(Settings(data_dir=tmp_path / "data"), Indexes.LEAVE) as database:
+        await create_test_organization(database)
+        folder = tmp_path / "data" / "mongodb"
+        port = int(json.loads((folder / "server.json").read_text())["port"])
+        with MongoClient[dict[str, object]]("127.0.0.1", port, directConnection=True) as stranger:
+            for work in (
+                stranger["waylink"]["organizations"].find_one,
+                stranger.list_database_names,
+                lambda: stranger.admin.command("createUser", "me", pwd="x", roles=["root"]),
+                lambda: stranger.admin.command("shutdown"),
+            ):
+                with pytest.raises(OperationFailure, match=r"requires authentication|not authorized"):
+                    work()
+        for path in (tmp_path / "data", folder, folder / "db"):
+            assert path.stat().st_mode & 0o777 == 0o700, path
+        assert (folder / "key").stat().st_mode & 0o777 == 0o600
+
+
+async def open_and_close(data_dir: Path) -> None:
+    """Use the database as a command does."""
+    async with open_database(Settings(data_dir=data_dir), Indexes.LEAVE):
+        pass

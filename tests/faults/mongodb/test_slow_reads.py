@@ -1,0 +1,96 @@
+"""MongoDB answers reads too late for visitors: what is known to have changed is not shown as it was, and what
+nothing was heard of is."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo import MongoClient
+
+from tests.faults.links import follow, new_limited_link, new_link
+from tests.polling import wait_for
+from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.service_process import ServiceProcess, service_process
+
+# Longer than visitors wait for a link.
+SECONDS = 1.2
+VISITS = 40
+Tell = Callable[[str], None]
+
+
+@pytest.fixture
+def members(tmp_path: Path) -> Iterator[ReplicaSet]:
+    """A MongoDB whose reads can be slow."""
+    (tmp_path / "members").mkdir()
+    with replica_set(tmp_path / "members", 1, can_fail=True, waits_for_disk=False) as members:
+        yield members
+
+
+@contextmanager
+def other_host(members: ReplicaSet) -> Iterator[Any]:
+    """The links, as another host changes them, whose reads are not slow."""
+    with MongoClient[dict[str, Any]](members.uri) as client:
+        yield client["waylink"]["links"]
+
+
+def visited(service: ServiceProcess, path: str) -> list[int]:
+    """What visitors get."""
+    with ThreadPoolExecutor(VISITS) as visitors:
+        return [*visitors.map(lambda _: follow(service, path), range(VISITS))]
+
+
+def wait_until(service: ServiceProcess, path: str, status: int) -> None:
+    """Visit until visitors get this, which is soon."""
+    wait_for(lambda: follow(service, path), "it is as it was", lambda seen: seen == status, seconds=8)
+
+
+def test_links_changed_elsewhere_are_not_shown_as_they_were(
+    members: ReplicaSet, tmp_path: Path, tell: Tell
+) -> None:
+    """One that another host disabled shows the error page, without a read; one that it deleted is 503; others
+    redirect."""
+    with service_process(tmp_path / "data", WAYLINK_MONGODB_URI=members.uri) as service:
+        made = new_link(service)
+        disabled, other = made["path"], new_limited_link(service, made["key"])
+        deleted = new_limited_link(service, made["key"])
+        paths = (disabled, deleted, other)
+        assert [follow(service, path) for path in paths] == [302] * 3
+        members.delay_commands("find", seconds=SECONDS)
+        with other_host(members) as links:
+            links.update_one({"path": disabled[1:]}, {"$set": {"is_enabled": False}})
+            links.delete_one({"path": deleted[1:]})
+        wait_until(service, disabled, 404)
+        wait_until(service, deleted, 503)
+        seen = [visited(service, path) for path in (disabled, deleted)]
+        tell(f"reads of {SECONDS} s: of {VISITS} visits each {[each.count(302) for each in seen]} as it was")
+        assert seen == [[404] * VISITS, [503] * VISITS]
+        assert visited(service, other) == [302] * VISITS
+        members.fail_commands()
+        wait_until(service, deleted, 404)
+
+
+def test_a_restart_brings_nothing_back(members: ReplicaSet, tmp_path: Path, tell: Tell) -> None:
+    """The file of links is older than a change: a service that starts with it learns of the change, without a
+    read, and shows what did not change."""
+    settings = {"WAYLINK_MONGODB_URI": members.uri}
+    with service_process(tmp_path / "data", **settings) as before:
+        made = new_link(before)
+        disabled, other = made["path"], new_limited_link(before, made["key"])
+        wait_for((tmp_path / "data" / "links.cache").exists, "changes are not followed")
+        assert [follow(before, path) for path in (disabled, other)] == [302, 302]
+        before.stop(signal.SIGTERM)
+    with other_host(members) as links:
+        links.update_one({"path": disabled[1:]}, {"$set": {"is_enabled": False}})
+    members.delay_commands("find", seconds=SECONDS)
+    with service_process(tmp_path / "data", **settings) as service:
+        wait_until(service, disabled, 404)
+        seen = visited(service, disabled)
+        tell(f"after a restart, reads of {SECONDS} s: of {VISITS} visits {seen.count(302)} as it was")
+        assert seen == [404] * VISITS
+        assert visited(service, other) == [302] * VISITS

@@ -1,0 +1,135 @@
+"""Several worker processes: one that dies is replaced, and none stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from backend.storage.embedded.mongod_process import is_running
+from tests.conftest import ServiceStarter
+from tests.faults.clicks.test_redirect_faults import clicks_until_killed
+from tests.faults.links import new_link, wait_for_clicks
+from tests.faults.mongod import mongod_of
+from tests.faults.outcomes import Outcome, TellOutcome
+from tests.polling import wait_for
+from tests.processes.service_process import (
+    WAYLINK,
+    ServiceProcess,
+    environment_of,
+    free_port,
+    service_process,
+)
+
+SECONDS = 30.0
+
+
+def is_healthy(service: ServiceProcess) -> bool:
+    """Whether the service answers."""
+    try:
+        return httpx.get(f"{service.base_url}/healthz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def listens(service: ServiceProcess) -> bool:
+    """Whether a process still has the port."""
+    try:
+        httpx.get(f"{service.base_url}/healthz", timeout=2)
+    except httpx.ConnectError:
+        return False
+    except httpx.TransportError:
+        return True
+    return True
+
+
+def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
+    """An open connection on which this was sent."""
+    address = urlsplit(service.base_url)
+    connection = socket.create_connection((address.hostname, address.port))
+    connection.sendall(sent)
+    return connection
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_dies_is_replaced(start_service: ServiceStarter, workers: int) -> None:
+    """kill -9 of one worker: another one takes its place, also of the only one, and the log says so; the
+    service still ends with exit code 0."""
+    with start_service(WAYLINK_WORKERS=str(workers)) as service:
+        before = service.workers
+        assert len(before) == workers
+        killed = min(before)
+        os.kill(killed, signal.SIGKILL)
+        wait_for(
+            lambda: len(service.workers - {killed}) == workers, "the worker was not replaced", seconds=SECONDS
+        )
+        wait_for(lambda: is_healthy(service), "the new worker does not answer", seconds=SECONDS)
+        # A busy machine may have a change stream opened again, which is told too.
+        errors = [line["message"] for line in service.log_lines if line["level"] == "error"]
+        assert errors == [f"Worker {killed} ended with exit code -9"]
+        assert service.stop() == 0
+
+
+async def test_no_answered_click_is_lost_with_the_workers(
+    start_service: ServiceStarter, times_as_long: int, outcome: TellOutcome
+) -> None:
+    """kill -9 of all workers under load: those that replace them count every answered click once."""
+    with start_service(WAYLINK_WORKERS="2") as service:
+        link = new_link(service)
+
+        def kill() -> None:
+            for worker in service.workers:
+                os.kill(worker, signal.SIGKILL)
+
+        answered, cut_off = await clicks_until_killed(service, link["path"], 200 * times_as_long, kill)
+        wait_for(lambda: is_healthy(service), "no new worker answers", seconds=SECONDS)
+        counted = wait_for_clicks(service, link, answered)
+    outcome(Outcome("kill -9 of both workers under load", answered, counted, cut_off=cut_off))
+    assert answered <= counted <= answered + cut_off
+
+
+def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
+    """kill -9 of the service itself: its workers stop too, and stop the MongoDB that they had."""
+    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
+        mongod = mongod_of(tmp_path)
+        service.stop(signal.SIGKILL)
+        wait_for(lambda: not listens(service), "workers went on without the service", seconds=SECONDS)
+        wait_for(
+            lambda: not is_running(mongod),
+            "the MongoDB server was left behind",
+            seconds=SECONDS,
+        )
+
+
+async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
+    """With a MongoDB that does not answer, several workers end with the same sentence as one."""
+    environment = environment_of(
+        tmp_path,
+        WAYLINK_WORKERS="2",
+        WAYLINK_PORT=str(free_port()),
+        WAYLINK_MONGODB_URI=f"mongodb://127.0.0.1:{free_port()}/?serverSelectionTimeoutMS=200",
+    )
+    process = await asyncio.create_subprocess_exec(
+        *WAYLINK, "serve", env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    _, printed = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 1
+    lines = printed.decode().splitlines()
+    assert lines[-1].startswith("Error: MongoDB at 127.0.0.1:")
+    assert not any("Traceback" in line for line in lines)
+
+
+def test_a_request_that_never_ends_does_not_hold_the_service(tmp_path: Path) -> None:
+    """A client sends half a body and waits: after graceful_seconds the service and its MongoDB end."""
+    with service_process(tmp_path, WAYLINK_WORKERS="2", WAYLINK_GRACEFUL_SECONDS="1") as service:
+        mongod = mongod_of(tmp_path)
+        head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+        with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
+            assert service.stop() == 0
+    wait_for(lambda: not is_running(mongod), "MongoDB still runs")  # what it held is free; memory goes last

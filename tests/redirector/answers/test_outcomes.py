@@ -1,0 +1,186 @@
+"""Apps, previews, QR codes and what does not count, on the running service."""
+
+from __future__ import annotations
+
+import html
+import uuid
+from urllib.parse import quote
+
+import httpx
+
+from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.links.links import Behavior, Link
+from backend.storage.accounts.apps import set_apps
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import NAME
+from tests.facts.organizations import TestOrganization
+from tests.polling import wait_for_async
+from tests.redirector.conftest import LinkFactory, Recorded
+
+PIXEL = (
+    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/126.0.0.0 Mobile Safari/537.36"
+)
+IPHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/17.5 Mobile/15E148 Safari/604.1"
+)
+FIREFOX = "Mozilla/5.0 (Android 14; Mobile; rv:127.0) Gecko/127.0 Firefox/127.0"
+FACEBOOK = "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"
+APPS = Apps(
+    IosApp("A1B2C3D4E5", "com.shop.app", "123456"), AndroidApp("com.shop.app", (":".join(["AB"] * 32),))
+)
+APP = {"ios_behavior": Behavior.APP, "android_behavior": Behavior.APP}
+
+
+async def test_phones_open_the_app(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """Behaviour 2: intent:// with the Play Store behind, a page with a button, the App Store, or the web."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    link = await make_link(**APP)
+    chrome, firefox, iphone, desktop = [
+        await visitor.get(f"/{link.path}", headers={"user-agent": agent} if agent else {})
+        for agent in (PIXEL, FIREFOX, IPHONE, None)
+    ]
+    intent = chrome.headers["location"]
+    assert intent.startswith(f"intent://{link.domain}/{link.path}#Intent;scheme=https;package=com.shop.app;")
+    assert f"referrer%3Dcl_link_id%253D{link.id}" in intent
+    assert firefox.status_code == 200
+    assert html.escape(intent) in firefox.text
+    assert iphone.headers["location"] == "https://apps.apple.com/app/id123456"
+    assert desktop.headers["location"].startswith(link.destination_url)
+
+
+async def test_fallbacks_instead_of_store_and_destination(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """A link's own addresses take the place of the stores and, on a desktop, of the destination; they carry
+    what a destination carries."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    fallbacks = {
+        "ios_fallback_url": "https://ios.example/",
+        "android_fallback_url": "https://android.example/",
+        "desktop_url": "https://desktop.example/",
+    }
+    link = await make_link(**APP, fallbacks=fallbacks, utm={"utm_source": "mail"})
+    chrome, firefox, iphone, desktop, curl = [
+        (await visitor.get(f"/{link.path}?a=1", headers={"user-agent": agent} if agent else {}))
+        for agent in (PIXEL, FIREFOX, IPHONE, None, "curl/8.5.0")
+    ]
+    rest = f"?a=1&utm_source=mail&cl_link_id={link.id}"
+    fallback = quote(f"https://android.example/{rest}", safe="")
+    assert f"S.browser_fallback_url={fallback};end" in chrome.headers["location"]
+    assert html.escape(chrome.headers["location"]) in firefox.text
+    for answer, url in (
+        (iphone, "https://ios.example/"),
+        (desktop, "https://desktop.example/"),
+        (curl, link.destination_url),
+    ):
+        assert answer.headers["location"].startswith(f"{url}{rest}&cl_click_id=")
+
+
+async def test_association_files(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """They name the domain's apps, and the links that open in none; without an app they are missing."""
+    apple = "/.well-known/apple-app-site-association"
+    assert (await visitor.get(apple)).status_code == 404
+    await set_apps(database, organization.domain, organization.id, APPS)
+    await make_link(**APP)
+    excluded = {(await make_link()).path, (await make_link(**APP, is_enabled=False)).path}
+    answer = await visitor.get(apple)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    [details] = answer.json()["applinks"]["details"]
+    assert details["appIDs"] == ["A1B2C3D4E5.com.shop.app"]
+    *links, svg, png, everything_else = details["components"]
+    assert {each["/"] for each in links} == {f"/{path}" for path in excluded}
+    assert all(each["exclude"] for each in [*links, svg, png])
+    assert everything_else == {"/": "*"}
+    [target] = (await visitor.get("/.well-known/assetlinks.json")).json()
+    assert target["target"]["package_name"] == "com.shop.app"
+
+
+async def test_an_association_file_for_more_links_than_apple_takes(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """With too many browser links to exclude, it names the app links, and never more than 128 KB of them."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    app_link, browser_link = await make_link(**APP), await make_link()
+    await multiply(database, browser_link, 4200)
+    few = await visitor.get("/apple-app-site-association")
+    assert few.json()["applinks"]["details"][0]["components"] == [{"/": f"/{app_link.path}"}]
+    await multiply(database, app_link, 8200)
+    many = await wait_for_async(
+        lambda: visitor.get("/apple-app-site-association"),
+        "the new links are not in the file",
+        lambda file: len(file.content) > 120_000,
+    )
+    assert len(many.content) < 128_000
+    assert f'"/{browser_link.path}"' not in many.text
+
+
+async def test_an_association_file_that_did_not_change_is_not_sent_again(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """With its ETag the file is answered 304 without a body; once a link changed, it is another one."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    first = await visitor.get("/apple-app-site-association")
+    known = {"If-None-Match": f'"other", W/{first.headers["ETag"]}'}
+    second = await visitor.get("/apple-app-site-association", headers=known)
+    assert (second.status_code, second.content) == (304, b"")
+    assert second.headers["ETag"] == first.headers["ETag"]
+    assert second.headers["Cache-Control"] == first.headers["Cache-Control"]
+    link = await make_link()
+    changed = await wait_for_async(
+        lambda: visitor.get("/apple-app-site-association", headers=known),
+        "the new link is not in the file",
+        lambda answer: answer.status_code == 200,
+    )
+    assert f"/{link.path}" in changed.text
+    assert changed.headers["ETag"] != first.headers["ETag"]
+
+
+async def multiply(database: Database, link: Link, count: int) -> None:
+    """Store that many more links like this one."""
+    document = await database[NAME].find_one({"_id": link.id})
+    assert document is not None
+    more = [document | {"_id": str(uuid.uuid4()), "path": uuid.uuid4().hex[:10]} for _ in range(count)]
+    for begin in range(0, count, 1000):  # each within the time that the service's client gives an operation
+        await database[NAME].insert_many(more[begin : begin + 1000])
+
+
+async def test_a_preview_shows_the_social_fields_as_text(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """Preview fetchers get Open Graph tags; a title stays text; it is recorded and not counted."""
+    link = await make_link(social={"social_title": '</title><script>alert("x")</script>'})
+    answer = await visitor.get(f"/{link.path}", headers={"user-agent": FACEBOOK})
+    assert answer.status_code == 200
+    assert "<script" not in answer.text
+    assert '<meta property="og:title" content="&lt;/title&gt;&lt;script&gt;' in answer.text
+    [record] = await recorded(link, 1)
+    assert (record["counted"], record["reason"]) == (False, "preview_fetcher")
+
+
+async def test_what_is_recorded_and_not_counted(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """HEAD, a prefetch and a crawler are no clicks; curl is one."""
+    link = await make_link()
+    await visitor.head(f"/{link.path}")
+    await visitor.get(f"/{link.path}", headers={"sec-purpose": "prefetch;prerender"})
+    await visitor.get(f"/{link.path}", headers={"user-agent": "Googlebot/2.1"})
+    await visitor.get(f"/{link.path}", headers={"user-agent": "curl/8.5.0"})
+    reasons = {record.get("reason") for record in await recorded(link, 4)}
+    assert reasons == {"head", "prefetch", "crawler", None}
+
+
+async def test_qr_codes(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """A link's QR code is an image; there is none for a link that is not there."""
+    link = await make_link()
+    svg = await visitor.get(f"/{link.path}.qr.svg")
+    png = await visitor.get(f"/{link.path}.qr.png")
+    assert (svg.headers["content-type"], png.headers["content-type"]) == ("image/svg+xml", "image/png")
+    assert png.content.startswith(b"\x89PNG")
+    assert (await visitor.get("/nothing.qr.svg")).status_code == 404

@@ -1,0 +1,186 @@
+"""The click log and its shipping: each record once, whoever ships it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.concurrency.pauses import pause_after
+from backend.domain.clicks.clicks import client_fragment, record_line
+from backend.domain.clicks.stretch import read_stretch
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.links import Link
+from backend.domain.web.client import Client, ClientKind, Platform
+from backend.redirector.click_log import shipper as shipping
+from backend.redirector.click_log.files import ClickLog, create_log, take_over_logs
+from backend.redirector.click_log.shipper import Shipper, rest_after
+from backend.redirector.click_log.shipping import STRETCH_BYTES
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.client import Analytics
+from backend.storage.clicks.blocks import ship_blocks
+from backend.storage.clicks.logs import AlreadyShipped, LogHead
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.conftest import MovableClock
+from tests.facts.clicks import recorded_clicks
+from tests.fresh_database import fresh_database
+from tests.polling import wait_for_async
+from tests.redirector.conftest import LinkFactory
+
+Seen = TypeVar("Seen")
+UNREADABLE = "unreadable"
+
+
+@pytest.fixture
+async def own_database(database: Database) -> AsyncIterator[Database]:
+    """A database of the test's own.
+
+    Who starts in one that other tests use too counts what they left, and that may have many turns first.
+    """
+    async with fresh_database(database) as own:
+        yield own
+
+
+def line_of(link_id: LinkId) -> bytes:
+    """A counted click on a link."""
+    client = client_fragment(Client(ClientKind.BROWSER, Platform.DESKTOP))
+    return record_line(
+        OrgId("org"),
+        link_id,
+        client,
+        at=utc_now(),
+        outcome=Outcome.WEB,
+        reason=None,
+        country="DE",
+        referrer_host=None,
+    )
+
+
+def async_(read: Callable[[], Seen]) -> Callable[[], Awaitable[Seen]]:
+    """What is read, for `wait_for_async`."""
+
+    async def reading() -> Seen:
+        return read()
+
+    return reading
+
+
+async def clicks_of(analytics: Analytics, link: Link, clock: MovableClock) -> int:
+    """The link's clicks. `line_of` names another organization than the link's."""
+    return (await analytics.ask(OrgId("org"), ClickWindow(link.id, clock()))).total
+
+
+async def test_a_batch_shipped_twice_counts_once(
+    database: Database, analytics: Analytics, make_link: LinkFactory, clock: MovableClock
+) -> None:
+    """The second time, nothing changes, and the shipper learns how far the log has been moved."""
+    link = await make_link()
+    blocks = read_stretch(line_of(link.id)).blocks
+    await ship_blocks(database, f"log{link.id}", LogHead(), 100, blocks)
+    with pytest.raises(AlreadyShipped) as refused:
+        await ship_blocks(database, f"log{link.id}", LogHead(), 100, blocks)
+    assert refused.value.head.position == 100
+    assert await clicks_of(analytics, link, clock) == 1
+
+
+async def test_a_log_left_behind_is_taken_over(
+    database: Database, analytics: Analytics, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+) -> None:
+    """What a process that ended left on disk is counted once, its unfinished last line left out."""
+    link = await make_link()
+    log = create_log(tmp_path)
+    for _ in range(3):
+        log.append([line_of(link.id)])
+    log.append([line_of(link.id)[:20]])
+    assert list(take_over_logs(tmp_path, 9)) == []  # its owner still runs
+    log.close()
+    for _ in range(2):
+        await Shipper(database, tmp_path, tmp_path / UNREADABLE).stop()
+    assert await clicks_of(analytics, link, clock) == 3
+    assert list(take_over_logs(tmp_path, 9)) == []  # nothing is left on disk
+
+
+async def test_a_stopping_shipper_ships_all_of_its_log(
+    database: Database, analytics: Analytics, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+) -> None:
+    """However many batches wait on disk, a shipper that stops leaves none behind."""
+    link = await make_link()
+    shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
+    for _ in range(2000):
+        shipper.log.append([line_of(link.id)])
+    await shipper.stop()
+    assert await clicks_of(analytics, link, clock) == 2000
+    assert list(take_over_logs(tmp_path, 9)) == []
+
+
+async def test_a_log_that_can_not_be_replaced_goes_on(
+    own_database: Database,
+    make_link: LinkFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A full log that can have no successor, as without inodes: it takes and ships more, and that is told."""
+    monkeypatch.setattr(shipping, "_ROTATE_BYTES", 1)
+    link = await make_link()
+    shipper = Shipper(own_database, tmp_path / "clicks", tmp_path / UNREADABLE)
+    first = shipper.log
+    away = (tmp_path / "clicks").rename(tmp_path / "away")
+    (tmp_path / "clicks").touch()  # no folder any more
+    shipper.start()
+    for number in (1, 2):
+        first.append([line_of(link.id)])
+        await wait_for_async(
+            partial(recorded_clicks, own_database, OrgId("org"), link.id),
+            "not shipped",
+            lambda seen: len(seen) == number,  # noqa: B023 - called at once
+        )
+        await wait_for_async(async_(lambda: shipper.failures), "nobody is told")
+    (tmp_path / "clicks").unlink()
+    away.rename(tmp_path / "clicks")
+    await wait_for_async(async_(lambda: shipper.log is not first), "it was not replaced")
+    await shipper.stop()
+
+
+@pytest.mark.parametrize("failures", [1, 5, 1024, 1_000_000])
+def test_the_pause_between_tries_is_bounded(failures: int) -> None:
+    """However long the database is away, the next try comes within two seconds."""
+    assert 0 < pause_after(failures) <= 2
+
+
+def test_shipping_takes_a_larger_part_of_the_time_the_more_waits() -> None:
+    """A fifth while it keeps up; half once two stretches wait, and with more nearly all."""
+    assert [rest_after(0.1, waiting) for waiting in (0, 1000, STRETCH_BYTES)] == [0.4, 0.4, 0.4]
+    assert rest_after(0.1, 2 * STRETCH_BYTES) <= 0.1
+    assert rest_after(5.0, 10 * STRETCH_BYTES) <= 0.01
+    assert rest_after(5.0) == 1.0
+
+
+async def test_clicks_go_straight_to_the_database_while_the_disk_is_full(
+    service: Service,
+    visitor: httpx.AsyncClient,
+    make_link: LinkFactory,
+    database: Database,
+    analytics: Analytics,
+    clock: MovableClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A click that the disk does not take is in the database when its answer leaves."""
+    link = await make_link()
+    full = Path("/dev/full")  # refuses each write as a full disk does
+    log = ClickLog(full, os.open(full, os.O_RDWR))
+    monkeypatch.setattr(service.redirector.shipper._disk, "log", log)
+    for number in (1, 2):
+        assert (await visitor.get(f"/{link.path}")).status_code == 302
+        assert len(await recorded_clicks(database, link.org_id, link.id)) == number
+        window = ClickWindow(link.id, clock())
+        assert (await analytics.ask(link.org_id, window)).total == number
+    monkeypatch.undo()
+    log.close()

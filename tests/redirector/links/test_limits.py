@@ -1,0 +1,96 @@
+"""What visitors get of links that have limits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.domain.accounts.apps import Apps
+from backend.domain.links.limits import LinkLimits
+from backend.redirector.links.file import LinkFile
+from backend.storage.driver.mongo import Database
+from tests.conftest import MovableClock
+from tests.facts.clicks import recorded_clicks
+from tests.polling import wait_for_async
+from tests.redirector.conftest import LinkFactory, Recorded
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize("agent", [None, "Twitterbot/1.0", "curl/8"])
+async def test_from_its_start_until_its_end(
+    visitor: httpx.AsyncClient,
+    make_link: LinkFactory,
+    recorded: Recorded,
+    clock: MovableClock,
+    agent: str | None,
+) -> None:
+    """Before its start and after its end a link shows the error page, whoever asks; only between them a visit
+    counts, and the others are recorded with their reason."""
+    limits = LinkLimits(starts_at=clock() + HOUR, expires_at=clock() + 2 * HOUR)
+    link = await make_link(limits=limits, social={"social_title": "Kites"})
+    headers = {"user-agent": agent} if agent else {}
+    statuses = []
+    for _ in range(3):
+        statuses.append((await visitor.get(f"/{link.path}", headers=headers)).status_code)
+        clock.offset += HOUR
+    assert (statuses[0], statuses[2]) == (404, 404)
+    reasons = [each["reason"] for each in await recorded(link, 3)]
+    assert (reasons[0], reasons[2]) == ("not_started", "expired")
+    if agent != "Twitterbot/1.0":
+        assert (statuses[1], reasons[1]) == (302, None)
+
+
+async def test_who_comes_too_late_is_led_elsewhere(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded, clock: MovableClock
+) -> None:
+    """After its end a link leads to its address for that, as that is; the visit is no click."""
+    limits = LinkLimits(expires_at=clock(), expired_url="https://bücher.example/ä?x=1&y#ü")
+    link = await make_link(limits=limits, utm={"utm_source": "mail"})
+    answer = await visitor.get(f"/{link.path}?z=2")
+    assert answer.status_code == 302
+    assert answer.headers["location"] == "https://xn--bcher-kva.example/%C3%A4?x=1&y#%C3%BC"
+    [record] = await recorded(link, 1)
+    assert (record["counted"], record["reason"]) == (False, "expired")
+
+
+async def test_only_clicks_use_a_link_up(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded, database: Database
+) -> None:
+    """Checks, crawlers and link previews take nothing from a link's clicks, and are answered until it is used
+    up. A page that is loaded ahead is refused: the browser could show it without asking again."""
+    link = await make_link(limits=LinkLimits(max_clicks=1), social={"social_title": "Kites"})
+    path = f"/{link.path}"
+
+    async def ask_without_a_click() -> list[int]:
+        """The statuses of a crawler, a link preview, a check and a prefetch."""
+        agents = ["Googlebot/2.1", "Twitterbot/1.0"]
+        seen = [await visitor.get(path, headers={"user-agent": each}) for each in agents]
+        seen.append(await visitor.head(path))
+        seen.append(await visitor.get(path, headers={"sec-purpose": "prefetch;prerender"}))
+        return [each.status_code for each in seen]
+
+    assert await ask_without_a_click() == [302, 200, 302, 503]
+    assert [(await visitor.get(path)).status_code for _ in range(3)] == [302, 404, 404]
+
+    await wait_for_async(ask_without_a_click, "it is not used up", lambda seen: seen == [404] * 4)
+    sentinel = await make_link()
+    await visitor.get(f"/{sentinel.path}")
+    await recorded(sentinel, 1)
+    records = await recorded_clicks(database, link.org_id, link.id)
+    assert sum(each.counted for each in records) == 1
+
+
+async def test_limits_stay_in_the_file_of_links(
+    make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+) -> None:
+    """A service that starts without its database still knows the limits of the links that it serves."""
+    now = clock().replace(microsecond=0)
+    limits = LinkLimits(now, now + HOUR, 5, "https://a.example", is_used_up=True)
+    links = [await make_link(limits=limits), await make_link()]
+    file = LinkFile(tmp_path / "links.cache", "db", HOUR)
+    file.write([(link, Apps()) for link in links], clock())
+    assert [link.limits for link, _ in file.read(clock()).links] == [limits, LinkLimits()]

@@ -1,0 +1,21 @@
+"""What a password is compared with if the user does not exist."""
+
+from __future__ import annotations
+
+import pytest
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from backend.storage.accounts.users.passwords import HASH_OF_NOBODY, is_password, needs_new_hash
+
+
+def test_nobodys_hash_is_computed_in_full() -> None:
+    """It is well formed and of today's parameters, so comparing with it takes as long as with a user's."""
+    with pytest.raises(VerifyMismatchError):
+        PasswordHasher().verify(HASH_OF_NOBODY, "a password")
+    assert not needs_new_hash(HASH_OF_NOBODY)
+
+
+async def test_nobody_has_a_password() -> None:
+    """Where there is no user, no password fits."""
+    assert not await is_password("", None)

@@ -1,0 +1,181 @@
+"""Small blocks become larger ones, and each click stays once, whoever else is at work on them."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
+
+from backend.app import Service
+from backend.domain.clicks.block import block_of
+from backend.domain.clicks.clicks import Click
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks import merges as click_merges
+from backend.storage.clicks.blocks import NAME, SMALL_BLOCKS, fields_of
+from backend.storage.clicks.merges import MANY, merge_small_blocks, organizations_with_small_blocks
+from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.lifecycle.demo_clicks import remove_clicks
+from backend.storage.lifecycle.restores import begin_restore, find_position, give_up_restore, insert_history
+from backend.storage.processes.leases import take_lease
+from tests.facts.clicks import click, recorded_clicks, ship
+from tests.fresh_database import fresh_database
+from tests.polling import wait_for_async
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+LINKS = [LinkId(str(uuid.uuid4())) for _ in range(2)]
+
+
+@pytest.fixture(scope="module")
+async def database(service: Service) -> AsyncIterator[Database]:
+    """A database of this file's own, in which no service merges blocks."""
+    async with fresh_database(service.resources.database) as own:
+        yield own
+
+
+@pytest.fixture
+def org_id() -> OrgId:
+    """An organization of this test's own."""
+    return OrgId(str(uuid.uuid4()))
+
+
+async def ship_each(database: Database, org_id: OrgId, number: int, at: datetime = NOW) -> list[Click]:
+    """Store so many clicks, each in a block of its own; in the order of their times."""
+    clicks = [click(org_id, LINKS[n % 2], at, visitor=n) for n in range(number)]
+    for each in clicks:
+        await ship(database, [each])
+    return clicks
+
+
+async def blocks_of_org(database: Database, org_id: OrgId) -> list[Document]:
+    """The organization's blocks."""
+    return await database[NAME].find({"org_id": org_id}).to_list(None)
+
+
+async def number_of_blocks(database: Database, org_id: OrgId) -> int:
+    """How many they are."""
+    return await database[NAME].count_documents({"org_id": org_id})
+
+
+def visitors(clicks: list[Click]) -> list[int | None]:
+    """Whose they are, in order."""
+    return sorted((each.visitor for each in clicks), key=str)
+
+
+async def test_small_blocks_are_merged(database: Database, org_id: OrgId) -> None:
+    """A day's single clicks end up in one block, another day's in another. An old day's is merged no more."""
+    old = NOW - timedelta(days=9)
+    clicks = [*await ship_each(database, org_id, 5), *await ship_each(database, org_id, 4, old)]
+    assert await merge_small_blocks(database, org_id) == 7
+    found = {each["clicks"]: each.get("is_small", False) for each in await blocks_of_org(database, org_id)}
+    assert found == {5: True, 4: False}
+    assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
+    assert await merge_small_blocks(database, org_id) == 0
+
+
+async def test_blocks_grow_no_further_than_they_should(database: Database, org_id: OrgId) -> None:
+    """What is large enough is left alone, and so is the next one until it is."""
+    for number in (900, 900, 900, 100):
+        await ship(database, [click(org_id, LINKS[0], NOW)] * number)
+    assert await merge_small_blocks(database, org_id) == 2
+    assert sorted(each["clicks"] for each in await blocks_of_org(database, org_id)) == [100, 2_700]
+
+
+async def test_a_block_that_can_not_be_read(database: Database, org_id: OrgId) -> None:
+    """It is marked, stays as it is and is not met again; the others of its day are merged."""
+    await ship_each(database, org_id, 3)
+    await database[NAME].update_one({"org_id": org_id}, {"$set": {"packed": b"\x01damaged"}})
+    assert [await merge_small_blocks(database, org_id) for _ in range(3)] == [0, 1, 0]
+    kept = {bool(each.get("is_unreadable")): each for each in await blocks_of_org(database, org_id)}
+    assert bytes(kept[True]["packed"]) == b"\x01damaged"
+    assert kept[False]["clicks"] == 2
+
+
+async def test_a_block_that_is_changed_meanwhile(
+    database: Database, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that was read before is stored; the next merge takes what is there then."""
+    await ship_each(database, org_id, 3)
+    left = click(org_id, LINKS[0], NOW, visitor=99)
+
+    async def change_first(
+        database: Database, session: ClientSession, org_id: OrgId, blocks: list[Document]
+    ) -> None:
+        monkeypatch.undo()
+        changed = {"$set": fields_of(block_of(org_id, [left]))}
+        await database[NAME].update_one({"_id": blocks[0]["_id"]}, changed)
+        await click_blocks.delete_unchanged(database, session, org_id, blocks)
+
+    monkeypatch.setattr(click_merges, "delete_unchanged", change_first)
+    assert await merge_small_blocks(database, org_id) == 0
+    assert await number_of_blocks(database, org_id) == 3
+    assert await merge_small_blocks(database, org_id) == 2
+    assert visitors(await recorded_clicks(database, org_id)) in [[1, 2, 99], [0, 2, 99], [0, 1, 99]]
+
+
+async def test_several_at_once(database: Database, org_id: OrgId) -> None:
+    """While clicks come, and others are taken out, whoever merges keeps each of them once."""
+    shipping = asyncio.create_task(ship_each(database, org_id, 60))
+    while not shipping.done():
+        await asyncio.gather(*(merge_small_blocks(database, org_id) for _ in range(3)))
+    clicks = await shipping
+    assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
+    merging = [merge_small_blocks(database, org_id) for _ in range(2)]
+    removed, *_ = await asyncio.gather(remove_clicks(database, org_id, {LINKS[1]}), *merging)
+    assert removed == 30
+    assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks[::2])
+
+
+async def test_what_is_being_restored_stays_as_it_is(database: Database, org_id: OrgId) -> None:
+    """No block is merged before all are there: the restore may store what it stored once again."""
+    clicks = await ship_each(database, org_id, 4)
+    whole = await blocks_of_org(database, org_id)
+    await database[NAME].delete_many({"org_id": org_id})
+    assert await find_position(database, org_id, "some") is None
+    await begin_restore(database, org_id, "some", [])
+    for position in (1, 2):
+        await insert_history(database, NAME, whole, org_id=org_id, fingerprint="some", position=position)
+        assert org_id not in await organizations_with_small_blocks(database, 1)
+    async with await database.client.start_session() as session:
+        await give_up_restore(database, session, org_id)
+    assert org_id in await organizations_with_small_blocks(database, 1)
+    assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
+
+
+async def test_small_blocks_are_counted_in_an_index(database: Database, org_id: OrgId) -> None:
+    """To find who has many, no block is read."""
+    await ship_each(database, org_id, 3)
+    assert org_id in await organizations_with_small_blocks(database, 3)
+    assert org_id not in await organizations_with_small_blocks(database, 4)
+    pipeline = click_merges._counting(1)
+    command = {"aggregate": NAME, "pipeline": pipeline, "cursor": {}, "hint": SMALL_BLOCKS}
+    told = await database.command("explain", command, verbosity="executionStats")
+    stats = told.get("executionStats") or told["stages"][0]["$cursor"]["executionStats"]
+    assert stats["totalDocsExamined"] == 0
+    assert stats["totalKeysExamined"] >= 3
+
+
+async def test_in_the_background(database: Database) -> None:
+    """A service merges what many have at once, and what few have within the hour, beside other services."""
+    many, few = OrgId(str(uuid.uuid4())), OrgId(str(uuid.uuid4()))
+    async with fresh_database(database) as own:
+        assert await take_lease(own, click_merges.LEASE_OF_ALL, "another", timedelta(hours=1))
+        for org_id, number in ((many, MANY), (few, 2)):
+            await ship_each(own, org_id, number)
+        sweep = click_merges.click_merges(own)
+        sweep.start()
+        blocks = partial(number_of_blocks, own, many)
+        await wait_for_async(blocks, "nothing is merged", lambda number: number == 1)
+        await sweep.stop()
+        assert await number_of_blocks(own, few) == 2
+        assert not await take_lease(own, click_merges.LEASE, "another", timedelta(minutes=1))
+        await own["leases"].delete_many({})
+        sweep = click_merges.click_merges(own)
+        sweep.start()
+        blocks = partial(number_of_blocks, own, few)
+        await wait_for_async(blocks, "those of few are not merged", lambda number: number == 1)
+        await sweep.stop()

@@ -1,0 +1,377 @@
+"""The process that answers questions: whatever becomes of it or of its files, answers are right."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+import uuid
+from collections.abc import AsyncIterator, Generator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend.concurrency.processes import who_locks
+from backend.domain.errors import InvalidField
+from backend.domain.ids import CustomerId, LinkId, OrgId
+from backend.settings import Settings
+from backend.storage.accounts.deleted_organizations import begin_deletion
+from backend.storage.analytics import client as client_module
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.files import FileAnswer, FileQuestion
+from backend.storage.analytics.messages import LOCK
+from backend.storage.analytics.parquet import write_parquet
+from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from tests.facts.clicks import click, ship
+from tests.polling import until
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Refused(Question[int]):
+    """A question that can't be answered."""
+
+    def answer(self, facts: Facts) -> int:
+        """Raises InvalidField."""
+        raise InvalidField("group_by", "is a test's own")
+
+
+@dataclass(frozen=True)
+class Endless(Question[int]):
+    """A question that takes longer than anybody waits."""
+
+    def answer(self, facts: Facts) -> int:
+        """Counts for hours."""
+        endless = "SELECT count(*) FROM range(10_000_000) AS a(n), range(10_000_000) AS b(m) WHERE n + m < 0"
+        return int(facts.connection.execute(endless).fetchall()[0][0])
+
+
+@dataclass(frozen=True)
+class Counting(LongQuestion[int]):
+    """A question whose answer has many pieces."""
+
+    pieces_in_all: int
+
+    def pieces(self, facts: Facts) -> Generator[int, None, None]:
+        """Numbers, large enough that nobody holds them all."""
+        yield from range(self.pieces_in_all)
+
+
+@dataclass(frozen=True)
+class EndlessFile(FileQuestion):
+    """A file that takes longer to write than anybody waits."""
+
+    is_torn: bool = False
+
+    def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
+        """Writes for hours, or until it divides a text."""
+        yield 0
+        value = "(n || 'x')::BIGINT" if self.is_torn else "n"
+        rows = f"SELECT {value} AS value FROM range(10_000_000_000) AS each(n)"
+        path = folder / "endless.parquet"
+        return FileAnswer(str(path), write_parquet(facts.connection, rows, {}, path))
+
+
+@dataclass(frozen=True)
+class Small(FileQuestion):
+    """A file of one word."""
+
+    def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
+        """Writes it."""
+        yield 0
+        path = folder / "small"
+        path.write_text("word")
+        return FileAnswer(str(path), 1, ["a note"])
+
+
+@pytest.fixture(scope="module")
+def own_settings(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of a host of these tests' own. What a test does to its process, the next one outlives."""
+    return replace(settings, data_dir=tmp_path_factory.mktemp("host"), analytics_seconds=2)
+
+
+@pytest.fixture(scope="module")
+async def analytics(database: Database, own_settings: Settings) -> AsyncIterator[Analytics]:
+    """Asks on that host."""
+    analytics = Analytics(database, own_settings)
+    yield analytics
+    await analytics.close()
+    lock = own_settings.data_dir / "analytics" / LOCK
+    await until(lambda: not lock.exists() or who_locks(lock) is None, "the process goes on")
+
+
+@pytest.fixture
+def org_id() -> OrgId:
+    """An organization of the test's own."""
+    return OrgId(str(uuid.uuid4()))
+
+
+def pid_of(settings: Settings) -> int:
+    """The process that answers on this host."""
+    pid = who_locks(settings.data_dir / "analytics" / LOCK)
+    assert pid
+    return pid
+
+
+async def count(analytics: Analytics, org_id: OrgId) -> int:
+    """The clicks of the link that tests click."""
+    return (await analytics.ask(org_id, ClickWindow(LinkId("clicked"), NOW))).total
+
+
+async def visit(database: Database, org_id: OrgId, clicks: int = 1) -> None:
+    """Store clicks of the link."""
+    await ship(database, [click(org_id, LinkId("clicked"), NOW) for _ in range(clicks)])
+
+
+async def test_what_is_committed_is_in_the_next_answer(
+    analytics: Analytics, database: Database, org_id: OrgId
+) -> None:
+    """Each answer has everything that was stored before it was asked for."""
+    for clicks in range(1, 6):
+        await visit(database, org_id)
+        assert await count(analytics, org_id) == clicks
+
+
+async def test_a_killed_process_is_replaced(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Where the process is killed, the next answer comes of another one, and counts each click once."""
+    await visit(database, org_id, 3)
+    assert await count(analytics, org_id) == 3
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    await visit(database, org_id, 2)
+    assert await count(analytics, org_id) == 5
+
+
+async def test_a_stopped_process_is_replaced(
+    analytics: Analytics,
+    database: Database,
+    org_id: OrgId,
+    own_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process that was stopped from outside, and says nothing, is ended and replaced."""
+    monkeypatch.setattr(client_module, "_SILENCE", 1.5)
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    os.kill(stopped := pid_of(own_settings), signal.SIGSTOP)
+    assert await count(analytics, org_id) == 1
+    assert pid_of(own_settings) != stopped
+
+
+async def test_a_process_that_was_stopped_before_anybody_connected_is_replaced(
+    database: Database, org_id: OrgId, own_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also who connects to a stopped process does not wait for it."""
+    monkeypatch.setattr(client_module, "_SILENCE", 1.5)
+    first, second = Analytics(database, own_settings), Analytics(database, own_settings)
+    await visit(database, org_id)
+    assert await count(first, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGSTOP)
+    assert await count(second, org_id) == 1
+    await first.close()
+    await second.close()
+
+
+@pytest.mark.parametrize("damage", ["deleted", "overwritten", "another format"])
+async def test_files_are_made_again(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings, damage: str
+) -> None:
+    """A file that is deleted, damaged or of another format is made again from what is stored."""
+    await visit(database, org_id, 2)
+    assert await count(analytics, org_id) == 2
+    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
+    if damage == "deleted":  # below the process that has it open
+        path.unlink()
+    else:
+        os.kill(pid_of(own_settings), signal.SIGKILL)
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        path.write_bytes(b"\0" * 20_000 if damage == "overwritten" else path.read_bytes()[:100])
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 3
+
+
+async def test_two_hosts_count_the_same(
+    analytics: Analytics, database: Database, org_id: OrgId, settings: Settings, tmp_path: Path
+) -> None:
+    """Each host has its own columns of the same facts."""
+    other = Analytics(database, replace(settings, data_dir=tmp_path / "other"))
+    await visit(database, org_id, 2)
+    assert await count(analytics, org_id) == 2
+    await visit(database, org_id, 2)
+    assert [await count(each, org_id) for each in (other, analytics)] == [4, 4]
+    await other.close()
+
+
+async def test_several_ask_at_once(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Many questions at a time, also of several processes' connections, are answered by one process."""
+    other = Analytics(database, own_settings)
+    await visit(database, org_id, 2)
+    answers = await asyncio.gather(*(count(each, org_id) for each in [analytics, other] * 20))
+    assert answers == [2] * 40
+    await other.close()
+
+
+async def test_errors_arrive_as_they_were_raised(analytics: Analytics, org_id: OrgId) -> None:
+    """What a question raises, who asked gets, with the field and the rule."""
+    with pytest.raises(InvalidField, match="group_by is a test's own") as raised:
+        await analytics.ask(org_id, Refused())
+    assert raised.value.field == "group_by"
+
+
+async def test_a_question_ends(analytics: Analytics, database: Database, org_id: OrgId) -> None:
+    """A question that takes too long is given up, and holds up no other one."""
+    asked = asyncio.create_task(analytics.ask(org_id, Endless()))
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    with pytest.raises(NoAnswer, match="longer than 2 s"):
+        await asked
+
+
+async def test_who_leaves_ends_the_question(
+    analytics: Analytics, database: Database, own_settings: Settings, org_id: OrgId
+) -> None:
+    """The work for somebody who is gone does not go on."""
+    await count(analytics, org_id)
+    pid = pid_of(own_settings)
+    asked = asyncio.create_task(analytics.ask(org_id, Endless()))
+    await until(lambda: _works(pid), "nothing works")
+    asked.cancel()
+    await until(lambda: not _works(pid), "it goes on")
+
+
+async def test_long_answers_come_in_pieces(analytics: Analytics, org_id: OrgId) -> None:
+    """A long answer arrives whole; who stops in its midst can ask anew."""
+    pieces = [piece async for piece in analytics.stream(org_id, Counting(5_000))]
+    assert pieces == list(range(5_000))
+    async for piece in analytics.stream(org_id, Counting(1_000_000)):
+        if piece == 10:
+            break
+    assert await count(analytics, org_id) == 0
+
+
+async def test_a_file_has_no_name_once_it_is_open(
+    analytics: Analytics, org_id: OrgId, own_settings: Settings
+) -> None:
+    """It is read to its end although it is deleted, and the process that made it has ended."""
+    files = own_settings.data_dir / "analytics" / "files"
+    async with analytics.file(org_id, Small()) as made:
+        await until(lambda: not list(files.iterdir()), "the file stays")
+        os.kill(pid_of(own_settings), signal.SIGKILL)
+        assert (made.file.read(), made.rows, made.notes) == (b"word", 1, ["a note"])
+    assert made.file.closed
+
+
+async def test_who_leaves_ends_the_file(analytics: Analytics, org_id: OrgId, own_settings: Settings) -> None:
+    """Where nobody waits for a file any more, it is not written on, and what there is of it is deleted."""
+    await count(analytics, org_id)
+    pid, files = pid_of(own_settings), own_settings.data_dir / "analytics" / "files"
+    asked = asyncio.create_task(analytics.file(org_id, EndlessFile()).__aenter__())
+    await until(lambda: list(files.glob("*/endless.parquet")), "nothing is written")
+    asked.cancel()
+    await until(lambda: not list(files.iterdir()), "the file stays")
+    await until(lambda: not _works(pid), "it goes on")
+    assert await count(analytics, org_id) == 0
+    assert pid_of(own_settings) == pid
+
+
+async def test_an_error_in_the_midst_of_a_file(
+    analytics: Analytics, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Who asked gets the error, and nothing is left of the file."""
+    with pytest.raises(NoAnswer, match="The answer can't be made: Conversion Error"):
+        async with analytics.file(org_id, EndlessFile(is_torn=True)):
+            pass
+    assert list((own_settings.data_dir / "analytics" / "files").iterdir()) == []
+
+
+async def test_nothing_is_left_of_a_deleted_organization(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """The file of an organization goes with it, also where nobody asks for it again."""
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
+    assert path.exists()
+
+    async def delete(session: ClientSession) -> None:
+        await begin_deletion(database, session, org_id, NOW)
+
+    await in_transaction(database, delete)
+    await analytics.keep_up()
+    assert not path.exists()
+
+
+async def test_no_byte_is_left_of_who_was_erased(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Once the host keeps its files up, the bytes of an erased person are in none of them."""
+    name = f"ada-{uuid.uuid4().hex}"
+    for number, whose in enumerate((name, "somebody else")):
+        lead = {
+            "_id": f"{org_id}/{number}", "org_id": org_id, "at": NOW, "device_id": None, "customer_id": whose,
+            "first_touch": None, "touch": None,
+        }  # fmt: skip
+        await database["leads"].insert_one(lead)
+    assert await count(analytics, org_id) == 0
+    await erase_subject(database, org_id, Subject(customer_id=CustomerId(name)))
+    assert await count(analytics, org_id) == 0
+    await analytics.keep_up()
+    assert await count(analytics, org_id) == 0
+    folder = own_settings.data_dir / "analytics"
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
+    bytes_of = [each.read_bytes() for each in folder.glob(f"{org_id}.duckdb*")]
+    assert bytes_of
+    assert not any(name.encode() in each for each in bytes_of)
+    assert any(b"somebody else" in each for each in bytes_of)
+
+
+async def test_a_file_that_nobody_has_used_for_long_is_made_again(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """The feed tells of erasures for some months only, so an old file is not gone on with."""
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
+    await database["click_blocks"].delete_many({"org_id": org_id})  # which the feed does not tell
+    assert await count(analytics, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+    os.utime(path, (0, time.time() - 40 * 24 * 3600))
+    assert await count(analytics, org_id) == 0
+
+
+async def test_the_process_ends_with_those_who_ask(
+    database: Database, org_id: OrgId, settings: Settings, tmp_path: Path
+) -> None:
+    """Where nobody is connected any more, no process is left."""
+    own_settings = replace(settings, data_dir=tmp_path)
+    analytics = Analytics(database, own_settings)
+    await count(analytics, org_id)
+    pid = pid_of(own_settings)
+    await analytics.close()
+    await until(lambda: who_locks(tmp_path / "analytics" / LOCK) != pid, "it goes on")
+
+
+def _works(pid: int) -> bool:
+    """Whether the process takes more than a little of the processor."""
+    before = _ticks(pid)
+    time.sleep(0.3)
+    return _ticks(pid) - before > 5
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])

