@@ -10,7 +10,7 @@ from typing import Any
 from quart import Quart
 
 from backend.app_api import app_api
-from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
+from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard
 from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
@@ -268,7 +268,7 @@ def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     api.register_blueprint(app_api)
     api.register_blueprint(sdk)
     api.register_blueprint(script)
-    attach_dashboard_service(api, resources)
+    attach_dashboard_services(api, resources)
     api.register_blueprint(dashboard)
     return api
 

@@ -17,13 +17,13 @@ from backend.dashboard.destinations import broken, reports, rules
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
-from backend.dashboard.frame.service import attach_dashboard_service
 from backend.dashboard.links import bulk, link, links_file, listing, sales
 from backend.dashboard.links.editing import change as change_link
 from backend.dashboard.links.editing import make as make_link
 from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.live import live
+from backend.dashboard.services import attach_dashboard_services
 from backend.dashboard.site import install, origins
 from backend.dashboard.tags import tags, templates
 from backend.dashboard.webhooks import webhook, webhooks
@@ -32,7 +32,7 @@ __all__ = [
     "answer_browsers",
     "apps",
     "assets",
-    "attach_dashboard_service",
+    "attach_dashboard_services",
     "attribution",
     "broken",
     "bulk",

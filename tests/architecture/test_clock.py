@@ -59,7 +59,7 @@ def files_with(names: set[str]) -> Iterator[str]:
 
 def test_only_the_clock_reads_the_machines() -> None:
     """Everything else is told what time it is, so that a test can choose it."""
-    assert list(files_with(MACHINE_CLOCK)) == ["clock.py", WEB_SERVER]
+    assert list(files_with(MACHINE_CLOCK)) == [WEB_SERVER, "system/clock.py"]
 
 
 def test_only_the_edges_name_the_clock() -> None:

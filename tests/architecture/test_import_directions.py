@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from itertools import pairwise, permutations, product
@@ -20,70 +21,49 @@ MAY_IMPORT: dict[str, set[str]] = {
     # what the terms mean, and tools that know none of them
     "domain": set(),
     "concurrency": set(),
-    "settings": {"domain", "setting_values"},
-    "setting_values": set(),
-    "block_list": {"concurrency", "domain"},
-    "web_client": {"domain", "version"},
-    "proxies": {"concurrency", "domain"},
-    "qr_image": {"concurrency"},
-    "sdk_files": set(),
-    "file_answer": set(),
-        "interpreter": set(),
-    "passwords": {"domain"},
-    "api_host": {"concurrency", "domain"},
-    "clock": set(),
+    "system": set(),
     "version": set(),
-    "whole_file": set(),
-    # what is kept, and what every request handler works with
-    "storage": {"clock", "concurrency", "domain", "settings", "version"},
-    "rate_limits": {"clock", "domain", "settings", "storage"},
-    "current": {
-        "block_list", "clock", "domain", "proxies", "rate_limits", "settings", "storage", "web_client",
-    },
+    "settings": {"domain", "system"},
+    "web_client": {"domain", "version"},
+    # what is kept, and what the interfaces work with
+    "storage": {"concurrency", "domain", "settings", "system", "version"},
+    "rate_limits": {"domain", "settings", "storage", "system"},
+    "web": {"concurrency", "domain", "rate_limits", "settings", "storage", "system", "web_client"},
     # pieces that interfaces and the command line use
-    "event_stream": {"file_answer", "storage"},
-    "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
-    "archives": {"domain", "storage", "whole_file"},
-    "imports": {"domain", "passwords", "storage"},
-    "destination_watch": {"clock", "concurrency", "domain", "storage", "web_client"},
-    "webhooks": {"clock", "concurrency", "domain", "storage", "web_client"},
-    "follow": {"domain", "storage", "whole_file"},
-    "doctor": {"api_host", "clock", "domain", "settings", "storage"},
+    "json_api": {"concurrency", "domain", "rate_limits", "storage", "web"},
+    "archives": {"domain", "storage", "system"},
+    "imports": {"domain", "storage"},
+    "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
+    "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
+    "follow": {"domain", "storage", "system"},
+    "doctor": {"domain", "settings", "storage", "system", "web"},
     # interfaces, which never import each other
-    "rest_api": {
-        "concurrency", "current", "domain", "event_stream", "file_answer", "json_api", "passwords", "storage",
-        "web_client", "webhooks",
-    },
-    "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
-    "app_api": {"current", "domain", "json_api", "storage"},
-    "redirector": {
-        "clock", "concurrency", "current", "domain", "passwords", "proxies", "qr_image", "storage",
-    },
+    "rest_api": {"concurrency", "domain", "json_api", "storage", "web", "web_client", "webhooks"},
+    "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
+    "app_api": {"domain", "json_api", "storage", "web"},
+    "redirector": {"concurrency", "domain", "storage", "system", "web"},
     "dashboard": {
-        "concurrency", "current", "doctor", "domain", "event_stream", "file_answer", "passwords", "qr_image",
-        "rate_limits", "sdk_files", "storage", "web_client", "webhooks",
+        "concurrency", "doctor", "domain", "rate_limits", "storage", "web", "web_client", "webhooks",
     },
-    "operations": {"concurrency", "current", "domain", "storage"},
+    "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them
     "app": {
-        "api_host", "app_api", "block_list", "clock", "current", "dashboard", "destination_watch",
-        "interpreter", "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api",
-        "sdk_api", "settings", "storage", "web_client", "webhooks",
+        "app_api", "dashboard", "destination_watch", "json_api", "operations", "rate_limits", "redirector",
+        "rest_api", "sdk_api", "settings", "storage", "system", "web", "web_client", "webhooks",
     },
-    "serving": {"app", "concurrency", "domain", "interpreter", "json_api", "operations", "settings"},
+    "serving": {"app", "concurrency", "domain", "json_api", "operations", "settings", "system"},
     "cli": {
-        "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "follow",
-        "imports", "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
-        "webhooks", "whole_file",
+        "archives", "destination_watch", "doctor", "domain", "follow", "imports", "rate_limits", "serving",
+        "settings", "storage", "system", "version", "web", "web_client", "webhooks",
     },
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.
 BESIDE: dict[str, set[str]] = {
     "benchmarks": {
-        "app", "clock", "concurrency", "dashboard", "domain", "rate_limits", "redirector",
-        "settings", "storage",
+        "app", "concurrency", "dashboard", "domain", "rate_limits", "redirector", "settings", "storage",
+        "system",
     },
-    "demo_site": {"app", "clock", "domain", "passwords", "serving", "settings", "storage"},
+    "demo_site": {"app", "domain", "serving", "settings", "storage", "system"},
     "deploy": set(),
     "proxy_example": set(),
     "sdk_build": {"domain", "version"},
@@ -158,6 +138,40 @@ def drawn_arrows() -> set[tuple[str, str]]:
     return arrows
 
 
+@cache
+def drawn_packages() -> dict[str, list[set[str]]]:
+    """The packages of the rooms that have some, from those above to those below, as ARCHITECTURE.md has them.
+
+    Some stand on one level. A file may be a package of its own; a room's name stands for all its other files.
+    """
+    lines = re.findall(r"^ {4}(\w+): +(.*)$", ARCHITECTURE.partition("\n## ")[0], re.MULTILINE)
+    return {room: [set(re.findall(r"\w+", level)) for level in levels.split(">")] for room, levels in lines}
+
+
+def package_of(room: str, place: tuple[str, ...]) -> str:
+    """The package of a room that a module is in, by its place in the room: `links` of `links`, `tags`."""
+    is_package = (BACKEND / room / place[0]).is_dir() or place[0] in set().union(*drawn_packages()[room])
+    return place[0] if is_package else room
+
+
+def imports_inside(room: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The imports of a room's modules by each other, but for those of its own `__init__`."""
+    for file in files(room):
+        place = file.relative_to(BACKEND / room).with_suffix("").parts
+        for module in imported_modules(file):
+            first, *imported = module.removeprefix("backend.").split(".")
+            if module.startswith("backend.") and first == room and imported and place != ("__init__",):
+                yield place, tuple(imported)
+
+
+def folder_of(room: str, place: tuple[str, ...]) -> Path:
+    """The folder that a module, or a name in one, is in; of a loose file its package."""
+    path = BACKEND.joinpath(room, *place)
+    while not path.is_dir():
+        path = path.parent
+    return path if path != BACKEND / room else path / package_of(room, place)
+
+
 def test_every_room_is_here() -> None:
     """A new or renamed room does not slip out of these tests."""
     rooms = {
@@ -180,6 +194,40 @@ def test_imports_of_rooms_run_in_no_circle() -> None:
     TopologicalSorter(MAY_IMPORT).prepare()
 
 
+def test_every_package_is_drawn() -> None:
+    """A new or renamed package of a room does not slip out of these tests."""
+    for room in MAY_IMPORT:
+        folders = {path.parent.name for path in (BACKEND / room).glob("*/__init__.py")}
+        own = {path.stem for path in (BACKEND / room).glob("*.py")} | {room}
+        drawn = [name for level in drawn_packages().get(room, []) for name in level]
+        assert len(drawn) == len(set(drawn)), room
+        assert folders <= set(drawn) <= folders | own, room
+
+
+@pytest.mark.parametrize("room", sorted(drawn_packages()))
+def test_packages_import_only_those_below(room: str) -> None:
+    """A package of a room imports only packages that ARCHITECTURE.md draws below it."""
+    levels = {package: number for number, level in enumerate(drawn_packages()[room]) for package in level}
+    found = {
+        (package_of(room, place), package_of(room, imported)) for place, imported in imports_inside(room)
+    }
+    assert found, room
+    assert [
+        (one, other) for one, other in sorted(found) if one != other and levels[one] >= levels[other]
+    ] == []
+
+
+@pytest.mark.parametrize("room", sorted(drawn_packages()))
+def test_imports_of_folders_run_in_no_circle(room: str) -> None:
+    """Nor do folders inside packages import each other in a circle."""
+    folders: dict[Path, set[Path]] = {}
+    for place, imported in imports_inside(room):
+        one, other = folder_of(room, place), folder_of(room, imported)
+        if one != other:
+            folders.setdefault(one, set()).add(other)
+    TopologicalSorter(folders).prepare()
+
+
 def test_only_storage_imports_the_driver() -> None:
     """The MongoDB driver can be replaced in one folder."""
     found = imports_of(DRIVERS, sorted(BACKEND.rglob("*.py")))
@@ -191,7 +239,7 @@ def test_only_storage_imports_the_driver() -> None:
     [
         (
             "psycopg",
-            [f"backend/follow/{name}.py" for name in ("postgres", "postgres_erasure", "postgres_tables")],
+            [f"backend/follow/postgres/{name}.py" for name in ("erasure", "tables", "target")],
         ),
         ("hypercorn", ["backend/serving/hypercorn_server.py"]),
         ("h11", ["backend/serving/hypercorn_server.py", "backend/serving/request_framing.py"]),

@@ -12,19 +12,25 @@ WRITES = {
     "find_one_and_update", "insert_many", "insert_one", "replace_one", "update_many", "update_one",
 }  # fmt: skip
 # Who writes links, and tags, by the name of the collection, and tells it in the same transaction.
-TELLS = {"demo_history.py", "link_writes.py", "named_items.py", "purge.py", "told_changes.py"}
+TELLS = {
+    "lifecycle/demo_history.py",
+    "links/writing/writes.py",
+    "links/named_items.py",
+    "lifecycle/purge.py",
+    "links/writing/told_changes.py",
+}
 # Who does so and tells nobody, and why.
 TELLS_NOTHING = {
-    "organization_deletion.py": "the feed of the organization is deleted with its links",
-    "restores.py": "an archive has the feed beside the links that it tells of",
+    "lifecycle/organization_deletion.py": "the feed of the organization is deleted with its links",
+    "lifecycle/restores.py": "an archive has the feed beside the links that it tells of",
 }
 # Who writes collections that others name, among which are no links.
 OTHERS = {
-    "batches.py": "leads, conversions and events",
-    "counters.py": "counters",
-    "dated_writes.py": "what visitors did",
-    "privacy.py": "what names a visitor, as no link does",
-    "retention.py": "what expires",
+    "sales/batches.py": "leads, conversions and events",
+    "apps/counters.py": "counters",
+    "visitors/dated_writes.py": "what visitors did",
+    "lifecycle/privacy/privacy.py": "what names a visitor, as no link does",
+    "lifecycle/retention.py": "what expires",
 }
 
 
@@ -45,23 +51,24 @@ def _writes(source: str) -> Iterator[str]:
 
 def _may_be_links(file: str, collection: str) -> bool:
     if collection == "NAME" or collection.endswith(".NAME"):
-        return collection == "links.NAME" or (collection == "NAME" and file == "links.py")
+        return collection == "links.NAME" or (collection == "NAME" and file == "links/links.py")
     return True
 
 
 def test_each_writer_of_links_is_known() -> None:
     """Whoever writes links, or collections that others name, is in a list."""
     found = {
-        file.name
+        name
         for file in STORAGE.rglob("*.py")
+        for name in [file.relative_to(STORAGE).as_posix()]
         for collection in _writes(file.read_text())
-        if _may_be_links(file.name, collection)
+        if _may_be_links(name, collection)
     }
     assert found == TELLS | TELLS_NOTHING.keys() | OTHERS.keys()
 
 
 def test_each_of_them_tells() -> None:
     """Those who write links note in the feed what they did; for those who write named items, tags do."""
-    for name in TELLS - {"named_items.py"} | {"tags.py"}:
+    for name in TELLS - {"links/named_items.py"} | {"links/tags.py"}:
         source = (STORAGE / name).read_text()
         assert "entries.note(" in source or "entries.note_blocking(" in source, name

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from quart import Response, abort
 
+from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.service import DashboardService
 from backend.doctor.finding import Finding, Severity
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.links import count_links_on
@@ -39,7 +39,7 @@ async def domains() -> Response:
 async def _rows() -> dict[str, list[DomainRow]]:
     database = resources().database
     names = await list_domains(database, org_id())
-    states = await of_app(DashboardService).domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
+    states = await of_app(DomainStates).of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
     rows = [
         DomainRow(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
         for name in names
@@ -54,7 +54,7 @@ async def domains_one(domain: str) -> Response:
         abort(404)
 
     async def findings() -> dict[str, list[Finding] | None]:
-        found = await of_app(DashboardService).domain_states.of([domain], _PATIENCE_OF_ONE)
+        found = await of_app(DomainStates).of([domain], _PATIENCE_OF_ONE)
         return {"findings": found.get(domain)}
 
     return await page("accounts/domain.html", later=findings, domain=domain)

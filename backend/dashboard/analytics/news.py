@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from quart import url_for
 
+from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
-from backend.dashboard.frame.service import DashboardService
 from backend.doctor.finding import Severity
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -58,7 +58,7 @@ async def what_is_new(now: datetime) -> list[News]:
 
 async def _domains() -> list[News]:
     names = (await list_domains(resources().database, org_id()))[:_MOST_EXAMINED]
-    states = await of_app(DashboardService).domain_states.of(names, _PATIENCE)
+    states = await of_app(DomainStates).of(names, _PATIENCE)
     return [
         News(name, "does not work for visitors", url_for("dashboard.domains_one", domain=name), is_bad=True)
         for name, found in states.items()

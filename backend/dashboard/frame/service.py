@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from quart import Quart
-
 from backend.concurrency.turns import Turns
-from backend.dashboard.accounts.domain_states import DomainStates
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import SignInLimits
-from backend.web.current import Resources, attach
+from backend.web.current import Resources
 
 # Tries of the current password, by who wants to set a new one.
 _PASSWORD_CHANGES = Limit("password-change", 10)
@@ -18,19 +15,11 @@ _MOST_PASSWORDS_WAITING = 20
 
 
 class DashboardService:
-    """Limits of sign-ins, turns for hashing passwords, the state of domains, and whether https is used."""
+    """Limits of sign-ins, turns for hashing passwords, and whether https is used."""
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database
         self.sign_in_limits = SignInLimits(database, resources.clock)
         self.password_changes = ExactLimit(database, _PASSWORD_CHANGES)
         self.hashing = Turns(_MOST_PASSWORDS_WAITING)
-        self.domain_states = DomainStates(resources)
         self.is_https = resources.settings.base_url.startswith("https://")
-
-
-def attach_dashboard_service(app: Quart, resources: Resources) -> None:
-    """Add the dashboard service to the app."""
-    service = DashboardService(resources)
-    attach(app, service)
-    app.after_serving(service.domain_states.stop)

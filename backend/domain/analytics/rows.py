@@ -44,7 +44,7 @@ class CellKind(Enum):
     DECIMAL = auto()  # with as many decimals as the column's `digits`
 
 
-class Column(NamedTuple):
+class TypedColumn(NamedTuple):
     """A column of a table of rows."""
 
     name: str
@@ -96,15 +96,17 @@ class AnswerRows:
         of = dict(zip(group, row.group, strict=True))
         return of | self._link_of(row, links) | marks | self._values_json(row)
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[TypedColumn]:
         """The columns of a table; amounts and conversions have one for each currency."""
         query = self._answer.query
-        groups = [Column(each, _KINDS_OF_TIMES.get(each, CellKind.TEXT)) for each in query.group_by]
-        links = [Column(each) for each in _LINK_COLUMNS if Field.LINK in query.group_by]
-        marks = [Column(each, CellKind.FLAG if each == PARTIAL else CellKind.TEXT) for each in self._marks]
+        groups = [TypedColumn(each, _KINDS_OF_TIMES.get(each, CellKind.TEXT)) for each in query.group_by]
+        links = [TypedColumn(each) for each in _LINK_COLUMNS if Field.LINK in query.group_by]
+        marks = [
+            TypedColumn(each, CellKind.FLAG if each == PARTIAL else CellKind.TEXT) for each in self._marks
+        ]
         measures = [column for each in query.shown for column in self._columns(each)]
         previous = [each._replace(name=f"previous_{each.name}") for each in measures if query.compare]
-        change = [Column(f"change_{each}", CellKind.NUMBER) for each in query.measures if query.change]
+        change = [TypedColumn(f"change_{each}", CellKind.NUMBER) for each in query.measures if query.change]
         return [*groups, *links, *marks, *measures, *previous, *change]
 
     def headings(self) -> list[str]:
@@ -157,7 +159,7 @@ class AnswerRows:
         change = {"change": _numbers(row.change)} if row.change is not None else {}
         return _numbers(row.values) | before | change
 
-    def _columns(self, shown: Shown) -> list[Column]:
+    def _columns(self, shown: Shown) -> list[TypedColumn]:
         measure = shown.measure if isinstance(shown, ByCurrency) else shown
         if self._is_by_currency(shown):
             return [
@@ -165,15 +167,15 @@ class AnswerRows:
             ]
         return [self._column(measure, self._answer.query.currency)]
 
-    def _column(self, measure: Measure, currency: str | None) -> Column:
+    def _column(self, measure: Measure, currency: str | None) -> TypedColumn:
         if measure in MONEY:
             more = MORE_DIGITS if measure is Measure.REVENUE_PER_CLICK else 0
-            return Column(measure, CellKind.DECIMAL, minor_digits(currency or "") + more)
+            return TypedColumn(measure, CellKind.DECIMAL, minor_digits(currency or "") + more)
         if measure in RATES or measure is Measure.CHANCE_OF_BEST:
-            return Column(measure, CellKind.NUMBER)
+            return TypedColumn(measure, CellKind.NUMBER)
         if measure in _DIVIDED and self._answer.query.rules.model in _DIVIDING:
-            return Column(measure, CellKind.DECIMAL, RATE_DIGITS)
-        return Column(measure, CellKind.COUNT)
+            return TypedColumn(measure, CellKind.DECIMAL, RATE_DIGITS)
+        return TypedColumn(measure, CellKind.COUNT)
 
     def _is_by_currency(self, shown: Shown) -> bool:
         return shown in _BY_CURRENCY and self._answer.query.currency is None

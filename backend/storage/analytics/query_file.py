@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.analytics.query import Query
-from backend.domain.analytics.rows import AnswerRows, CellKind, Column
+from backend.domain.analytics.rows import AnswerRows, CellKind, TypedColumn
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.parquet import write_parquet
@@ -65,7 +65,7 @@ class QueryFile(FileQuestion):
         return FileAnswer(str(path), rows, answer.notes)
 
 
-def _typed(columns: list[Column]) -> str:
+def _typed(columns: list[TypedColumn]) -> str:
     """The SELECT of rows with types, from the file of lines."""
     values = [f'{_value(each, f"cells[{n}]")} AS "{each.name}"' for n, each in enumerate(columns, 1)]
     return f"""
@@ -74,7 +74,7 @@ def _typed(columns: list[Column]) -> str:
     """
 
 
-def _value(column: Column, cell: str) -> str:
+def _value(column: TypedColumn, cell: str) -> str:
     if column.kind is CellKind.DECIMAL:
         return f"{cell}::DECIMAL(38, {column.digits})"
     return _VALUES[column.kind].format(cell)
