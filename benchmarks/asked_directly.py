@@ -14,10 +14,14 @@ from zoneinfo import ZoneInfo
 
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.clicks.rows import RowFormat
 from backend.domain.ids import LinkId
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.analytics.click_windows import ClickWindow
-from backend.storage.analytics.query_questions import AskQuery, StreamQuery
-from backend.storage.analytics.question import LongQuestion, Question
+from backend.storage.analytics.files import FileQuestion
+from backend.storage.analytics.query_file import QueryFile
+from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.analytics.question import Question
 from benchmarks.kept_year import Year
 
 _DAY = timedelta(days=1)
@@ -29,9 +33,9 @@ _MOST_FIRST = "ORDER BY clicks DESC LIMIT 100"
 
 @dataclass(frozen=True, slots=True)
 class AskedDirectly:
-    """A question, or one with all rows, and the same in SQL."""
+    """A question, or one for a file of all rows, and the same in SQL."""
 
-    question: Question[Any] | LongQuestion[Any]
+    question: Question[Any] | FileQuestion
     sql: str
     values: dict[str, object] = field(default_factory=dict)
 
@@ -93,7 +97,8 @@ def _page(
 
 
 def _whole(period: QueryPeriod, group_by: tuple[Field, ...], sql: str) -> AskedDirectly:
-    return AskedDirectly(StreamQuery(Query(period=period, group_by=group_by)), sql, _times(period))
+    query = Query(period=period, group_by=group_by)
+    return AskedDirectly(QueryFile(query, ShortUrlForm(), RowFormat.CSV), sql, _times(period))
 
 
 def _in_auckland(year: Year) -> AskedDirectly:

@@ -22,6 +22,7 @@ from backend.domain.analytics.input import parse_query
 from backend.domain.analytics.period import Comparison, WeekStart
 from backend.domain.analytics.query import TIMES, Field, Measure, Query
 from backend.domain.analytics.rows import KIND, PARTIAL, AnswerRows
+from backend.domain.clicks.rows import RowFormat
 from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
@@ -108,8 +109,7 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
     if as_json:
         click.echo(json.dumps(rows.whole()))
         return
-    for text in _printed(found, rows, ReportForm(form)):
-        click.echo(text, nl=False)
+    click.echo(_printed(found, rows, ReportForm(form)), nl=False)
     _tell(found.notes)
 
 
@@ -127,7 +127,7 @@ async def _analytics_file(
     database: Database, org_id: OrgId, limit: int | None, **options: Any
 ) -> CommandResult:
     async with _asked(database, org_id, limit, options) as (analytics, query):
-        question = QueryFile(query, load_settings().short_url_form, limit)
+        question = QueryFile(query, load_settings().short_url_form, RowFormat.PARQUET, limit)
         return {"notes": (await print_file(analytics, org_id, question)).notes}
 
 
@@ -163,12 +163,12 @@ def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, obj
     return given
 
 
-def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> Any:
+def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> str:
     if form is ReportForm.CSV:
         return rows.csv()
     if form is ReportForm.JSONL:
-        return rows.json_lines()
-    return [_table(found, rows) + "\n"]
+        return rows.lines_of_json()
+    return _table(found, rows) + "\n"
 
 
 def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:

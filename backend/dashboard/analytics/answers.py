@@ -75,7 +75,7 @@ async def chips_of(view: View, path: str) -> list[Chip]:
 
 def csv_response(found: AnalyticsAnswer, name: str) -> Response:
     """The answer's rows as a file of this name."""
-    written = "".join(AnswerRows(found, resources().short_url_form).csv())
+    written = AnswerRows(found, resources().short_url_form).csv()
     response = Response(written, content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Query, Shown
@@ -61,12 +62,58 @@ class Row(NamedTuple):
     change: Values | None = None
 
 
+# What rows show of measures, as columns.
+ValueColumns = Mapping[Shown, Sequence[Value]]
+
+
 @dataclass(frozen=True, slots=True)
 class RowsOfAnswer:
-    """Some rows of an answer, and the links that they are of."""
+    """Some rows of an answer as columns, and the links that they are of: there may be very many rows.
 
-    rows: Sequence[Row]
+    `groups` has a column for each field of the query's `group_by`, and `kinds`, `are_partial`, `values`,
+    `previous` and `change` have what `Row` has.
+    """
+
+    groups: Sequence[Sequence[str | None]]
+    kinds: Sequence[RowKind | None]
+    are_partial: Sequence[bool]
+    values: ValueColumns
+    previous: ValueColumns | None = None
+    change: ValueColumns | None = None
     links: Mapping[LinkId, NamedLink] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], links: Mapping[LinkId, NamedLink]) -> RowsOfAnswer:
+        """These rows."""
+        return cls(
+            groups=list(zip(*(row.group for row in rows), strict=True)),
+            kinds=[row.kind for row in rows],
+            are_partial=[row.is_partial for row in rows],
+            values=_columns_of([row.values for row in rows]) or {},
+            previous=_columns_of([row.previous for row in rows if row.previous is not None]),
+            change=_columns_of([row.change for row in rows if row.change is not None]),
+            links=links,
+        )
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows."""
+        size = len(self.kinds)
+        groups: Iterable[Group] = zip(*self.groups, strict=True) if self.groups else repeat((), size)
+        columns = (self.values, self.previous, self.change)
+        values, previous, change = (values_of_rows(each, size) for each in columns)
+        return list(map(Row, groups, values, previous, self.kinds, self.are_partial, change))
+
+
+def _columns_of(rows: Sequence[Values]) -> ValueColumns | None:
+    return {shown: [row[shown] for row in rows] for shown in rows[0]} if rows else None
+
+
+def values_of_rows(columns: ValueColumns | None, size: int) -> Iterable[Any]:
+    """What each of so many rows shows; what the columns are, if there are none."""
+    if not columns:
+        return repeat(columns, size)
+    return (dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Value, Values, plain_count
+from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Value, ValueColumns, plain_count
 from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.fields.money import shown
 
@@ -144,9 +144,13 @@ def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
     return amounts.get(currency, shown(Fraction(), currency, digits))
 
 
-def changes_of(now: Values, before: Values) -> Values:
+def changes_of(now: ValueColumns, before: ValueColumns) -> ValueColumns:
     """How much each measure changed, as a share of the one before; None where that is nothing or several."""
-    return {each: _change(value, before[each]) for each, value in now.items() if isinstance(each, Measure)}
+    return {
+        each: list(map(_change, values, before[each]))
+        for each, values in now.items()
+        if isinstance(each, Measure)
+    }
 
 
 def _change(now: Value, before: Value) -> float | None:

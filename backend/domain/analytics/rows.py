@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
-from backend.domain.analytics.answer import RATE_DIGITS, AnalyticsAnswer, NamedLink, Row, Value, Values
+from backend.domain.analytics.answer import (
+    RATE_DIGITS,
+    AnalyticsAnswer,
+    NamedLink,
+    Row,
+    RowsOfAnswer,
+    Value,
+    ValueColumns,
+    Values,
+)
 from backend.domain.analytics.figures import MORE_DIGITS
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import MONEY, RATES, ByCurrency, Field, Measure, Shown
 from backend.domain.fields.money import minor_digits
-from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.fields.spreadsheets import END_OF_LINE, csv_cell, csv_line
 from backend.domain.ids import LinkId
 from backend.domain.sales.credit_rules import Model
 from backend.domain.web.short_urls import ShortUrlForm
 
 Json = dict[str, Any]
 Cell = str | None
+CellColumn = Sequence[Cell]
 Links = Mapping[LinkId, NamedLink]
 # What tells rows apart, beside what they are of.
 KIND, PARTIAL = "kind", "partial"
@@ -113,31 +123,42 @@ class AnswerRows:
         """The names of the columns."""
         return [each.name for each in self.columns()]
 
-    def cells_of(self, row: Row, links: Links | None = None) -> list[Cell]:
-        """The row's cells, without a value where there is none. `links` as of `object_of`."""
-        before = self._cells(row.previous) if row.previous is not None else []
-        change = [_text(each) for each in (row.change or {}).values()]
-        told = {KIND: row.kind, PARTIAL: "true" if row.is_partial else None}
-        marks = [told[each] for each in self._marks]
-        link = self._link_of(row, links).values()
-        return [*row.group, *link, *marks, *self._cells(row.values), *before, *change]
+    def cells_of(self, row: Row) -> list[Cell]:
+        """The row's cells, without a value where there is none."""
+        texts, numbers = self._cell_columns(RowsOfAnswer.of([row], self._answer.links))
+        return [cell for [cell] in (*texts, *numbers)]
 
-    def csv(self) -> Iterator[str]:
-        """The lines of a CSV file, headings first."""
-        yield csv_line(self.headings())
-        yield from self.csv_lines(self._answer.rows, self._answer.links)
+    def lines_of_cells(self, some: RowsOfAnswer) -> Iterator[tuple[Cell, ...]]:
+        """The cells of each of these rows."""
+        texts, numbers = self._cell_columns(some)
+        return zip(*texts, *numbers, strict=True)
 
-    def csv_lines(self, rows: Iterable[Row], links: Links) -> Iterator[str]:
-        """The lines of a CSV file for these rows, which are of these links."""
-        return (csv_line(self.cells_of(each, links)) for each in rows)
+    def csv(self) -> str:
+        """The answer's rows as a CSV file."""
+        return self.csv_heading() + self.csv_lines(self._some)
 
-    def json_lines(self) -> Iterator[str]:
-        """A line of JSON for each row."""
-        return self.lines_of_json(self._answer.rows, self._answer.links)
+    def lines_of_json(self) -> str:
+        """A line of JSON for each of the answer's rows."""
+        return self.json_lines(self._some)
 
-    def lines_of_json(self, rows: Iterable[Row], links: Links) -> Iterator[str]:
-        """A line of JSON for each of these rows, which are of these links."""
-        return (json.dumps(self.object_of(each, links), separators=(",", ":")) + "\n" for each in rows)
+    def csv_heading(self) -> str:
+        """The first line of a CSV file."""
+        return csv_line(self.headings())
+
+    def csv_lines(self, some: RowsOfAnswer) -> str:
+        """The lines of a CSV file for these rows."""
+        texts, numbers = self._cell_columns(some)
+        columns = [*map(_quoted, texts), *([each or "" for each in column] for column in numbers)]
+        return "".join([",".join(cells) + END_OF_LINE for cells in zip(*columns, strict=True)])
+
+    def json_lines(self, some: RowsOfAnswer) -> str:
+        """A line of JSON for each of these rows."""
+        objects = (self.object_of(row, some.links) for row in some.rows)
+        return "".join([json.dumps(each, separators=(",", ":")) + "\n" for each in objects])
+
+    @property
+    def _some(self) -> RowsOfAnswer:
+        return RowsOfAnswer.of(self._answer.rows, self._answer.links)
 
     @property
     def _marks(self) -> list[str]:
@@ -180,16 +201,37 @@ class AnswerRows:
     def _is_by_currency(self, shown: Shown) -> bool:
         return shown in _BY_CURRENCY and self._answer.query.currency is None
 
-    def _cells(self, values: Values) -> list[Cell]:
-        cells: list[Cell] = []
-        for shown, value in values.items():
+    def _cell_columns(self, some: RowsOfAnswer) -> tuple[list[CellColumn], list[CellColumn]]:
+        """The columns of cells: first those of texts, then those of numbers."""
+        if not some.kinds:
+            return [], []
+        told: dict[str, CellColumn] = {
+            KIND: some.kinds,
+            PARTIAL: ["true" if each else None for each in some.are_partial],
+        }
+        marks = [told[each] for each in self._marks]
+        values = [*self._numbers_of(some.values), *self._numbers_of(some.previous or {})]
+        change = [list(map(_text, column)) for column in (some.change or {}).values()]
+        return [*some.groups, *self._links_of(some), *marks], [*values, *change]
+
+    def _links_of(self, some: RowsOfAnswer) -> list[CellColumn]:
+        """The columns that name links."""
+        group = self._answer.query.group_by
+        if Field.LINK not in group:
+            return []
+        ids = some.groups[group.index(Field.LINK)]
+        found = [some.links.get(LinkId(each or "")) for each in ids]
+        urls = [self._form.write(each.domain, each.path) if each else None for each in found]
+        return [[each.link_name if each else None for each in found], urls]
+
+    def _numbers_of(self, values: ValueColumns) -> list[CellColumn]:
+        columns: list[CellColumn] = []
+        for shown, column in values.items():
             if self._is_by_currency(shown):
-                amounts = value if isinstance(value, dict) else {}
-                nothing = None if value is None else 0
-                cells += [_text(amounts.get(each, nothing)) for each in self._currencies]
+                columns += [[_text(_in(value, each)) for value in column] for each in self._currencies]
             else:
-                cells.append(_text(value))
-        return cells
+                columns.append(list(map(_text, column)))
+        return columns
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:
@@ -211,6 +253,17 @@ def _number(value: Value, shown: Shown) -> Any:
     if isinstance(shown, ByCurrency):
         return [{"currency": name, shown.measure: count} for name, count in value.items()]
     return [{"currency": name, "amount": f"{amount:f}"} for name, amount in value.items()]
+
+
+def _in(value: Value, currency: str) -> Value:
+    """What an amount, or a number of conversions, is in the currency: 0 where others have some."""
+    return value.get(currency, 0) if isinstance(value, Mapping) else value
+
+
+def _quoted(column: CellColumn) -> list[str]:
+    """The column as CSV has it. The same texts come again and again."""
+    written = {each: csv_cell(each or "") for each in set(column)}
+    return [written[each] for each in column]
 
 
 def _text(value: Value) -> Cell:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
 from quart import Response
 
-from backend.domain.analytics.answer import AnalyticsAnswer, RowsOfAnswer
 from backend.domain.analytics.input import PARAMETERS, parse_query
 from backend.domain.analytics.query import Query
 from backend.domain.analytics.rows import AnswerRows
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Rule, Word
-from backend.domain.fields.spreadsheets import csv_line
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
@@ -24,7 +20,7 @@ from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.made_file import made_file
 from backend.rest_api.routes.query_string import read_query, refusal_in_query
 from backend.storage.analytics.query_file import QueryFile
-from backend.storage.analytics.query_questions import AskQuery, StreamQuery
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
@@ -53,7 +49,8 @@ async def export_analytics() -> Response:
     try:
         query = parse_query(given, resources().clock())
         await _admit(query)
-        return await file_answer(_pieces(query, form), form.media_type, headers)
+        question = QueryFile(query, resources().short_url_form, form)
+        return await file_answer(made_file(question), form.media_type, headers)
     except FieldError as error:
         raise refusal_in_query(error) from None
 
@@ -63,22 +60,3 @@ async def _admit(query: Query) -> None:
     if query.needs_subscription and not await has_subscription():
         raise Refusal(error_table.INSTALLS_NEED_SUBSCRIPTION)
     lift_deadline()
-
-
-def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
-    if form is RowFormat.PARQUET:
-        return made_file(QueryFile(query, resources().short_url_form))
-    return _lines(query, form)
-
-
-async def _lines(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
-    pieces = resources().analytics.stream(caller().org_id, StreamQuery(query))
-    async with aclosing(pieces):
-        head = await anext(pieces)
-        assert isinstance(head, AnalyticsAnswer)
-        written = AnswerRows(head, resources().short_url_form)
-        lines = written.csv_lines if form is RowFormat.CSV else written.lines_of_json
-        yield csv_line(written.headings()).encode() if form is RowFormat.CSV else b""
-        async for some in pieces:
-            assert isinstance(some, RowsOfAnswer)
-            yield "".join(lines(some.rows, some.links)).encode()

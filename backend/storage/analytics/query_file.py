@@ -1,7 +1,7 @@
-"""All rows of the answer to a query of analytics, as a Parquet file.
+"""All rows of the answer to a query of analytics, as a file.
 
-Rows are made in Python, where shares of sales are exact. So their texts go into a file of JSON lines, which
-DuckDB reads as it writes the Parquet file: however many rows there are, few are in memory.
+Rows are made in Python, where shares of sales are exact. For a Parquet file, their texts go into a file of
+JSON lines, which DuckDB reads as it writes: however many rows there are, few are in memory.
 """
 
 # ruff: noqa: S608 - names of columns are constants and codes of currencies, and values are parameters
@@ -9,12 +9,15 @@ DuckDB reads as it writes the Parquet file: however many rows there are, few are
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from backend.domain.analytics.answer import RowsOfAnswer
 from backend.domain.analytics.query import Query
 from backend.domain.analytics.rows import AnswerRows, CellKind, TypedColumn
+from backend.domain.clicks.rows import RowFormat
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.parquet import write_parquet
@@ -34,14 +37,15 @@ _VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class QueryFile(FileQuestion):
-    """All rows of the answer to a query, or its first `most`, as a Parquet file.
+    """All rows of the answer to a query, or its first `most`, as a file of this form.
 
-    It has the columns of the CSV file, with types: days, weeks and months are dates (of their first day),
-    hours are times, amounts are decimals.
+    A Parquet file has the columns of the CSV file, with types: days, weeks and months are dates (of their
+    first day), hours are times, amounts are decimals.
     """
 
     query: Query
     url_form: ShortUrlForm
+    form: RowFormat
     most: int | None = None
 
     def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
@@ -49,20 +53,35 @@ class QueryFile(FileQuestion):
         # What answers it is imported here: those who ask have no use for it.
         from backend.storage.analytics.answers.query import stream_query  # noqa: PLC0415
 
-        answer, pieces = stream_query(facts.connection, self.query, retention_days=facts.retention_days)
+        answer, pieces = stream_query(
+            facts.connection, self.query, retention_days=facts.retention_days, most=self.most
+        )
         written = AnswerRows(answer, self.url_form)
-        lines, rows = folder / "rows.json", 0
-        with lines.open("w", encoding="ascii") as file:
+        path, rows = folder / f"analytics.{self.form}", 0
+        lines, text_of = self._lines(path, written)
+        with lines.open("w", encoding="utf-8", newline="") as file:
+            if self.form is RowFormat.CSV:
+                file.write(written.csv_heading())
             for some in pieces:
-                for row in some.rows[: None if self.most is None else self.most - rows]:
-                    file.write(json.dumps({"cells": written.cells_of(row, some.links)}) + "\n")
-                    rows += 1
+                file.write(text_of(some))
+                rows += len(some.kinds)
                 yield rows
-                if rows == self.most:
-                    break
-        path = folder / "analytics.parquet"
-        write_parquet(facts.connection, _typed(written.columns()), {"lines": str(lines)}, path)
+        if self.form is RowFormat.PARQUET:
+            write_parquet(facts.connection, _typed(written.columns()), {"lines": str(lines)}, path)
         return FileAnswer(str(path), rows, answer.notes)
+
+    def _lines(self, path: Path, written: AnswerRows) -> tuple[Path, Callable[[RowsOfAnswer], str]]:
+        """The file that lines are written to, and how rows become these."""
+        match self.form:
+            case RowFormat.CSV:
+                return path, written.csv_lines
+            case RowFormat.NDJSON:
+                return path, written.json_lines
+        return path.with_name("rows.json"), partial(_lines_of_cells, written)
+
+
+def _lines_of_cells(written: AnswerRows, some: RowsOfAnswer) -> str:
+    return "".join([json.dumps({"cells": cells}) + "\n" for cells in written.lines_of_cells(some)])
 
 
 def _typed(columns: list[TypedColumn]) -> str:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
-from backend.domain.analytics.answer import AnalyticsAnswer, RowsOfAnswer, Values
+from backend.domain.analytics.answer import AnalyticsAnswer, Values
 from backend.domain.analytics.query import Query
 from backend.domain.ids import LinkId
-from backend.storage.analytics.question import Facts, LongQuestion, Question
+from backend.storage.analytics.question import Facts, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +26,6 @@ class AskQuery(Question[AnalyticsAnswer]):
 
         days = facts.retention_days
         return answer_query(facts.connection, self.query, retention_days=days, is_whole=self.is_whole)
-
-
-@dataclass(frozen=True, slots=True)
-class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
-    """All rows of the answer to a query, however many: first the answer without rows, then these."""
-
-    query: Query
-
-    def pieces(self, facts: Facts) -> Generator[AnalyticsAnswer | RowsOfAnswer, None, None]:
-        """The answer, then its rows piece by piece. Raises InvalidField."""
-        from backend.storage.analytics.answers.query import stream_query
-
-        answer, rows = stream_query(facts.connection, self.query, retention_days=facts.retention_days)
-        yield answer
-        yield from rows
 
 
 @dataclass(frozen=True, slots=True)

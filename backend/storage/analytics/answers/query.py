@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.answer import AnalyticsAnswer, Row, RowsOfAnswer, Values
+from backend.domain.analytics.answer import AnalyticsAnswer, Row, RowsOfAnswer, Values, values_of_rows
 from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers import cursors
@@ -25,7 +26,7 @@ from backend.storage.analytics.conditions.given import Given
 from backend.storage.analytics.conditions.tags import choose_tags
 from backend.storage.analytics.measures.sales import asks_for_sales, keep_sales
 
-_AT_ONCE = 2_000
+_AT_ONCE = 8_192
 
 
 def answer_query(
@@ -45,14 +46,18 @@ def answer_query(
 
 
 def stream_query(
-    connection: DuckDBPyConnection, query: Query, *, retention_days: int | None = None
+    connection: DuckDBPyConnection,
+    query: Query,
+    *,
+    retention_days: int | None = None,
+    most: int | None = None,
 ) -> tuple[AnalyticsAnswer, Iterator[RowsOfAnswer]]:
-    """All rows of the answer, piece by piece, however many; and before them the answer without rows.
+    """All rows of the answer, or the first `most`, piece by piece; and before them the answer without rows.
 
     While pieces are taken, nothing else may be asked of the connection. Raises InvalidField, as above.
     """
     reading = _Reading(connection, replace(query, cursor=None))
-    return reading.without_rows(retention_days), reading.pieces()
+    return reading.without_rows(retention_days), reading.pieces(most)
 
 
 def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, Values]:
@@ -137,15 +142,17 @@ class _Reading:
             next_cursor=self._cursor(page) if has_more else None,
         )
 
-    def pieces(self) -> Iterator[RowsOfAnswer]:
-        """All rows, some at a time."""
+    def pieces(self, most: int | None = None) -> Iterator[RowsOfAnswer]:
+        """All rows, or the first `most`, some at a time."""
         if not self._query.group_by:
-            yield RowsOfAnswer([self._total])
+            yield RowsOfAnswer.of([self._total], {})
             return
         given = Given()
         self._connection.execute(self._ordered(given, None), given.values)
         names = self._names()
-        while found := self._connection.fetchmany(_AT_ONCE):
+        left = sys.maxsize if most is None else most
+        while found := self._connection.fetchmany(min(_AT_ONCE, left)):
+            left -= len(found)
             yield self._reader.rows(table_of(names, found))
 
     def values_by_link(self) -> dict[LinkId, Values]:
@@ -156,7 +163,8 @@ class _Reading:
             JOIN links ON links.link = found.g0
         """
         found = self._fetched(text, given)
-        return dict(zip(map(LinkId, found["id"]), self._reader.values(found), strict=True))
+        ids = found["id"]
+        return dict(zip(map(LinkId, ids), values_of_rows(self._reader.values(found), len(ids)), strict=True))
 
     def _ordered(self, given: Given, limit: int | None) -> str:
         """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
-from backend.domain.analytics.answer import NamedLink, Row, RowKind, RowsOfAnswer, Value, Values
+from backend.domain.analytics.answer import NamedLink, RowKind, RowsOfAnswer, ValueColumns
 from backend.domain.analytics.figures import GroupSums, Sold, changes_of, value_of
 from backend.domain.analytics.query import TIMES, Field, Measure, Query
 from backend.domain.ids import LinkId
@@ -58,19 +58,19 @@ class RowReader:
         """The rows; without groups, they are totals."""
         query, size = self.query, len(next(iter(table.values()), ()))
         by = query.group_by if has_groups else ()
-        columns = [self._shown(each, f"g{number}", table) for number, each in enumerate(by)]
-        groups: Iterable[tuple[str | None, ...]] = zip(*columns, strict=True) if by else repeat((), size)
-        times = [columns[number] for number, each in enumerate(by) if each in TIMES]
-        are_partial = [each in self.partial for each in times[0]] if times else [False] * size
-        kinds = [each and RowKind(each) for each in table.get("apart", [None] * size)]
-        now = self.values(table, "")
-        before = self.values(table, BEFORE) if query.compare else [None] * size
-        changes = [
-            changes_of(each, other) if query.change and other else None
-            for each, other in zip(now, before, strict=True)
-        ]
-        rows = list(map(Row, groups, now, before, kinds, are_partial, changes))
-        return RowsOfAnswer(rows, _links_of(table) if "id" in table else {})
+        groups = [self._shown(each, f"g{number}", table) for number, each in enumerate(by)]
+        times = [groups[number] for number, each in enumerate(by) if each in TIMES]
+        now = self.values(table)
+        before = self.values(table, BEFORE) if query.compare else None
+        return RowsOfAnswer(
+            groups=groups,
+            kinds=[each and RowKind(each) for each in table.get("apart", [None] * size)],
+            are_partial=[each in self.partial for each in times[0]] if times else [False] * size,
+            values=now,
+            previous=before,
+            change=changes_of(now, before) if query.change and before else None,
+            links=_links_of(table) if "id" in table else {},
+        )
 
     def _shown(self, field: Field, name: str, table: FetchedColumns) -> Sequence[str | None]:
         """What rows show of a field."""
@@ -78,19 +78,18 @@ class RowReader:
             return [self.labels[each] for each in table[name]]
         return table["id" if field is Field.LINK else name]
 
-    def values(self, table: FetchedColumns, prefix: str = "") -> list[Values]:
-        """What each row shows of the measures."""
+    def values(self, table: FetchedColumns, prefix: str = "") -> ValueColumns:
+        """What rows show of the measures."""
         shown, currency = self.query.shown, self.query.currency
         if not next(iter(table.values()), ()):
-            return []
+            return dict.fromkeys(shown, ())
         sums = sums_of(table, prefix) if any(each not in _PLAIN for each in shown) else []
-        columns: list[Iterable[Value]] = [
-            [each or 0 for each in table[prefix + measure]]
+        return {
+            measure: [each or 0 for each in table[prefix + measure]]
             if measure in _PLAIN
             else [value_of(measure, each, currency) for each in sums]
             for measure in shown
-        ]
-        return [dict(zip(shown, each, strict=True)) for each in zip(*columns, strict=True)]
+        }
 
 
 def _links_of(table: FetchedColumns) -> dict[LinkId, NamedLink]:
