@@ -17,7 +17,7 @@ from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.given import Given
 from backend.storage.analytics.conditions.links import asked_links, link_column
 from backend.storage.analytics.conditions.times import TimeColumns
-from backend.storage.analytics.measures.shares import shares_of
+from backend.storage.analytics.measures.shares import earning_of, shares_of
 
 # What is read for which measures.
 _READ_FOR = {
@@ -39,21 +39,6 @@ _NOTHING = "NULL::VARCHAR"
 _APART = f"""
     CASE WHEN NOT shares.has_touch THEN '{RowKind.NOT_CREDITED}'
         WHEN shares.link IS NOT NULL AND links.link IS NULL THEN '{RowKind.PURGED_LINKS}' END AS apart
-"""
-# The click that earned a sale: of several in one millisecond always the same one, and one that counts where
-# one does. Clicks that were added up are none.
-_EARNING = """
-    earning AS (
-        SELECT clicks.link, clicks.at AS clicked_at, min(struct_pack(
-            is_other := reason IS NOT NULL, country := country, platform := platform, system := system,
-            browser := browser, referrer := referrer, outcome := outcome
-        )) AS click
-        FROM clicks
-        JOIN (SELECT DISTINCT link, click_at FROM shares WHERE click_at IS NOT NULL) AS touched
-            ON touched.link = clicks.link AND touched.click_at = clicks.at
-        WHERE weight = 1
-        GROUP BY ALL
-    ),
 """
 _JOIN_EARNING = "LEFT JOIN earning ON earning.link = shares.link AND earning.clicked_at = shares.click_at"
 _SUMS = """
@@ -95,9 +80,10 @@ def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
     """
     given, query = Given(), asked.query
     shares = shares_of(connection, asked, _kinds(asked), given)
+    earning = f"earning AS ({earning_of(connection, shares)})," if query.click_fields else ""
     links = asked_links(asked, given)
     times = TimeColumns(asked, "shares.at", given)
-    has_people, has_clicks = not PEOPLE.isdisjoint(query.needed), bool(query.click_fields)
+    has_people = not PEOPLE.isdisjoint(query.needed)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
         _APART,
@@ -116,10 +102,10 @@ def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE {asked.sold} AS
-        WITH shares AS ({shares}), {_EARNING * has_clicks} asked_links AS ({links})
+        WITH shares AS ({shares}), {earning} asked_links AS ({links})
         SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN asked_links AS links ON links.link = shares.link
-        {_JOIN_EARNING * has_clicks} {times.join}
+        {_JOIN_EARNING if earning else ""} {times.join}
         WHERE {" AND ".join(_conditions(asked, given))}
         {grouped_by(len(columns))}
         """,

@@ -18,6 +18,23 @@ from backend.storage.analytics.credit.tables import forget_credit
 
 # So many tellings' shares are kept for the next query. More would take much memory, and are found again.
 _MOST_KEPT = 200_000
+_KEPT = "SELECT * FROM shares_"
+# The click that earned a sale: of several in one millisecond always the same one, and one that counts where
+# one does. Clicks that were added up are none. What else is known of clicks is read of few of them.
+_EARNING = """
+    SELECT link, "at" AS clicked_at, min(struct_pack(
+        is_other := reason IS NOT NULL, country := country, platform := platform, system := system,
+        browser := browser, referrer := referrer, outcome := outcome
+    )) AS click
+    FROM clicks
+    WHERE rowid IN (
+        SELECT clicks.rowid FROM clicks
+        JOIN (SELECT DISTINCT link, click_at FROM {} WHERE click_at IS NOT NULL) AS touched
+            ON touched.link = clicks.link AND touched.click_at = clicks."at"
+        WHERE weight = 1
+    )
+    GROUP BY ALL
+"""
 _IN_PERIOD = "tellings.at >= $start AND tellings.at < $end"
 
 
@@ -36,12 +53,25 @@ def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str]
         return given.take(credited(connection, rules, start, end, kinds, has_customers=has_customers))
     # Queries of a page ask for conversions, and some of them for leads too.
     both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
-    name = (
-        f"shares_{hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]}"
-    )
+    digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()
+    name = f"shares_{digest[:16]}"
     is_there = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $name"
     if not connection.execute(is_there, {"name": name}).fetchone():
         shares = credited(connection, rules, start, end, both, has_customers=has_customers)
         connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
         forget_credit(connection)
     return f"SELECT * FROM {name}"
+
+
+def earning_of(connection: DuckDBPyConnection, shares: str) -> str:
+    """A SELECT of the clicks that earned these shares, as of `shares_of`: by `link` and `clicked_at`.
+
+    It may name `shares`, which are these.
+    """
+    if not shares.startswith(_KEPT):
+        return _EARNING.format("shares")
+    digest = shares.removeprefix(_KEPT)
+    connection.execute(
+        f"CREATE TEMP TABLE IF NOT EXISTS earning_{digest} AS {_EARNING.format(f'shares_{digest}')}"
+    )
+    return f"SELECT * FROM earning_{digest}"
