@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test style types sdk bench audit lock clean
+.PHONY: help setup run test quick style types sdk bench audit lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ test: setup ## Check style and types, run every test
 	@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1 & \
 	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini; }; status=$$?; wait; exit $$status
 	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
+
+quick: setup ## Check style, types, and the tests of what differs from main: some 20 s, for while you work
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/mypy
+	@$(BIN)/pytest --quiet $$($(BIN)/python -m tests.of_changes)
 
 style: setup ## Check style, and say what to change
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

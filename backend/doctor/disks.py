@@ -12,7 +12,7 @@ from backend.doctor.finding import Area, Finding, Findings
 from backend.storage.lifecycle.inspection import Disk
 
 # Bytes that a click takes while it waits in a click log; and in MongoDB with all its counts and indexes, from
-# busy links to ones with fifty clicks in thirty days. Measured: docs/operations.md#sizing.
+# busy links to ones with fifty clicks in thirty days. Measured: benchmarks/RESULTS.md.
 WAITING_BYTES = 180
 STORED_BYTES = (33, 177)
 LITTLE = 1_000_000_000  # bytes: five million clicks that wait

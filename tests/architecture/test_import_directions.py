@@ -242,12 +242,14 @@ def test_only_storage_imports_the_driver() -> None:
             [f"backend/follow/postgres/{name}.py" for name in ("erasure", "tables", "target")],
         ),
         ("hypercorn", ["backend/serving/hypercorn_server.py"]),
+        ("motor", [f"backend/storage/driver/{name}.py" for name in ("connection", "lanes", "mongo")]),
         ("h11", ["backend/serving/hypercorn_server.py", "backend/serving/request_framing.py"]),
     ],
 )
 def test_few_files_know_a_package(package: str, importing: list[str]) -> None:
-    """Another release of Hypercorn, or another server, concerns one file; its reader of requests two. Nothing
-    needs PostgreSQL's driver, which is an extra, but the files that write into it."""
+    """Another release of Hypercorn, or another server, concerns one file; its reader of requests two. Only
+    `storage/driver` names Motor. Nothing needs PostgreSQL's driver, which is an extra, but the files that
+    write into it."""
     assert [str(file) for file in imports_of({package}, sorted(BACKEND.rglob("*.py")))] == importing
 
 

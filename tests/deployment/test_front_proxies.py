@@ -48,12 +48,15 @@ def caddy(folder: Path, service: str) -> Iterator[str]:
 
 @contextmanager
 def nginx(folder: Path, service: str) -> Iterator[str]:
-    """nginx without certificates, on a free port."""
-    address = f"http://127.0.0.1:{free_port()}"
-    text = (DEPLOY / "nginx.conf").read_text().replace("127.0.0.1:8080", service)
-    server = re.sub(r" *ssl_certificate.*\n", "", text)
-    server = server.replace("listen 443 ssl", f"listen {address.removeprefix('http://')}")
-    server = server.replace("api.example.com go.example.com", "_")
+    """nginx without certificates, on a free port, with a socket as its port 80. Its second host is down."""
+    address, down = f"http://127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+    text = (DEPLOY / "nginx.conf").read_text().replace("127.0.0.1:8080", service.removeprefix("http://"))
+    text = text.replace("10.0.0.2:8080", down)
+    text = re.sub(r" *(ssl_certificate|listen \[::\]).*\n", "", text)
+    text = text.replace("listen 443 ssl", f"listen {address.removeprefix('http://')}")
+    text = text.replace("listen 80;", f"listen unix:{folder}/port-80;")
+    text = text.replace("/var/www/letsencrypt", str(folder))
+    server = text.replace("api.example.com go.example.com", "_")
     configuration = folder / "nginx.conf"
     temporary = " ".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -117,3 +120,25 @@ def test_a_certificate_only_for_names_of_the_service(service: ServiceProcess, tm
         org_id = service.command("organization", "create", "New")["id"]
         service.command("domain", "add", "go.new.localhost", "--org", org_id)
         assert get(address, tmp_path, "go.new.localhost", "/x").status_code == 404
+
+
+def test_nginx_leads_from_port_80_to_https(service: ServiceProcess, tmp_path: Path) -> None:
+    """Without TLS nginx answers the proof for certificates, and leads all else to https with its method."""
+    proof = tmp_path / ".well-known" / "acme-challenge" / "token"
+    proof.parent.mkdir(parents=True)
+    proof.write_text("proof")
+    with nginx(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")):
+        port_80 = httpx.HTTPTransport(uds=str(tmp_path / "port-80"))
+        with httpx.Client(transport=port_80, base_url=f"http://{DOMAIN}") as visitor:
+            answer = visitor.get("/spring?a=b")
+            assert (answer.status_code, answer.headers["location"]) == (308, f"https://{DOMAIN}/spring?a=b")
+            assert visitor.get("/.well-known/acme-challenge/token").text == "proof"
+
+
+def test_nginx_goes_on_with_one_of_two_hosts(
+    service: ServiceProcess, link: dict[str, str], tmp_path: Path
+) -> None:
+    """While one of the hosts is down, every visitor is answered by the other one."""
+    with nginx(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
+        answers = [get(address, tmp_path, DOMAIN, link["path"]).status_code for _ in range(20)]
+    assert answers == [302] * 20

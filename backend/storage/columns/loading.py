@@ -12,7 +12,6 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from duckdb import DuckDBPyConnection
-from motor.motor_asyncio import AsyncIOMotorCursor
 
 from backend.domain.ids import OrgId
 from backend.domain.visitors.calls import Kind
@@ -28,14 +27,13 @@ from backend.storage.columns.rows.clicks import StagedClicks
 from backend.storage.columns.rows.summaries import insert_summaries
 from backend.storage.columns.tables.forgetting import forget_all
 from backend.storage.columns.tables.transactions import to_its_end, transaction
-from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.mongo import Cursor, Database, Document
 from backend.storage.links import links, tags
 from backend.storage.outbox.heads import find_heads
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
 
 Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
-FoundDocuments: TypeAlias = "AsyncIOMotorCursor[Document]"
 # Documents, or clicks, that one transaction adds: with fewer clicks it takes longer, with more 30 MB more.
 _DOCUMENTS_AT_ONCE = 2_000
 _CLICKS_AT_ONCE = 92_160
@@ -53,7 +51,7 @@ class _Source(NamedTuple):
     order: list[tuple[str, int]]
     write: Write
 
-    def find(self, database: Database, org_id: OrgId) -> FoundDocuments:
+    def find(self, database: Database, org_id: OrgId) -> Cursor:
         """The organization's documents."""
         is_by_id = self.order == _BY_ID
         own = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
@@ -106,7 +104,7 @@ async def load(
     return unreadable
 
 
-async def _load(found: FoundDocuments, connection: DuckDBPyConnection, write: Write) -> None:
+async def _load(found: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
     while documents := await found.to_list(_DOCUMENTS_AT_ONCE):
         await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
 
@@ -136,7 +134,7 @@ async def _load_clicks(
     return unreadable
 
 
-async def _batches(found: FoundDocuments) -> AsyncIterator[list[Document]]:
+async def _batches(found: Cursor) -> AsyncIterator[list[Document]]:
     """Blocks together that have about so many clicks as one transaction adds."""
     batch: list[Document] = []
     clicks = 0

@@ -10,7 +10,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
+from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorCursor, AsyncIOMotorDatabase
 from pymongo import WriteConcern
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
@@ -22,8 +22,10 @@ Document: TypeAlias = dict[str, Any]
 ResultT = TypeVar("ResultT")
 if TYPE_CHECKING:
     Database: TypeAlias = AsyncIOMotorDatabase[Document]
-else:  # the driver's class takes no parameters at run time
+    Cursor: TypeAlias = AsyncIOMotorCursor[Document]
+else:  # the driver's classes take no parameters at run time
     Database = AsyncIOMotorDatabase
+    Cursor = AsyncIOMotorCursor
 ClientSession: TypeAlias = AsyncIOMotorClientSession
 
 StorageError = PyMongoError
