@@ -44,7 +44,6 @@ from backend.storage.driver.lanes import Lane
 from backend.storage.driver.mongo import Database
 from backend.storage.driver.pulse import Pulse
 from backend.storage.ledger.statement_signing import statement_signing
-from backend.storage.lifecycle.former_devices import device_move
 from backend.storage.lifecycle.organization_deletion import deletion_sweep
 from backend.storage.links.destinations.block_list import BlockList
 from backend.storage.links.destinations.policies import DestinationPolicies
@@ -210,7 +209,6 @@ class Service:
         hours = self.settings.check_destinations_hours
         for task in (
             deletion_sweep(database, self._clock),
-            device_move(database),
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
             feed_aging(database, self._clock),

@@ -17,13 +17,13 @@ from backend.domain.errors import OperatorError
 from backend.serving.listener import bind
 from backend.serving.server import ServedApp, run, serve_sites
 from backend.settings import Settings, load_settings
-from backend.storage.accounts.organizations import find_organization_by_name
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from demo_site.app import DemoSite, create_demo_site
-from demo_site.demo_organization import NAME, Demo, demo_address, prepare_demo
-from demo_site.history.make import DAYS, make_history, unmake_history
+from demo_site.demo_organization import Demo, demo_address, prepare_demo
+from demo_site.history.make import DAYS, make_history
+from demo_site.history.organization import delete_history, history_organization
 
 SDK = Path(__file__).parents[1] / "sdk_dist"
 
@@ -54,17 +54,14 @@ def main(without_history: bool, history_days: int, remove_history: bool) -> None
 
 async def _remove_history(settings: Settings) -> None:
     async with open_database(settings) as database:
-        organization = await find_organization_by_name(database, NAME)
-        if organization is None:
-            raise OperatorError(f"There is no organization called {NAME!r}.")
-        removed = await unmake_history(database, organization.id, utc_now())
+        deleted = await delete_history(database, utc_now())
     click.echo(
-        f"Removed {removed.links} links, {removed.clicks:,} clicks, {removed.leads:,} leads "
-        f"and {removed.conversions:,} conversions."
+        f"Removed {deleted['links']} links with their clicks, {deleted['leads']:,} leads "
+        f"and {deleted['conversions']:,} conversions."
     )
 
 
-async def _make_history(database: Database, settings: Settings, demo: Demo, days: int) -> None:
+async def _make_history(database: Database, settings: Settings, days: int) -> None:
     """Make the demo's history up, and show how far it has come."""
     with click.progressbar(length=0, label="Making up links, clicks and sales of the past") as bar:
 
@@ -72,7 +69,9 @@ async def _make_history(database: Database, settings: Settings, demo: Demo, days
             bar.length = steps
             bar.update(done - bar.pos)
 
-        await make_history(database, demo.org_id, demo_address(settings), utc_now(), show, days=days)
+        now = utc_now()
+        org_id = await history_organization(database, now)
+        await make_history(database, org_id, demo_address(settings), now, show, days=days)
 
 
 async def _run_demo(settings: Settings, history_days: int) -> None:
@@ -82,7 +81,7 @@ async def _run_demo(settings: Settings, history_days: int) -> None:
     async with open_database(settings) as database:
         demo = await prepare_demo(database, settings, utc_now())
         if history_days:
-            await _make_history(database, settings, demo, history_days)
+            await _make_history(database, settings, history_days)
         sites = [
             ServedApp(create_app(settings), service_socket),
             ServedApp(create_demo_site(_demo_site(settings, demo)), shop_socket),

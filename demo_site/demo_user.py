@@ -37,6 +37,13 @@ async def prepare_user(database: Database, file: Path, org_id: OrgId, now: datet
     return DemoUser(EMAIL, password)
 
 
+async def let_see(database: Database, org_id: OrgId) -> None:
+    """Let the demo user act for this organization too. It is the one that a sign-in opens."""
+    user = await users.find_user_by_email(database, EMAIL)
+    if user and org_id not in user.org_ids:
+        await users.set_organizations(database, user.id, (org_id, *user.org_ids))
+
+
 def _kept_password(file: Path) -> str:
     try:
         kept = file.read_text().strip()

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from backend.domain.accounts.organizations import CLICK_DAYS, parse_days
+from backend.domain.accounts.organizations import parse_days
 from backend.domain.errors import OperatorError
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import OrgId
@@ -49,16 +49,15 @@ class RefusedArchive(UnreadableArchive):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of an archive: whose archive it is.
+    """The first line of an archive: whose archive it is, and when it was exported.
 
-    Files of former versions do not say when they were exported, nor for how many days single clicks were kept
-    then (None: without limit).
+    `click_days` is for how many days the organization kept single clicks then; None means without limit.
     """
 
     org_id: OrgId
     name: str
-    exported_at: datetime | None = None
-    click_days: int | None = CLICK_DAYS
+    exported_at: datetime
+    click_days: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,8 @@ class ArchiveWriter:
             "org_id": header.org_id,
             "name": header.name,
             "click_days": header.click_days,
+            "exported_at": header.exported_at.isoformat(timespec="seconds"),
         }
-        if header.exported_at:
-            head["exported_at"] = header.exported_at.isoformat(timespec="seconds")
         self._write(json.dumps(head))
 
     def write_document(self, collection: str, document: Document) -> None:
@@ -126,10 +124,10 @@ def read_header(path: Path) -> Header:
     if not isinstance(org_id, str) or not is_uuid(org_id) or org_id != org_id.lower():
         raise UnreadableArchive(f"{path} does not name its organization.")
     try:
-        exported_at = datetime.fromisoformat(head["exported_at"]) if "exported_at" in head else None
-        days = head.get("click_days", CLICK_DAYS)
+        exported_at = datetime.fromisoformat(head["exported_at"])
+        days = head["click_days"]
         click_days = None if days is None else parse_days(str(days))
-    except (ValueError, TypeError):
+    except (KeyError, ValueError, TypeError):
         raise UnreadableArchive(f"{path} does not say when it was exported, or of how many days.") from None
     return Header(OrgId(org_id), str(head.get("name")), exported_at, click_days)
 

@@ -55,8 +55,8 @@ def verify_archive(
     header = read_header(path)
     check_whole(path, header, now, advance)
     ledger = read_ledger(header.org_id, read_entries(path, header))
-    moment = header.exported_at or now
-    oldest = moment.astimezone(UTC).date() - timedelta(days=header.click_days) if header.click_days else None
+    exported_on = header.exported_at.astimezone(UTC).date()
+    oldest = exported_on - timedelta(days=header.click_days) if header.click_days else None
 
     def has_expired(day: date) -> bool:
         return oldest is not None and day <= oldest

@@ -13,7 +13,7 @@ from backend.cli.options import json_option
 from backend.cli.table import table
 from backend.storage.database import Indexes
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.upgrade import Plan, UpgradeStep, plan_upgrade
+from backend.storage.lifecycle.upgrade import Plan, plan_upgrade
 from backend.version import VERSION
 
 # Exit codes beside 1, which is an error: what the data needs.
@@ -52,11 +52,7 @@ def _sentences(plan: Plan) -> Iterator[str]:
         yield f"The service of version {VERSION} would not start:"
         yield from plan.obstacles
     if plan.steps:
-        yield f"The service of version {VERSION} will:"
-        yield table(["what", "documents", "when"], [_row(each) for each in plan.steps])
+        yield f"Before it answers, the service of version {VERSION} will:"
+        yield table(["what", "documents"], [(step.what, f"{step.documents:,}") for step in plan.steps])
     elif not plan.obstacles:
         yield f"The data is as version {VERSION} stores it: there is nothing to do."
-
-
-def _row(step: UpgradeStep) -> tuple[str, str, str]:
-    return step.what, f"{step.documents:,}", "before it answers" if step.holds_up else "beside visitors"

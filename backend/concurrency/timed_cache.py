@@ -1,4 +1,8 @@
-"""A cache whose entries are valid for a few seconds."""
+"""A cache whose entries are valid for a few seconds.
+
+It is none of a library: `TTLCache` of `cachetools` forgets what is no longer valid, which `recall` knows, and
+has no loads that several wait for.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ STATE_COLUMNS = ("is_enabled", "is_disabled", HAS_PASSWORD, "created_time", *_CO
 TAGS = "tags"
 COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *LIMIT_FIELDS, TAGS, *STATE_COLUMNS)
 _FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNames()}
-# Former versions did not take tags and limits over: links that they imported are the same rows.
+# A row with other tags or limits than at an earlier import is the same row: it makes no second link.
 _NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD)
 _NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970

@@ -5,22 +5,23 @@ from __future__ import annotations
 import io
 
 import segno
+from cachetools import LRUCache
 
-from backend.concurrency.bounded_cache import BoundedCache
 from backend.concurrency.side_thread import beside_the_loop
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 # As SVG, the code of a path of 512 characters has some 60 KB; most have 5 KB.
-_images: BoundedCache[str, bytes] = BoundedCache(8_000_000, longest_key=2048, size_of=len)
+_MOST_BYTES, _KEY_BYTES = 8_000_000, 1_000
+_images: LRUCache[str, bytes] = LRUCache(_MOST_BYTES, getsizeof=lambda image: len(image) + _KEY_BYTES)
 
 
 async def qr_image(short_url: str, kind: str) -> bytes:
     """The QR code as an image file, black on white. `kind` is a key of MEDIA_TYPES."""
     key = f"{kind} {short_url}"
-    image: bytes | None = _images.get(key)
+    image = _images.get(key)
     if image is None:
         image = await beside_the_loop(lambda: _draw(short_url, kind))
-        _images.keep(key, image)
+        _images[key] = image
     return image
 
 

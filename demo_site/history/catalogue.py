@@ -11,7 +11,7 @@ from demo_site.history.audience import Channel, Market
 from demo_site.kites import KITES
 
 MOST_LINKS = 300
-MAIN, ADS, SOCIAL = "go.demo.localhost", "ads.demo.localhost", "hey.demo.localhost"
+MAIN, ADS, SOCIAL = "go.windrow.localhost", "ads.windrow.localhost", "hey.windrow.localhost"
 DOMAINS = (MAIN, ADS, SOCIAL)
 _WEEKS = 9
 # Sources whose names are not simply written with a capital letter.

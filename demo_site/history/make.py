@@ -1,4 +1,4 @@
-"""Stores the demo organization's history, from where an earlier start left it up to the present hour.
+"""Stores the demo's history, from where an earlier start left it up to the present hour.
 
 Clicks become blocks, as those that are shipped from a click log. Touches, leads and sales go through the same
 decisions as the SDK's calls. A day is stored with its clicks last, whose log position says how far the
@@ -7,7 +7,6 @@ history has come: so nothing is in it twice, whatever interrupts it.
 
 from __future__ import annotations
 
-import secrets
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,30 +21,25 @@ from backend.domain.links.tags import PALETTE, Tag
 from backend.storage.accounts import domains
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.clicks.blocks import ship_blocks
-from backend.storage.clicks.logs import AlreadyShipped, LogHead
+from backend.storage.clicks.logs import AlreadyShipped, LogHead, find_head
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.demo_history import (
     MARK,
-    Removed,
     find_history_links,
     insert_history_links,
     log_id,
-    remove_empty_domains,
-    remove_history,
-    stored_history,
 )
 from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.tags import find_known_tags
 from backend.storage.links.writing.writes import store_link
 from backend.storage.sales.batches import store_batches
-from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, PlannedLink, planned_links
+from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, PlannedLink, planned_links
 from demo_site.history.days import History, UsedLink
 from demo_site.history.journeys import Ids
 
 DAYS = 60
 _BATCHES_AT_ONCE = 100
-# Members of the links' custom data: they mark what is made up, and say of which run it is.
-_RUN, _BEGIN = "demo_history", "demo_history_begins"
+_BEGIN = "demo_history_begins"  # in the links' custom data: the day on which the history begins
 Progress = Callable[[int, int], None]
 
 
@@ -69,7 +63,7 @@ async def make_history(
         begun = await _make_links(database, org_id, shop, now, days=days, most=links)
     await _lead_to(database, begun, shop, now)
     history = await _history(database, org_id, begun)
-    head = await stored_history(database, org_id, history.run)
+    head = await find_head(database, log_id(org_id))
     done = head.position
     until = int((now - history.at(0)) / timedelta(hours=1))
     steps = [range(max(done, start), min(start + 24, until)) for start in range(done - done % 24, until, 24)]
@@ -82,16 +76,6 @@ async def make_history(
         progress(number, len(steps))
 
 
-async def unmake_history(database: Database, org_id: OrgId, now: datetime) -> Removed:
-    """Remove the history with everything that belongs to it. Raises IsAddedUp."""
-    begun = await find_history_links(database, org_id)
-    own_domains = [each for each in DOMAINS if each != MAIN]
-    if not begun:  # an interruption may have left the domains
-        await remove_empty_domains(database, org_id, own_domains)
-        return Removed(0, 0, 0, 0)
-    return await remove_history(database, org_id, _run(begun[0]), own_domains, now)
-
-
 async def _store(database: Database, org_id: OrgId, history: History, head: LogHead, hours: range) -> LogHead:
     """Store some hours of a day: first the SDK's calls, which are known by their ids if they come again."""
     batches = history.batches(hours)
@@ -99,7 +83,7 @@ async def _store(database: Database, org_id: OrgId, history: History, head: LogH
         await store_batches(database, batches[start : start + _BATCHES_AT_ONCE])
     clicks = history.clicks(hours)
     blocks = [block_of(org_id, clicks)] if clicks else []
-    return await ship_blocks(database, log_id(org_id, history.run), head, hours.stop, blocks)
+    return await ship_blocks(database, log_id(org_id), head, hours.stop, blocks)
 
 
 async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> History:
@@ -108,9 +92,8 @@ async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> Hist
     plans = {_external_id(number): plan for number, plan in enumerate(planned_links(begin))}
     used = [UsedLink(plans[each.external_id], each) for each in begun if each.external_id in plans]
     retention = await find_retention_days(database, [org_id])
-    return History(
-        _run(begun[0]), begin, sorted(used, key=lambda each: each.link.external_id or ""), retention[org_id]
-    )
+    used.sort(key=lambda each: each.link.external_id or "")
+    return History(_run(org_id), begin, used, retention[org_id])
 
 
 async def _make_links(
@@ -119,11 +102,10 @@ async def _make_links(
     for domain in DOMAINS:
         await domains.insert_domain(database, domain, org_id, now)
     begin = (now.astimezone(UTC) - timedelta(days=days)).date()
-    mark = {_RUN: secrets.token_hex(4), _BEGIN: begin.isoformat()}
     plans = planned_links(begin, most)
-    tag_ids, new_tags = await _tags(database, org_id, plans, mark[_RUN], now)
+    tag_ids, new_tags = await _tags(database, org_id, plans, now)
     made = [
-        replace(_link(org_id, shop, plan, number, mark, now), tag_ids=[tag_ids[each] for each in plan.tags])
+        replace(_link(org_id, shop, plan, number, begin, now), tag_ids=[tag_ids[each] for each in plan.tags])
         for number, plan in enumerate(plans)
     ]
     await insert_history_links(database, made, new_tags)
@@ -131,13 +113,19 @@ async def _make_links(
 
 
 async def _tags(
-    database: Database, org_id: OrgId, plans: Sequence[PlannedLink], run: str, now: datetime
+    database: Database, org_id: OrgId, plans: Sequence[PlannedLink], now: datetime
 ) -> tuple[dict[str, TagId], list[Tag]]:
     """The ids of the tags that these links have, by name, and those of them that are not there yet."""
     used = {name for plan in plans for name in plan.tags}
     known = await find_known_tags(database, None, org_id, used)
     new = [
-        Tag(TagId(Ids(run, "tag").uuid(name)), org_id, name, PALETTE[color], now.replace(microsecond=0))
+        Tag(
+            TagId(Ids(_run(org_id), "tag").uuid(name)),
+            org_id,
+            name,
+            PALETTE[color],
+            now.replace(microsecond=0),
+        )
         for name, color in TAGS.items()
         if name in used and name_key(name) not in known
     ]
@@ -146,10 +134,10 @@ async def _tags(
 
 
 def _link(  # noqa: PLR0917 - all are what the link is made of
-    org_id: OrgId, shop: str, plan: PlannedLink, number: int, mark: dict[str, str], now: datetime
+    org_id: OrgId, shop: str, plan: PlannedLink, number: int, begin: date, now: datetime
 ) -> Link:
     """A link of the plan; one that is launched later is prepared by now."""
-    made_on = date.fromisoformat(mark[_BEGIN]) + timedelta(days=plan.launched)
+    made_on = begin + timedelta(days=plan.launched)
     created_at = datetime(made_on.year, made_on.month, made_on.day, 8, number % 60, tzinfo=UTC)
     in_use = plan.disabled - plan.launched if plan.disabled else 0
     return Link(
@@ -163,7 +151,7 @@ def _link(  # noqa: PLR0917 - all are what the link is made of
         modified_at=min(created_at + timedelta(days=in_use), now),
         is_enabled=plan.disabled is None,
         utm=plan.utm,
-        custom_data=dict(mark),
+        custom_data={_BEGIN: begin.isoformat()},
         external_id=_external_id(number),
         created_by=CreatedBy.PERSON,
     )
@@ -180,8 +168,9 @@ async def _lead_to(database: Database, begun: list[Link], shop: str, now: dateti
             await store_link(database, request, policies)
 
 
-def _run(link: Link) -> str:
-    return str((link.custom_data or {})[_RUN])
+def _run(org_id: OrgId) -> str:
+    """What the ids of devices, calls, customers and tags begin with: eight digits of the organization's."""
+    return org_id[:8]
 
 
 def _external_id(number: int) -> str:

@@ -8,10 +8,9 @@ import httpx
 
 from backend.archives.export import export_organization
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import anew_fact
 from backend.domain.ids import CustomerId
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.storage.driver.mongo import Database, Document, in_transaction
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.reading import read_feed
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
@@ -67,13 +66,11 @@ async def test_what_only_analytics_reads(
     org_id, file = organization.id, tmp_path / "organization.jsonl"
     await Visitor(client, organization).results(call("identify", customer_id="ada"), call("lead"))
     await erase_subject(database, org_id, Subject(customer_id=CustomerId("ada")))
-    facts = {org_id: [anew_fact()]}
-    await in_transaction(database, lambda session: entries.note(database, session, facts))
     before = await read_all(database, org_id)
     await export_organization(database, org_id, file, lambda *_: None)
     archive = Archive(file, organization)
     await restore(elsewhere, file)
     assert await read_all(elsewhere, org_id) == before
     told = await elsewhere[entries.NAME].distinct("facts.type", {"org_id": org_id})
-    assert {"device", "reread", "anew"} <= set(told)
+    assert {"device", "reread"} <= set(told)
     await remove(elsewhere, archive)

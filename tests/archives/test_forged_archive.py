@@ -224,6 +224,7 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("counted_once", {"_id": "order-1"}, "_id must be a SHA-256"),
     ("organizations", {"name": ESCAPE}, "name must not contain control characters"),
     ("organizations", {"retention_days": -1}, "retention_days must be a number of days from 1"),
+    ("organizations", {"click_days": 31}, "click_days must be a number of days from 32"),
     ("organizations", {"rate_limit": 10**9}, "rate_limit is not a field of such a document"),
 ]
 

@@ -1,11 +1,12 @@
-"""The demo organization's made-up past: stored once, the way clicks and sales are stored, and removable."""
+"""The demo's made-up past: stored once, the way clicks and sales are stored, and deleted whole."""
 
 from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,30 +15,26 @@ from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.clicks.clicks import Click
 from backend.domain.fields.rules import is_uuid
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.links.tags import PALETTE
-from backend.domain.visitors.attribution import source_of
-from backend.domain.visitors.batches import ArrivedCall, Batch
-from backend.domain.visitors.calls import Kind, parse_call
-from backend.storage.accounts.domains import list_domains
-from backend.storage.accounts.organizations import set_click_days
-from backend.storage.analytics.click_windows import ClicksOfLinks, ClickWindow
+from backend.domain.visitors.calls import Kind
+from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
-from backend.storage.clicks.expired_days import sum_expired
-from backend.storage.clicks.merges import merge_small_blocks
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle import demo_clicks
+from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.collections import archived_collections
-from backend.storage.lifecycle.demo_history import IsAddedUp, find_history_links
-from backend.storage.links.tags import create_tag, find_tag, list_tags
+from backend.storage.lifecycle.demo_history import find_history_links
+from backend.storage.links.tags import list_tags
 from backend.storage.outbox import entries, heads
-from backend.storage.sales.batches import store_batches
 from backend.storage.schema.ownership import ByLink
-from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, planned_links
+from demo_site.demo_user import EMAIL, prepare_user
+from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, planned_links
 from demo_site.history.days import History, UsedLink
-from demo_site.history.make import make_history, unmake_history
+from demo_site.history.make import make_history
+from demo_site.history.organization import delete_history, history_organization
 from tests.facts.clicks import click, recorded_clicks, ship
 from tests.facts.organizations import TestOrganization
 from tests.facts.replayed_links import replayed, stored
@@ -94,6 +91,13 @@ async def documents(database: Database, org_id: OrgId) -> Counter[str]:
         if name not in {entries.NAME, heads.NAME}
     }
     return Counter({name: await database[name].count_documents(query) for name, query in found.items()})
+
+
+async def seen_organizations(database: Database) -> tuple[OrgId, ...]:
+    """The organizations that the demo's user acts for, in the order in which they are shown."""
+    user = await find_user_by_email(database, EMAIL)
+    assert user
+    return user.org_ids
 
 
 async def counts(analytics: Analytics, org_id: OrgId) -> dict[LinkId, int]:
@@ -183,98 +187,51 @@ async def test_an_interrupted_history_goes_on(
     assert len({each["transaction_id"] for each in stored}) == len(stored) > 0
 
 
-async def test_it_is_removed_and_leaves_what_others_made(
-    database: Database, analytics: Analytics, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
+async def test_it_is_deleted_with_its_organization(
+    database: Database, analytics: Analytics, organization: TestOrganization, tmp_path: Path
 ) -> None:
-    """Links, clicks, leads and sales of the history go; an own link keeps its clicks and sale.
-
-    So analytics has it, and after an interruption the next removal goes on.
-    """
-    own = _link(org_id, MAIN, "own", utm={"utm_campaign": "mine"})
+    """The demo's user sees it first and then the demo again; what another organization has stays its own."""
+    own = _link(organization.id, organization.domain, "own")
     await insert_links(database, [own])
-    await database["domains"].insert_one({"_id": MAIN, "org_id": org_id, "created_at": NOW})
-    clicks = [click(org_id, own.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)]
+    clicks = [click(organization.id, own.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)]
     await ship(database, clicks)
-    await _buy(database, own)
-    await create_tag(database, org_id, "newsletter", None, NOW)
-    before = await documents(database, org_id)
+    before = await documents(database, organization.id)
+    await prepare_user(database, tmp_path / "password.txt", organization.id, NOW)
+    org_id = await history_organization(database, NOW)
+    assert await seen_organizations(database) == (org_id, organization.id)
+    assert await history_organization(database, NOW) == org_id
     await make(database, org_id)
-    links = await find_history_links(database, org_id)
-    await ship(database, [_of(links[0], clicks[0])])
-    taken = await find_tag(database, org_id, "Partners")
-    await database["links"].update_one({"_id": own.id}, {"$set": {"tag_ids": [taken.id]}})
-    [emptied, *_] = [each for each in DOMAINS if each != MAIN]
-    await database["apps"].insert_one({"_id": emptied, "org_id": org_id})
-
     assert len(await counts(analytics, org_id)) > 1
 
-    monkeypatch.setattr(demo_clicks, "_remove_from", _until(3))
-    with pytest.raises(KeyboardInterrupt):
-        await unmake_history(database, org_id, NOW)
-    monkeypatch.undo()
-    removed = await unmake_history(database, org_id, NOW)
+    deleted = await delete_history(database, NOW)
 
-    assert (removed.links, removed.clicks > 100, removed.conversions > 0) == (LINKS, True, True)
-    assert await recorded_clicks(database, org_id) == sorted(clicks, key=lambda each: each.at)
-    assert await counts(analytics, org_id) == {own.id: 30}
-    assert (await analytics.ask(org_id, ClickWindow(own.id, NOW))).total == 30
-    after = await documents(database, org_id)
-    assert after.pop("purged_links") == LINKS  # archives may name them
-    assert [each.name for each in await list_tags(database, org_id)] == ["newsletter", "Partners"]
-    assert after == before + Counter(tags=1)
-    assert set(await list_domains(database, org_id)) & set(DOMAINS) == {MAIN}
-    await database["domains"].insert_one({"_id": emptied, "org_id": org_id, "created_at": NOW})
-    assert (await unmake_history(database, org_id, NOW)).links == 0
-    assert emptied not in await list_domains(database, org_id)  # as an interruption may have left it
+    assert deleted["links"] == LINKS
+    assert deleted["conversions"] > 0
+    assert not +await documents(database, org_id)
+    assert await seen_organizations(database) == (organization.id,)
+    assert await recorded_clicks(database, organization.id) == sorted(clicks, key=lambda each: each.at)
+    assert await documents(database, organization.id) == before + Counter(users=1)
+    await database["users"].delete_one({"email": EMAIL})
 
 
-async def test_it_can_be_made_again(database: Database, org_id: OrgId) -> None:
-    """After it was removed, it is made anew, and its sales count again. The feed tells each of its links."""
-    await make(database, org_id)
-    before = await documents(database, org_id)
-    assert await replayed(database, org_id) == await stored(database, org_id)
-    await unmake_history(database, org_id, NOW)
-    assert await replayed(database, org_id) == await stored(database, org_id) == ({}, {})
-    await make(database, org_id)
-    assert await replayed(database, org_id) == await stored(database, org_id)
-    after = await documents(database, org_id)
-    assert after.pop("purged_links") == LINKS
-    assert after == before
-
-
-async def test_it_stays_once_days_are_added_up(database: Database, org_id: OrgId) -> None:
-    """Clicks can't be taken out of what was added up; days that have none of the history don't matter."""
-    own = _link(org_id, MAIN, "own")
-    await ship(database, [click(org_id, own.id, NOW - timedelta(days=90))])
-    await make(database, org_id)
-    await set_click_days(database, org_id, 35)
-    assert await sum_expired(database, org_id, NOW) == 1
-    await unmake_history(database, org_id, NOW)
-    await make(database, org_id)
-    assert await sum_expired(database, org_id, NOW + timedelta(days=40)) > 1
-    before = await documents(database, org_id)
-    with pytest.raises(IsAddedUp, match="click-retention"):
-        await unmake_history(database, org_id, NOW + timedelta(days=40))
-    assert await documents(database, org_id) == before
-
-
-async def test_a_block_that_is_merged_meanwhile(
-    database: Database, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
+async def test_it_can_be_made_again(
+    database: Database, analytics: Analytics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was read of it is not stored: its clicks are found in the one that has them now."""
-    mine, others = LinkId("mine"), LinkId("others")
-    for hour in range(2):
-        await ship(database, [click(org_id, each, NOW - timedelta(hours=hour)) for each in (mine, others)])
-    remove_from = demo_clicks._remove_from
-
-    async def merge_first(*given: Any) -> int:
-        monkeypatch.undo()
-        assert await merge_small_blocks(database, org_id) == 1
-        return await remove_from(*given)
-
-    monkeypatch.setattr(demo_clicks, "_remove_from", merge_first)
-    assert await demo_clicks.remove_clicks(database, org_id, {mine}) == 2
-    assert [each.link_id for each in await recorded_clicks(database, org_id)] == [others] * 2
+    """After a deletion, and after one that was interrupted, all of it is there again, and counts."""
+    first = await history_organization(database, NOW)
+    await make(database, first)
+    before, clicks = await documents(database, first), await counts(analytics, first)
+    monkeypatch.setattr(organization_deletion, "_delete_rest", _stop)
+    with pytest.raises(KeyboardInterrupt):
+        await delete_history(database, NOW)
+    monkeypatch.undo()
+    second = await history_organization(database, NOW)
+    assert second != first
+    await make(database, second)
+    assert await documents(database, second) == before
+    assert sorted((await counts(analytics, second)).values()) == sorted(clicks.values())
+    assert await replayed(database, second) == await stored(database, second)
+    assert (await delete_history(database, NOW))["links"] == LINKS
 
 
 async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId) -> None:
@@ -334,30 +291,5 @@ def _facts(each: Click) -> tuple[object, ...]:
     return each.at, each.reason, each.browser, each.country, each.referrer_host, each.visitor
 
 
-def _of(link: Link, each: Click) -> Click:
-    """This click, on another link."""
-    return click(link.org_id, link.id, each.at, visitor=each.visitor)
-
-
-def _until(number: int) -> Callable[..., Awaitable[int]]:
-    """Takes clicks out of blocks, until it is stopped before this one."""
-    left, remove_from = iter(range(number - 1)), demo_clicks._remove_from
-
-    async def remove(*given: Any) -> int:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return await remove_from(*given)
-
-    return remove
-
-
-async def _buy(database: Database, link: Link) -> None:
-    """A visitor of the link buys something."""
-    shared = {"occurred_at": NOW.isoformat()}
-    touch = parse_call({"kind": "attribution", "call_id": str(uuid.uuid4())} | shared)
-    sale = parse_call(
-        {"kind": "conversion", "call_id": str(uuid.uuid4()), "revenue": 10, "currency": "EUR",
-         "customer_id": "ada", "transaction_id": "order-1"} | shared
-    )  # fmt: skip
-    calls = (ArrivedCall(touch, source_of({}, link)), ArrivedCall(sale))
-    await store_batches(database, [Batch(link.org_id, DeviceId(str(uuid.uuid4())), NOW, NOW, calls)])
+async def _stop(*_: Any) -> None:
+    raise KeyboardInterrupt

@@ -22,4 +22,4 @@ def test_history_is_made_and_removed_by_one_command(mongodb_uri: str, tmp_path: 
             [sys.executable, "-m", "demo_site", "--remove-history"],
             capture_output=True, text=True, env=demo.environment, timeout=60, check=True,
         )  # fmt: skip
-    assert re.match(r"Removed 300 links, \d+ clicks, \d+ leads and \d+ conversions\.", removed.stdout)
+    assert re.match(r"Removed 300 links with their clicks, \d+ leads and \d+ conversions\.", removed.stdout)

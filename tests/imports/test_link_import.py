@@ -270,7 +270,7 @@ async def test_tags(database: Database, organization: TestOrganization, tmp_path
 async def test_rows_are_the_same_with_tags_and_without(
     database: Database, organization: TestOrganization, tmp_path: Path
 ) -> None:
-    """A file whose tags a former version left out makes no link a second time."""
+    """A row that got its tags after it was imported makes no link a second time."""
     head, row = "domain,destination_url,link_name", f"{organization.domain},https://shop.example,A"
     before = columns_of(tmp_path, f"{head}\n{row}\n")
     assert counts(await run_import(database, organization, before)) == (1, 0, 0)

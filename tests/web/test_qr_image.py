@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from backend.web import qr_image as images
 from backend.web.qr_image import qr_image
 
 
@@ -22,3 +23,11 @@ async def test_the_loop_turns_while_a_code_is_drawn() -> None:
     short_url = f"https://go.shop.example/{'x' * 500}"
     assert await turns_while_drawing(short_url) > 2
     assert await turns_while_drawing(short_url) <= 2
+
+
+async def test_images_that_are_kept_have_a_bound() -> None:
+    """Each counts with its bytes, so that no number of codes takes more than the room for all."""
+    before = images._images.currsize
+    image = await qr_image("https://go.shop.example/bound", "png")
+    assert len(image) < images._images.currsize - before < len(image) + 2_000
+    assert images._images.maxsize == 8_000_000

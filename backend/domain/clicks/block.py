@@ -129,11 +129,6 @@ def block_of(org_id: OrgId, clicks: Iterable[Click]) -> Block:
     return _block(org_id, [row_of(each) for each in clicks])
 
 
-def check_fits(click: Click) -> None:
-    """Raise ValueError for a click that no block can hold, such as one that an earlier version stored."""
-    row_of(click)
-
-
 def merged(org_id: OrgId, parts: Iterable[Columns]) -> Block:
     """One block with the clicks of all these, which are of one organization and one day."""
     rows = (_rows(org_id, each) for each in parts)
@@ -296,7 +291,7 @@ def _checked(columns: dict[str, Any]) -> Columns:
     links, countries, referrers = ([packed_columns.text(each) for each in table] for table in tables)
     if None in links:
         raise UnreadableColumns("a link has no id")
-    # Blocks of former versions, and most others, have no variants.
+    # Most blocks have no variants.
     variants = [packed_columns.text(each) for each in columns.get("variant_table", [None])]
     return Columns(
         links=[LinkId(str(each)) for each in links],

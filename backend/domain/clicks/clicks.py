@@ -174,10 +174,8 @@ def _more_text(variant: str) -> str:
 
 
 def _parse_rest(rest: list[Any]) -> tuple[int | None, str | None, Handoff | None]:
-    """Visitor, variant and handoff. Lines of former versions, which may still be on disk, have no visitor."""
-    if not rest or isinstance(rest[0], list):
-        return None, None, _parse_handoff(rest)
-    visitor, rest = _parse_visitor(rest[0]), rest[1:]
+    """Visitor, variant and handoff. Raises ValueError."""
+    visitor, rest = _parse_visitor(rest[0] if rest else ""), rest[1:]
     if rest and isinstance(rest[0], dict):
         return visitor, variant_in(rest[0]), _parse_handoff(rest[1:])
     return visitor, None, _parse_handoff(rest)

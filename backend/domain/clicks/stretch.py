@@ -41,7 +41,7 @@ _TEXT_OR_NULL = rf"(?:null|{_TEXT})"
 # What nearly every line looks like; others are read by `parse_record`.
 _LINE = re.compile(
     rf"^\[({_TEXT}),({_TEXT}),((?:0|[1-9]\d{{0,10}})\.\d{{3}}),({_TEXT},{_TEXT_OR_NULL},{_TEXT},{_TEXT},{_TEXT},{_TEXT}),"
-    rf"({_TEXT_OR_NULL}),({_TEXT_OR_NULL})(|,null|,0|,[1-9]\d{{0,9}})(|,\{{.*?\}})(|,\[.*\])\]$",
+    rf"({_TEXT_OR_NULL}),({_TEXT_OR_NULL})(,null|,0|,[1-9]\d{{0,9}})(|,\{{.*?\}})(|,\[.*\])\]$",
     re.MULTILINE | re.ASCII,
 )
 
@@ -76,7 +76,7 @@ def _read_fast(part: bytes, found: Stretch) -> list[ClickRow] | None:
         or not all(map(are_short, known.values()))
     ):
         return None
-    hashes = [int(each[1:]) if each not in _NO_VISITOR else None for each in visitors]
+    hashes = [None if each == _NO_VISITOR else int(each[1:]) for each in visitors]
     if max((each or 0 for each in hashes), default=0) > HIGHEST_HASH:
         return None
     handoffs = _handoffs(part, rests) if any(rests) else []
@@ -117,7 +117,7 @@ def _variants(more: Collection[str]) -> dict[str, str | None] | None:
     return found if are_short(found.values()) else None
 
 
-_NO_VISITOR = {"", ",null"}
+_NO_VISITOR = ",null"
 _OUTCOMES = {each.value for each in Outcome}
 
 

@@ -23,7 +23,6 @@ Fact: TypeAlias = dict[str, Any]
 TAG = "tag"
 DEVICE = "device"
 REREAD = "reread"
-ANEW = "anew"
 SUMMARY = "summary"
 
 
@@ -102,11 +101,6 @@ def reread_fact(of: str, ids: Sequence[str]) -> Fact:
     facts about a person.
     """
     return {"type": REREAD, "of": of, "ids": list(ids)}
-
-
-def anew_fact() -> Fact:
-    """So much has changed that nothing tells of that analytics reads everything anew. No event."""
-    return {"type": ANEW}
 
 
 def events_of(fact: Fact) -> int:

@@ -46,13 +46,13 @@ def _repeated(earlier: EarlierRequest) -> AsgiAnswer:
     return _created(earlier.domain, earlier.path, earlier.link_id)
 
 
-def _created(domain: str, path: str, link_id: LinkId | None) -> AsgiAnswer:
+def _created(domain: str, path: str, link_id: LinkId) -> AsgiAnswer:
     answer = {
         "status": "success",
         "message": "Link created successfully",
         "short_url": resources().short_url_form.write(domain, path),
     }
-    return json_answer(answer, 201, location_of(link_id) if link_id else [])
+    return json_answer(answer, 201, location_of(link_id))
 
 
 def location_of(link_id: LinkId) -> Headers:

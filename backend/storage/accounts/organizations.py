@@ -10,7 +10,7 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.accounts.destination_rules import DestinationRules
-from backend.domain.accounts.organizations import CLICK_DAYS, FEWEST_CLICK_DAYS, Organization
+from backend.domain.accounts.organizations import CLICK_DAYS, Organization
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
@@ -127,7 +127,7 @@ async def find_click_days(
     cursor = database[NAME].find({"_id": {"$in": org_ids}}, {"click_days": 1}, session=session)
     days: dict[OrgId, int | None] = dict.fromkeys(org_ids, CLICK_DAYS)
     async for found in cursor:
-        days[OrgId(found["_id"])] = _click_days(found)
+        days[OrgId(found["_id"])] = found.get("click_days", CLICK_DAYS)
     return days
 
 
@@ -203,12 +203,6 @@ def _rules_in(document: dict[str, Any]) -> DestinationRules:
     return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
 
 
-def _click_days(document: dict[str, Any]) -> int | None:
-    """Former versions let an organization set fewer."""
-    days: int | None = document.get("click_days", CLICK_DAYS)
-    return None if days is None else max(days, FEWEST_CLICK_DAYS)
-
-
 def _from_document(document: dict[str, Any]) -> Organization:
     return Organization(
         id=document["_id"],
@@ -218,7 +212,7 @@ def _from_document(document: dict[str, Any]) -> Organization:
         retention_days=document.get("retention_days"),
         device_cookie=document.get("device_cookie", False),
         cookie_domain=document.get("cookie_domain"),
-        click_days=_click_days(document),
+        click_days=document.get("click_days", CLICK_DAYS),
         erases_on_withdrawal=document.get("erases_on_withdrawal", False),
         click_ids=document.get("click_ids", True),
         destination_rules=_rules_in(document),

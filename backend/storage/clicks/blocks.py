@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from bson import Binary
 from pymongo import IndexModel
-from pymongo.errors import DuplicateKeyError, OperationFailure
+from pymongo.errors import DuplicateKeyError
 
 from backend.domain.clicks.block import Block
 from backend.domain.clicks.clicks import Click
@@ -33,7 +33,6 @@ from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "click_blocks"
 SMALL_BLOCKS = "small_blocks"  # the index that has them
-_NOT_THERE = {26, 27}  # the collection, or the index
 # Blocks with fewer clicks are merged with others of their day.
 SMALL = 2_000
 COLLECTION = Collection(
@@ -116,15 +115,6 @@ async def delete_unchanged(
     if {each["_id"]: each["packed"] async for each in stored} != read:
         raise BlocksChanged
     await database[NAME].delete_many(these, session=session)
-
-
-async def end_expiry(database: Database) -> None:
-    """Drop the index by which MongoDB deleted blocks of former versions: they are to be added up before."""
-    try:
-        await database[NAME].drop_index("expires_at_1")
-    except OperationFailure as error:
-        if error.code not in _NOT_THERE:
-            raise
 
 
 async def count_unreadable_blocks(database: Database) -> int:

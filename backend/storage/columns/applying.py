@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.feed.facts import ANEW, REREAD, SUMMARY, TAG, Fact
+from backend.domain.feed.facts import REREAD, SUMMARY, TAG, Fact
 from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.summaries import StoredSummary, documents_named
-from backend.storage.columns.loading import load
 from backend.storage.columns.rows.clicks import StagedClicks
 from backend.storage.columns.rows.devices import delete_devices, insert_devices, see_devices
 from backend.storage.columns.rows.installs import delete_installs, insert_installs
@@ -41,8 +40,6 @@ async def apply(
     Returns the ids of blocks of clicks that can't be read, and are left out.
     """
     facts = [fact for entry in page.entries for fact in entry.facts]
-    if any(fact["type"] == ANEW for fact in facts):
-        return await load(database, org_id, connection)
     named = {name: page.named.get(name) for name in map(name_of, facts) if name}
     named |= await find_again(database, org_id, facts)
     seen = await find_last_seen(database, org_id, facts, named)

@@ -195,7 +195,6 @@ class EmbeddedMongoDB:
         _write_privately(self._state, json.dumps(state))
 
     def _start(self, lock: int) -> None:
-        self._stop_former_server()
         if not self._mongod.key_file.exists():
             _write_privately(self._mongod.key_file, secrets.token_hex(32))
         port = self._read_state().get("port", 0)
@@ -210,28 +209,6 @@ class EmbeddedMongoDB:
                 self._admin.make_primary()
                 return
         raise MongoDBNotFound(f"mongod found no free port in {_TRIES} tries: see {self._mongod.log}")
-
-    def _stop_former_server(self) -> None:
-        """Stop a server of an earlier version, which holds no lock and needs no password."""
-        former = self._processes()
-        if not former:
-            return
-        if self._is_used_by_others():
-            raise MongoDBNotFound(
-                f"The MongoDB server of {self._folder} was started by an earlier version of Waylink, which "
-                "still runs: stop that one first."
-            )
-        self._mongod.stop(former, lambda: not any(map(is_running, former)))
-
-    def _is_used_by_others(self) -> bool:
-        """Whether anything but this object uses the server."""
-        if self._users is None:
-            return self._is_used()
-        fcntl.flock(self._users, fcntl.LOCK_UN)
-        try:
-            return self._is_used()
-        finally:
-            fcntl.flock(self._users, fcntl.LOCK_SH)
 
     def _wait_until_it_answers(self, pid: int) -> bool:
         """Wait for a starting server. Returns False if another process took its port.

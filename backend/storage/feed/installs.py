@@ -28,6 +28,6 @@ def _told(install_id: InstallId | None, found: Mapping[str, Document]) -> Told |
         "install_id": install_id,
         "platform": known["platform"],
         "link_id": known["link_id"],
-        "match": known.get("match", "none"),
+        "match": known["match"],
     }
     return Told(known["at"], data)

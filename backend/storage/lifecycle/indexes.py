@@ -9,7 +9,6 @@ from __future__ import annotations
 from pymongo.errors import OperationFailure
 
 from backend.storage.accounts import organizations
-from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import declared_indexes
@@ -27,7 +26,6 @@ async def create_indexes(database: Database) -> None:
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
     with deadline(_SECONDS):  # a new index of a large collection takes long
-        await click_blocks.end_expiry(database)
         for name, each in declared.items():
             if each:
                 await database[name].create_indexes(each)

@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.former_devices import count_former_devices
 from backend.storage.lifecycle.inspection import Difference, compare_indexes
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeStep:
-    """What is done with stored documents, about how many.
-
-    `holds_up`: a service answers once it is done. Else it goes on beside visitors.
-    """
+    """What a service does with stored documents before it answers, and with about how many."""
 
     what: str
     documents: int
-    holds_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,5 @@ async def plan_upgrade(database: Database) -> Plan:
             obstacles.append(f"The index {name} is not as declared: drop it, and it is made anew.")
         elif difference.difference is Difference.MISSING:
             documents = await database[difference.collection].estimated_document_count()
-            steps.append(UpgradeStep(f"make the index {name}", documents, holds_up=True))
-    if devices := await count_former_devices(database):
-        steps.append(UpgradeStep("complete the touches of devices", devices, holds_up=False))
+            steps.append(UpgradeStep(f"make the index {name}", documents))
     return Plan(tuple(steps), tuple(obstacles))

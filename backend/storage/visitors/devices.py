@@ -186,10 +186,10 @@ def _from_document(document: dict[str, Any]) -> Device:
         last_seen_at=document["last_seen_at"],
         first_touch=touch_of(first) if first else None,
         touches=tuple(map(touch_of, document["touches"])),
-        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document.get("click_ids", [])),
+        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document["click_ids"]),
         customers=tuple(map(_identification, document["customers"])),
-        clocks=tuple(each * MILLISECOND for each in document.get("clocks", [])),
+        clocks=tuple(each * MILLISECOND for each in document["clocks"]),
         direct_visits=tuple(
-            DirectVisit(**known_fields(each, DirectVisit)) for each in document.get("direct_visits", [])
+            DirectVisit(**known_fields(each, DirectVisit)) for each in document["direct_visits"]
         ),
     )

@@ -157,13 +157,6 @@ def _as_told(value: object) -> object:
     return value.to_decimal() if isinstance(value, Decimal128) else value
 
 
-def touches_of(document: Mapping[str, Any]) -> tuple[Touch, ...]:
-    """The touches that are kept with a record, each once."""
-    found = [document.get(name) for name in TOUCHES]
-    kept = [touch_of(each) for each in found if each]
-    return tuple(kept[:1] if len(kept) == 2 and kept[0] == kept[1] else kept)
-
-
 def credit_update(key: CallKey, credit: Credit) -> UpdateOne:
     """The write that gives a record a new credit."""
     return UpdateOne({"_id": document_id(key)}, {"$set": _credit(credit)})

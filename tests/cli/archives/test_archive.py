@@ -10,7 +10,7 @@ from typing import Any
 
 from pymongo import MongoClient
 
-from backend.archives.archive_file import ArchiveWriter, Header, read_entries, read_header
+from backend.archives.archive_file import ArchiveWriter, read_entries, read_header
 from tests.polling import wait_for
 from tests.processes.service_process import (
     WAYLINK,
@@ -44,7 +44,7 @@ def multiplied(file: Path) -> Path:
     many = file.with_suffix(".many.jsonl")
     with many.open("wb") as opened:
         writer = ArchiveWriter(opened)
-        writer.write_header(Header(header.org_id, header.name))
+        writer.write_header(header)
         for entry in read_entries(file, header):
             if entry.collection.startswith("feed_"):
                 continue

@@ -1,4 +1,4 @@
-"""Lines of a click log: what is written is read, of this version and of the former one."""
+"""Lines of a click log: what is written is read."""
 
 from __future__ import annotations
 
@@ -57,12 +57,11 @@ def test_what_may_be_absent_is_read_as_written(
     assert (click.visitor, click.handoff, click.variant) == (visitor, handoff, variant)
 
 
-def test_lines_of_the_former_version_are_read() -> None:
-    """They have no visitor. A log on disk outlives an upgrade."""
-    without_visitor = parse_record(changed_line(lambda fields: fields.pop(-2)))
-    assert (without_visitor.visitor, without_visitor.handoff) == (None, HANDOFF)
-    without_both = parse_record(changed_line(lambda fields: fields.__delitem__(slice(-2, None))))
-    assert (without_both.visitor, without_both.handoff) == (None, None)
+@pytest.mark.parametrize("place", [-2, slice(-2, None)], ids=["before a handoff", "at the end"])
+def test_a_line_without_a_visitor_s_place_is_refused(place: Any) -> None:
+    """Where nobody is known, the line says so."""
+    with pytest.raises(ValueError, match="visitor"):
+        parse_record(changed_line(lambda fields: fields.__delitem__(place)))
 
 
 @pytest.mark.parametrize("visitor", [-1, HIGHEST_HASH + 1, 1.0, True, "7", {}])

@@ -6,7 +6,6 @@ No indexes are made: they cost as much as the start of a server, and nothing her
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import os
 import signal
@@ -22,12 +21,11 @@ from pymongo import MongoClient
 from pymongo.errors import OperationFailure
 
 from backend.concurrency.processes import is_stopped
-from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage.accounts import organizations
 from backend.storage.database import Indexes, open_database
 from backend.storage.embedded import mongodb as embedded_mongodb
-from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
+from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, is_running
 from backend.storage.embedded.mongodb import EmbeddedMongoDB, MongoDBHangs
 from tests.facts.organizations import create_test_organization
 from tests.faults.mongod import mongod_of, stopped_mongod
@@ -210,54 +208,6 @@ async def test_a_stop_ends_a_server_that_stands_still(tmp_path: Path) -> None:
         began = time.monotonic()
     assert not is_running(server)
     assert time.monotonic() - began < 20
-
-
-class FormerServer:
-    """The server of a version that held no lock and asked for no password."""
-
-    def __init__(self, folder: Path) -> None:
-        (folder / "db").mkdir(parents=True)
-        self.port = free_port()
-        self.process = subprocess.Popen(
-            [
-                find_mongod(), "--dbpath", folder / "db", "--logpath", folder / "mongod.log", "--port",
-                str(self.port), "--bind_ip", "127.0.0.1", "--replSet", "waylink", "--nounixsocket",
-            ],
-            stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-        (folder / "server.json").write_text(f'{{"pid": {self.process.pid}, "port": {self.port}}}')
-        with MongoClient[dict[str, object]]("127.0.0.1", self.port, directConnection=True) as client:
-            member = {"_id": 0, "host": f"127.0.0.1:{self.port}"}
-            client.admin.command("replSetInitiate", {"_id": "waylink", "members": [member]})
-            wait_for(lambda: client.admin.command("hello")["isWritablePrimary"], "it is no primary")
-            client["waylink"]["organizations"].insert_one(
-                {"_id": "former", "name": "Acme", "created_at": None}
-            )
-
-
-@pytest.mark.parametrize("still_runs", [False, True])
-async def test_a_folder_of_a_former_version(tmp_path: Path, still_runs: bool) -> None:
-    """Its data are there as before, now behind a password; a server that it left running is replaced."""
-    former = FormerServer(tmp_path / "mongodb")
-    if not still_runs:
-        former.process.terminate()
-        former.process.wait()
-    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
-        assert (await organizations.get_organization(database, OrgId("former"))).name == "Acme"
-        assert (tmp_path / "mongodb").stat().st_mode & 0o777 == 0o700
-    former.process.wait()
-
-
-async def test_a_former_version_that_still_runs(tmp_path: Path) -> None:
-    """Its server is not taken from it; a sentence says what to do."""
-    former = FormerServer(tmp_path / "mongodb")
-    with (tmp_path / "mongodb" / "users.lock").open("w") as users:
-        fcntl.flock(users, fcntl.LOCK_SH)
-        with pytest.raises(MongoDBNotFound, match="an earlier version of Waylink, which still runs"):
-            await open_and_close(tmp_path)
-    assert former.process.poll() is None
-    former.process.kill()
-    former.process.wait()
 
 
 async def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from backend.storage.clicks import merges as click_merges
 from backend.storage.clicks.blocks import NAME, SMALL_BLOCKS, fields_of
 from backend.storage.clicks.merges import MANY, merge_small_blocks, organizations_with_small_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.lifecycle.demo_clicks import remove_clicks
 from backend.storage.lifecycle.restores import begin_restore, find_position, give_up_restore, insert_history
 from backend.storage.processes.leases import take_lease
 from tests.facts.clicks import click, recorded_clicks, ship
@@ -118,16 +117,12 @@ async def test_a_block_that_is_changed_meanwhile(
 
 
 async def test_several_at_once(database: Database, org_id: OrgId) -> None:
-    """While clicks come, and others are taken out, whoever merges keeps each of them once."""
+    """While clicks come, whoever merges keeps each of them once."""
     shipping = asyncio.create_task(ship_each(database, org_id, 60))
     while not shipping.done():
         await asyncio.gather(*(merge_small_blocks(database, org_id) for _ in range(3)))
     clicks = await shipping
     assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
-    merging = [merge_small_blocks(database, org_id) for _ in range(2)]
-    removed, *_ = await asyncio.gather(remove_clicks(database, org_id, {LINKS[1]}), *merging)
-    assert removed == 30
-    assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks[::2])
 
 
 async def test_what_is_being_restored_stays_as_it_is(database: Database, org_id: OrgId) -> None:

@@ -31,12 +31,6 @@ async def test_days_are_set(database: Database, organization: TestOrganization) 
         assert await click_days(database, organization.id) == days
 
 
-async def test_fewer_days_of_former_versions(database: Database, organization: TestOrganization) -> None:
-    """Windows of 30 days need single clicks: an organization that once set fewer keeps them as long."""
-    await database["organizations"].update_one({"_id": organization.id}, {"$set": {"click_days": 3}})
-    assert await click_days(database, organization.id) == FEWEST_CLICK_DAYS
-
-
 async def test_an_organization_that_does_not_exist(database: Database) -> None:
     """It is refused."""
     with pytest.raises(UnknownOrganization):

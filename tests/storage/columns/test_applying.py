@@ -11,19 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.app import Service
-from backend.domain.feed.facts import anew_fact
 from backend.domain.ids import LinkId
 from backend.domain.visitors import attribution
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.columns.loading import load
-from backend.storage.driver.mongo import Database, in_transaction
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import MOST_ENTRIES
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
-from backend.storage.outbox import entries
 from backend.storage.sales import leads
 from backend.storage.sales.batches import store_batches
-from backend.storage.visitors import events
 from tests.api.whole_links import Links
 from tests.domain.sales.shelf import START, arrived, batch
 from tests.facts.clicks import click, ship
@@ -143,22 +140,6 @@ async def test_a_purged_link(
     found = rows_in(columns)
     assert found == await rows_of(database, organization.id)
     assert (found["links"], found["visits"][0][3]) == ([], link_id)
-
-
-async def test_everything_anew(columns: DuckDBPyConnection, stage: Stage) -> None:
-    """Where somebody tells that too much has changed, everything is read anew."""
-    await stage.clear()
-    await ship(stage.database, [click(stage.org_id, LinkId("l"), START)])
-    await store_batches(stage.database, [batch(arrived("event", name="seen"))])
-    await catch_up(stage.database, stage.org_id, columns)
-    for name in (events.NAME, click_blocks.NAME):
-        await stage.database[name].delete_many({})
-    facts = {stage.org_id: [anew_fact()]}
-    await in_transaction(stage.database, lambda session: entries.note(stage.database, session, facts))
-    await catch_up(stage.database, stage.org_id, columns)
-    found = rows_in(columns)
-    assert (found["clicks"], found["records"]) == ([], [])
-    assert found == await rows_of(stage.database, stage.org_id)
 
 
 async def test_a_block_that_is_damaged(columns: DuckDBPyConnection, stage: Stage) -> None:

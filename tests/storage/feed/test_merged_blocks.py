@@ -18,7 +18,6 @@ from backend.storage.clicks.merges import merge_small_blocks
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import name_of, read_packed
 from backend.storage.feed.reading import read_feed
-from backend.storage.lifecycle.demo_clicks import remove_clicks
 from backend.storage.outbox.sequencer import place_waiting
 from tests.facts.clicks import click, ship
 from tests.fresh_database import fresh_database
@@ -88,18 +87,6 @@ async def test_a_merge_between_two_pages(database: Database, org_id: OrgId) -> N
     assert await merge_small_blocks(database, org_id) == 2
     behind = await read_feed(database, org_id, page.next_cursor, url_form=FORM)
     assert [*page.events, *behind.events] == before
-
-
-async def test_what_is_taken_out_of_a_merged_block(database: Database, org_id: OrgId) -> None:
-    """Where a demo's clicks leave a merged block, each of the others is still found under its block."""
-    await ship_some(database, org_id, [3, 1, 4], begin=0)
-    before = await read_all(database, org_id)
-    assert await merge_small_blocks(database, org_id) == 2
-    assert await remove_clicks(database, org_id, {LINKS[1]}) == 2
-    kept = [each.data for each in before if each.data["link_id"] != LINKS[1]]
-    assert [each.data for each in await read_all(database, org_id)] == kept
-    (block,) = await database[NAME].find({"org_id": org_id}).to_list(None)
-    assert sorted(part["clicks"] for part in block["parts"]) == [1, 2, 3]
 
 
 async def test_packed_clicks(database: Database, org_id: OrgId) -> None:

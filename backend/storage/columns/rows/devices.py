@@ -89,7 +89,7 @@ def _device(document: Document) -> Iterator[tuple[object, ...]]:
 
 def _visits(document: Document) -> Iterator[tuple[object, ...]]:
     """Its visits in the order in which domain/sales/histories numbers them: direct ones, then touches."""
-    direct = document.get("direct_visits") or ()
+    direct = document["direct_visits"]
     for number, each in enumerate(direct):
         known_at = each.get("received_at") or each["at"]
         yield number, False, milliseconds(each["at"]), milliseconds(known_at), *_NOTHING

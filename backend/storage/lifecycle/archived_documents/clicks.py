@@ -38,8 +38,6 @@ _BLOCK = DocumentFields(
         "parts": list_of(nested(_PART), MOST_CLICKS),
         "is_small": Flag().parse,
         "is_unreadable": Flag().parse,
-        # Of former versions, which nobody reads any more.
-        **dict.fromkeys(("folded", "counted_before"), Flag().parse),
         "expires_at": time,
     },
 )

@@ -13,7 +13,7 @@ from bson import Timestamp
 from backend.domain.clicks.block import MOST_CLICKS
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import ANEW, DEVICE, REREAD, SUMMARY, TAG
+from backend.domain.feed.facts import DEVICE, REREAD, SUMMARY, TAG
 from backend.domain.fields.rules import Flag
 from backend.domain.links.json_form import own_link_json
 from backend.domain.web.short_urls import ShortUrlForm
@@ -117,7 +117,6 @@ _LINKS = {
     EventType.LINK_CHANGED.value: _CHANGE,
     EventType.LINK_ARCHIVED.value: _CHANGE,
     TAG: _open({"tag_id": text, "name": or_none(text)}),
-    ANEW: _open({}),
 }
 _ENTRY = DocumentFields(
     {"stamp": _stamp, "facts": list_of(lambda _, value: value)},

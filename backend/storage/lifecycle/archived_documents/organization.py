@@ -9,7 +9,7 @@ from bson import ObjectId
 from backend.domain.accounts.api_keys import NAME_RULE as KEY_NAME_RULE
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.destination_rules import MOST_PATTERNS
-from backend.domain.accounts.organizations import NAME_RULE
+from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE
 from backend.domain.accounts.origins import parse_origin
 from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.errors import InvalidField
@@ -36,6 +36,12 @@ from backend.storage.schema.document_fields import (
 def _password_hash(name: str, value: object) -> object:
     if not isinstance(value, str) or not is_password_hash(value):
         raise InvalidField(name, "must be a hash by Argon2id, of no more work than ours")
+    return value
+
+
+def _click_days(name: str, value: object) -> object:
+    if type(value) is not int or not FEWEST_CLICK_DAYS <= value <= MOST_DAYS:
+        raise InvalidField(name, f"must be a number of days from {FEWEST_CLICK_DAYS}")
     return value
 
 
@@ -67,7 +73,7 @@ _ORGANIZATION = DocumentFields(
     {
         "subscription_until": or_none(time),
         "retention_days": or_none(days),
-        "click_days": or_none(days),
+        "click_days": or_none(_click_days),
         "device_cookie": Flag().parse,
         "erases_on_withdrawal": Flag().parse,
         "click_ids": Flag().parse,

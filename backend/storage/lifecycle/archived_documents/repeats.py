@@ -23,7 +23,7 @@ _MARK = DocumentFields({"at": time})
 _CALL = DocumentFields({"expires_at": time})
 _EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": time}
 _EARLIER_LINK = DocumentFields(
-    {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse}, {"link_id": Uuid().parse}
+    {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse, "link_id": Uuid().parse}
 )
 _EARLIER_ANSWER = DocumentFields(
     {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE))}

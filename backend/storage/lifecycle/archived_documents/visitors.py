@@ -88,8 +88,10 @@ _DEVICE = DocumentFields(
         "touches": list_of(_TOUCH),
         "click_ids": list_of(_MOMENT),
         "customers": list_of(_CUSTOMER),
+        "clocks": list_of(integer),
+        "direct_visits": list_of(_VISIT),
     },
-    {"clocks": list_of(integer), "direct_visits": list_of(_VISIT), "revision": integer, **_EXPIRES},
+    {"revision": integer, **_EXPIRES},
     is_open=True,
 )
 _IDENTITY = DocumentFields(
@@ -137,8 +139,8 @@ _CONVERSION = DocumentFields(
     is_open=True,
 )
 _INSTALL = DocumentFields(
-    {"platform": one_of(AppPlatform), "link_id": or_none(text), "at": time},
-    {"match": one_of(Match), **_EXPIRES},
+    {"platform": one_of(AppPlatform), "link_id": or_none(text), "match": one_of(Match), "at": time},
+    _EXPIRES,
     is_open=True,
 )
 

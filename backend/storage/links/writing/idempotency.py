@@ -43,14 +43,14 @@ class EarlierRequest:
     """What was carried out under a key, and the fingerprint of the request's body.
 
     `answer` is the body that was answered, with its status. Of a create-link request only the link is kept:
-    its domain, path and id (None where a former version made it).
+    its domain, path and id.
     """
 
     fingerprint: str
     answer: tuple[int, str] | None
     domain: str = ""
     path: str = ""
-    link_id: LinkId | None = None
+    link_id: LinkId = LinkId("")
 
 
 async def find_earlier_request(database: Database, org_id: OrgId, key: str) -> EarlierRequest | None:
@@ -60,7 +60,7 @@ async def find_earlier_request(database: Database, org_id: OrgId, key: str) -> E
         return None
     if "answer" in found:
         return EarlierRequest(found["fingerprint"], (found["status"], "".join(found["answer"])))
-    return EarlierRequest(found["fingerprint"], None, found["domain"], found["path"], found.get("link_id"))
+    return EarlierRequest(found["fingerprint"], None, found["domain"], found["path"], found["link_id"])
 
 
 async def find_used(database: Database, session: ClientSession | None, ids: Sequence[str]) -> list[str]:

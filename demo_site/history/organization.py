@@ -1,0 +1,45 @@
+"""The organization that the demo's history lives in: made with it, and deleted with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+
+from backend.domain.ids import OrgId
+from backend.storage.accounts.deleted_organizations import unfinished_deletions
+from backend.storage.accounts.organizations import (
+    create_organization,
+    find_organization_by_name,
+    set_subscription,
+)
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.organization_deletion import delete_organization
+from demo_site.demo_organization import SUBSCRIBED_UNTIL
+from demo_site.demo_user import let_see
+
+NAME = "Windrow (made-up history)"
+
+
+async def history_organization(database: Database, now: datetime) -> OrgId:
+    """The id of the organization, which is created if needed. The demo's user sees it first."""
+    found = await find_organization_by_name(database, NAME)
+    if found is None:
+        await delete_history(database, now)  # a deletion that was interrupted still has its domains
+        found = await create_organization(database, NAME, now)
+        await set_subscription(database, found.id, SUBSCRIBED_UNTIL)
+    await let_see(database, found.id)
+    return found.id
+
+
+async def delete_history(database: Database, now: datetime) -> Counter[str]:
+    """Delete the organization with its history, or go on with a deletion that was interrupted.
+
+    Returns how many documents of each collection that were. What is stored meanwhile, such as clicks, is
+    deleted by a running service.
+    """
+    found = await find_organization_by_name(database, NAME)
+    gone = [found.id] if found else [each.org_id for each in await unfinished_deletions(database)]
+    deleted: Counter[str] = Counter()
+    for org_id in gone:
+        deleted += await delete_organization(database, org_id, now)
+    return deleted
