@@ -153,6 +153,13 @@ def test_the_supervisor_imports_no_more_than_it_needs() -> None:
     assert {"quart", "motor", "pymongo", "backend.app"}.isdisjoint(loaded)
 
 
+def test_the_application_does_not_load_duckdb() -> None:
+    """A service that nobody asks for figures has no need of DuckDB, which takes 65 MB of memory."""
+    loaded = modules_after("backend.app")
+    assert {"quart", "backend.storage.analytics.client"} <= loaded
+    assert {"duckdb", "backend.storage.columns"}.isdisjoint(loaded)
+
+
 def test_short_commands_import_no_more_than_they_need() -> None:
     """Nearly all of their time is imports: they load the driver, and neither metrics nor all collections."""
     links = ("links.list_links", "links.show", "links.write", "links.archive", "links.hold", "links.reports")
