@@ -147,9 +147,8 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
         key = timed.device_key
         device = devices.get(key) if key else None
         for arrived, at in timed.calls:
-            # A device without a clock was stored by a version that did not note each time it was seen.
             touched_at = arrived.touches_at(at)
-            if key and device and touched_at and (touched_at <= device.last_seen_at or not device.clocks):
+            if key and device and touched_at and touched_at <= device.last_seen_at:
                 late[key] = min(late.get(key, touched_at), touched_at)
     return late
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -339,15 +339,3 @@ async def test_a_late_landing_takes_over_a_bounded_history(
     await visitor.result(check(ago=timedelta(hours=1), utm_source="ads"))
     events = await stored(database, "events", visitor)
     assert [event["touch"] is not None for event in events] == [True, True, True, False, False]
-
-
-async def test_a_device_of_an_older_version(visitor: Visitor, database: Database) -> None:
-    """A device that was stored without clocks takes a landing that is late as any other."""
-    await visitor.result(conversion())
-    await database["devices"].update_one(
-        {"device_id": visitor.device_id},
-        {"$unset": {"clocks": 1, "revision": 1}, "$set": {"last_seen_at": datetime(2020, 1, 1, tzinfo=UTC)}},
-    )
-    await visitor.result(check(ago=timedelta(minutes=1), utm_source="ads"))
-    (sale,) = await stored(database, "conversions", visitor)
-    assert sale["touch"]["utm"] == {"utm_source": "ads"}
