@@ -16,6 +16,7 @@ help: ## List the targets
 setup: $(STAMP) ## Create .venv and install the locked dependencies
 
 $(STAMP): pyproject.toml requirements.lock
+	@test -e $@ || deploy/system_packages.sh $(PYTHON)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Waylink needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
