@@ -18,7 +18,7 @@ from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import ChangeLink, LinkRequest
 from backend.domain.links.tags import PALETTE, Tag
-from backend.storage.accounts import domains
+from backend.storage.accounts import domains, origins
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import AlreadyShipped, LogHead, find_head
@@ -101,6 +101,7 @@ async def _make_links(
 ) -> list[Link]:
     for domain in DOMAINS:
         await domains.insert_domain(database, domain, org_id, now)
+    await origins.add_origin(database, shop.rstrip("/"), org_id, now)
     begin = (now.astimezone(UTC) - timedelta(days=days)).date()
     plans = planned_links(begin, most)
     tag_ids, new_tags = await _tags(database, org_id, plans, now)
