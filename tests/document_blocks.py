@@ -19,6 +19,8 @@ KINDS = SHELL | IN_A_BROWSER | {"json", "sql"}
 # By page and beginning: blocks that no test can run, each with its reason.
 NOT_RUN = {
     ("README.md", "$ make run "): "make test would run itself; tests/demo runs what make run starts",
+    ("README.md", "$ docker compose "): "Docker is not at hand in tests",
+    ("README.md", "$ python3 -m venv waylink-venv"): "tests/packaging runs the service from the package",
     ("docs/doctor.md", "$ waylink doctor"): "it shows what is said of an installation with faults",
     ("docs/first-party-proxy.md", "$ waylink doctor proxy "): "it needs a proxy: tests/proxy has some",
     ("docs/follow.md", "$ waylink follow --org $ORG --into postgres "): "tests/follow has a PostgreSQL",

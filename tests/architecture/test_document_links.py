@@ -30,3 +30,10 @@ def test_every_link_leads_somewhere(document: Path) -> None:
         target = (document.parent / name) if name else document
         assert target.exists(), f"{name} is not there"
         assert not anchor or anchor in anchors(target), f"{name} has no heading #{anchor}"
+
+
+def test_the_index_has_every_page() -> None:
+    """docs/README.md links to each page beside it."""
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    linked = {name for name, _ in LINK.findall((ROOT / "docs" / "README.md").read_text())}
+    assert pages - linked == set()
