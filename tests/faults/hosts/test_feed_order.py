@@ -197,13 +197,13 @@ class Disturbances:
 def disturb(members: ReplicaSet, running: dict[str, list[Child]], seconds: float) -> Disturbances:
     """Let go on, or kill, who has stopped before a commit, some at once and some late.
 
-    Now and then the primary is killed.
+    Now and then the primary is killed. It goes on beyond its time until each of it was done once.
     """
     done = Disturbances()
     end = time.monotonic() + seconds
     next_kill = time.monotonic() + seconds / 4
     late: dict[Child, float] = {}
-    while (now := time.monotonic()) < end or not done.primaries:
+    while (now := time.monotonic()) < end or done.is_idle:
         if now > next_kill:
             members.start_again(members.kill_primary())
             done.primaries += 1
