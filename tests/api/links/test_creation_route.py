@@ -103,10 +103,13 @@ async def test_a_fault_shows_no_internals(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database, path: str, log: io.StringIO
 ) -> None:
     """An organization that can't be read: the caller reads that the service failed, the log says where."""
-    wrong = {"$set": {"destination_rules": "secret@example.com"}}
-    await database[organizations.NAME].update_one({"_id": organization.id}, wrong)
+    stored, wrong = database[organizations.NAME], {"destination_rules": "secret@example.com"}
     headers = organization.headers | {"X-Request-Id": "trace-12345"}
-    answer = await client.post(path, json=link_body(organization), headers=headers)
+    await stored.update_one({"_id": organization.id}, {"$set": wrong})
+    try:
+        answer = await client.post(path, json=link_body(organization), headers=headers)
+    finally:  # other tests read all organizations
+        await stored.update_one({"_id": organization.id}, {"$unset": wrong})
     assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
     assert answer.headers["X-Request-Id"] == "trace-12345"
     lines = lines_of_requests(log)
