@@ -55,6 +55,14 @@ class ReportForm(StrEnum):
     PARQUET = "parquet"
 
 
+# The forms that are files.
+_FILES = {
+    ReportForm.CSV: RowFormat.CSV,
+    ReportForm.JSONL: RowFormat.NDJSON,
+    ReportForm.PARQUET: RowFormat.PARQUET,
+}
+
+
 def _names(of: type[StrEnum]) -> str:
     return ", ".join(of)
 
@@ -99,17 +107,18 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
 
     Notes on how things are counted are printed on stderr. FIELD= stands for what has no such field.
     """
-    if form == ReportForm.PARQUET and not as_json:
-        refuse_terminal()
-        _tell(run_on_database(_analytics_file, arguments)["notes"])
+    file = _FILES.get(ReportForm(form))
+    if file and not as_json:
+        if file is RowFormat.PARQUET:
+            refuse_terminal()
+        _tell(run_on_database(_analytics_file, arguments | {"form": file})["notes"])
         return
-    result = run_on_database(_analytics, arguments)
-    found: AnalyticsAnswer = result["answer"]
+    found: AnalyticsAnswer = run_on_database(_analytics, arguments)["answer"]
     rows = AnswerRows(found, load_settings().short_url_form)
     if as_json:
         click.echo(json.dumps(rows.whole()))
         return
-    click.echo(_printed(found, rows, ReportForm(form)), nl=False)
+    click.echo(_table(found, rows))
     _tell(found.notes)
 
 
@@ -124,10 +133,10 @@ async def _analytics(database: Database, org_id: OrgId, limit: int | None, **opt
 
 
 async def _analytics_file(
-    database: Database, org_id: OrgId, limit: int | None, **options: Any
+    database: Database, org_id: OrgId, limit: int | None, form: RowFormat, **options: Any
 ) -> CommandResult:
     async with _asked(database, org_id, limit, options) as (analytics, query):
-        question = QueryFile(query, load_settings().short_url_form, RowFormat.PARQUET, limit)
+        question = QueryFile(query, load_settings().short_url_form, form, limit)
         return {"notes": (await print_file(analytics, org_id, question)).notes}
 
 
@@ -161,14 +170,6 @@ def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, obj
     if limit is not None:
         given["limit"] = limit
     return given
-
-
-def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> str:
-    if form is ReportForm.CSV:
-        return rows.csv()
-    if form is ReportForm.JSONL:
-        return rows.lines_of_json()
-    return _table(found, rows) + "\n"
 
 
 def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:

@@ -13,13 +13,16 @@ from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink
 from backend.domain.analytics.query import MONEY, Field, Query
-from backend.domain.analytics.rows import AnswerRows
+from backend.domain.clicks.rows import RowFormat
 from backend.domain.ids import LinkId
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.latest_clicks import FirstDay
+from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.links.links import find_links
 from backend.web.current import resources
+from backend.web.file_answer import file_answer
+from backend.web.made_file import made_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,8 @@ async def chips_of(view: View, path: str) -> list[Chip]:
     return chips
 
 
-def csv_response(found: AnalyticsAnswer, name: str) -> Response:
-    """The answer's rows as a file of this name."""
-    written = AnswerRows(found, resources().short_url_form).csv()
-    response = Response(written, content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+async def csv_answer(query: Query, name: str) -> Response:
+    """All rows of the answer as a file of this name."""
+    question = QueryFile(query, resources().short_url_form, RowFormat.CSV)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return await file_answer(made_file(org_id(), question), RowFormat.CSV.media_type, headers)

@@ -14,7 +14,7 @@ from typing import Any
 
 from quart import Response, request, url_for
 
-from backend.dashboard.analytics.answers import ask, chips_of, csv_response, view_of_request
+from backend.dashboard.analytics.answers import ask, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import (
     LABELS,
     currencies_of,
@@ -195,7 +195,7 @@ async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
     found = await _read(await view_of_request(_CHOICES))
     query = found.choice.query(found.view, found.currencies)
-    return csv_response(await ask(query, is_whole=True), f"waylink-attribution-{found.choice.by}")
+    return await csv_answer(query, f"waylink-attribution-{found.choice.by}")
 
 
 async def _rows(found: _Found, cursor: str | None) -> AnalyticsAnswer:

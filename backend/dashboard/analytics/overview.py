@@ -15,7 +15,7 @@ from typing import Any
 
 from quart import Response, abort, request, url_for
 
-from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_response, view_of_request
+from backend.dashboard.analytics.answers import ask_all, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.news import what_is_new
 from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, table, table_query
@@ -105,7 +105,7 @@ async def home_csv() -> Response:
         query = table_query(view, fields[name], _MOST_ROWS)
     else:
         abort(404)
-    return csv_response(await ask(query, is_whole=True), f"waylink-{name}")
+    return await csv_answer(query, f"waylink-{name}")
 
 
 def _series_query(view: View) -> Query:

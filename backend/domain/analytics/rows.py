@@ -133,14 +133,6 @@ class AnswerRows:
         texts, numbers = self._cell_columns(some)
         return zip(*texts, *numbers, strict=True)
 
-    def csv(self) -> str:
-        """The answer's rows as a CSV file."""
-        return self.csv_heading() + self.csv_lines(self._some)
-
-    def lines_of_json(self) -> str:
-        """A line of JSON for each of the answer's rows."""
-        return self.json_lines(self._some)
-
     def csv_heading(self) -> str:
         """The first line of a CSV file."""
         return csv_line(self.headings())
@@ -157,10 +149,6 @@ class AnswerRows:
         return "".join([json.dumps(each, separators=(",", ":")) + "\n" for each in objects])
 
     @property
-    def _some(self) -> RowsOfAnswer:
-        return RowsOfAnswer.of(self._answer.rows, self._answer.links)
-
-    @property
     def _marks(self) -> list[str]:
         """The columns that tell rows apart: those that rows of such a query can have."""
         query = self._answer.query
@@ -171,9 +159,13 @@ class AnswerRows:
         if Field.LINK not in group:
             return {}
         known = self._answer.links if links is None else links
-        link = known.get(LinkId(row.group[group.index(Field.LINK)] or ""))
-        url = self._form.write(link.domain, link.path) if link else None
-        return dict(zip(_LINK_COLUMNS, (link.link_name if link else None, url), strict=True))
+        names = self._names_in(known, row.group[group.index(Field.LINK)])
+        return dict(zip(_LINK_COLUMNS, names, strict=True))
+
+    def _names_in(self, links: Links, value: str | None) -> tuple[Cell, Cell]:
+        """How people name the link with this id: by its name and short URL; None for one that is not there."""
+        link = links.get(LinkId(value or ""))
+        return (link.link_name, self._form.write(link.domain, link.path)) if link else (None, None)
 
     def _values_json(self, row: Row) -> Json:
         before = {"previous": _numbers(row.previous)} if row.previous is not None else {}
@@ -220,9 +212,7 @@ class AnswerRows:
         if Field.LINK not in group:
             return []
         ids = some.groups[group.index(Field.LINK)]
-        found = [some.links.get(LinkId(each or "")) for each in ids]
-        urls = [self._form.write(each.domain, each.path) if each else None for each in found]
-        return [[each.link_name if each else None for each in found], urls]
+        return list(zip(*(self._names_in(some.links, each) for each in ids), strict=True))
 
     def _numbers_of(self, values: ValueColumns) -> list[CellColumn]:
         columns: list[CellColumn] = []

@@ -17,13 +17,13 @@ from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.analytics.counts import has_subscription
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.made_file import made_file
 from backend.rest_api.routes.query_string import read_query, refusal_in_query
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
+from backend.web.made_file import made_file
 
 EXPORT_QUERY: dict[str, Rule[Any]] = {**PARAMETERS, "format": Word(RowFormat)}
 # Filters may name many links.
@@ -50,7 +50,7 @@ async def export_analytics() -> Response:
         query = parse_query(given, resources().clock())
         await _admit(query)
         question = QueryFile(query, resources().short_url_form, form)
-        return await file_answer(made_file(question), form.media_type, headers)
+        return await file_answer(made_file(caller().org_id, question), form.media_type, headers)
     except FieldError as error:
         raise refusal_in_query(error) from None
 

@@ -13,7 +13,6 @@ from backend.domain.links.json_form import exact_time_json
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.made_file import made_file
 from backend.rest_api.routes.query_string import query_refusal, read_query
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.click_file import ClicksFile
@@ -29,6 +28,7 @@ from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.links.links import find_link
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
+from backend.web.made_file import made_file
 
 # From when on no click has been deleted for its age; absent where clicks are kept without limit.
 SINCE_HEADER = "Waylink-Clicks-Since"
@@ -67,7 +67,7 @@ async def export_clicks() -> Response:
 
 async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
     question = ClicksFile(selection, resources().short_url_form)
-    answer = await file_answer(made_file(question), RowFormat.PARQUET.media_type, headers)
+    answer = await file_answer(made_file(caller().org_id, question), RowFormat.PARQUET.media_type, headers)
     # After that: by then, what can't be read is marked.
     known = resources()
     if missing := await count_missing(known.database, known.analytics, caller().org_id, selection):
