@@ -163,7 +163,7 @@ class AnswerRows:
         return dict(zip(_LINK_COLUMNS, names, strict=True))
 
     def _names_in(self, links: Links, value: str | None) -> tuple[Cell, Cell]:
-        """How people name the link with this id: by its name and short URL; None for one that is not there."""
+        """The name and the short URL of the link with this id; None where it is not there."""
         link = links.get(LinkId(value or ""))
         return (link.link_name, self._form.write(link.domain, link.path)) if link else (None, None)
 

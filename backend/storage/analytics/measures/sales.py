@@ -102,7 +102,7 @@ def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE {asked.sold} AS
-        WITH shares AS ({shares}), {earning} asked_links AS ({links})
+        WITH shares AS ({shares.text}), {earning} asked_links AS ({links})
         SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN asked_links AS links ON links.link = shares.link
         {_JOIN_EARNING if earning else ""} {times.join}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
@@ -18,7 +19,6 @@ from backend.storage.analytics.credit.tables import forget_credit
 
 # So many tellings' shares are kept for the next query. More would take much memory, and are found again.
 _MOST_KEPT = 200_000
-_KEPT = "SELECT * FROM shares_"
 # The click that earned a sale: of several in one millisecond always the same one, and one that counts where
 # one does. Clicks that were added up are none. What else is known of clicks is read of few of them.
 _EARNING = """
@@ -38,40 +38,43 @@ _EARNING = """
 _IN_PERIOD = "tellings.at >= $start AND tellings.at < $end"
 
 
-def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str], given: Given) -> str:
-    """A SELECT of the shares of the period's sales, as of `credited`, at least those of these kinds.
+class Shares(NamedTuple):
+    """A SELECT of shares, for the next statement. `digest` names what is kept of them, if it is kept."""
 
-    It is for the next statement.
-    """
+    text: str
+    digest: str | None = None
+
+
+def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str], given: Given) -> Shares:
+    """The shares of the period's sales, as of `credited`, at least those of these kinds."""
     rules, start, end = asked.query.rules, asked.start, asked.end
     has_customers = not PEOPLE.isdisjoint(asked.query.needed)
     counted = f"SELECT count(*) FROM tellings WHERE {_IN_PERIOD}"
     [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
     if not tellings:
-        return NO_SHARES
+        return Shares(NO_SHARES)
     if tellings > _MOST_KEPT:
-        return given.take(credited(connection, rules, start, end, kinds, has_customers=has_customers))
+        found = credited(connection, rules, start, end, kinds, has_customers=has_customers)
+        return Shares(given.take(found))
     # Queries of a page ask for conversions, and some of them for leads too.
     both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
-    digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()
-    name = f"shares_{digest[:16]}"
+    digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]
+    name = f"shares_{digest}"
     is_there = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $name"
     if not connection.execute(is_there, {"name": name}).fetchone():
         shares = credited(connection, rules, start, end, both, has_customers=has_customers)
         connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
         forget_credit(connection)
-    return f"SELECT * FROM {name}"
+    return Shares(f"SELECT * FROM {name}", digest)
 
 
-def earning_of(connection: DuckDBPyConnection, shares: str) -> str:
-    """A SELECT of the clicks that earned these shares, as of `shares_of`: by `link` and `clicked_at`.
+def earning_of(connection: DuckDBPyConnection, shares: Shares) -> str:
+    """A SELECT of the clicks that earned these shares, by `link` and `clicked_at`.
 
     It may name `shares`, which are these.
     """
-    if not shares.startswith(_KEPT):
+    if shares.digest is None:
         return _EARNING.format("shares")
-    digest = shares.removeprefix(_KEPT)
-    connection.execute(
-        f"CREATE TEMP TABLE IF NOT EXISTS earning_{digest} AS {_EARNING.format(f'shares_{digest}')}"
-    )
-    return f"SELECT * FROM earning_{digest}"
+    name, kept = f"earning_{shares.digest}", f"shares_{shares.digest}"
+    connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS {_EARNING.format(kept)}")
+    return f"SELECT * FROM {name}"
