@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import currencies_of, number
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
+from backend.domain.analytics.answer import Values
 from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.links.listing import LinkFilter
-from backend.storage.analytics.query_questions import CountByLink
+from backend.storage.analytics.query_questions import AskQuery, CountByLink
 from backend.storage.links.lists.listing import MOST_RANKED, matching_ids, sorted_by_values
 from backend.web.current import resources
 
@@ -34,32 +34,26 @@ class LinkFigures:
     course: Sequence[int] = ()
 
 
-async def currencies_shown(view: View) -> list[str]:
-    """The currencies that amounts are shown in, the main one first."""
-    return currencies_of(view, (await ask(view.query(Measure.REVENUE))).totals.values)
-
-
-async def figures_of(
-    view: View, ids: Iterable[LinkId], currencies: Sequence[str]
-) -> dict[LinkId, LinkFigures]:
-    """The figures of these links, amounts in these currencies."""
+async def figures_of(view: View, ids: Iterable[LinkId]) -> tuple[list[str], dict[LinkId, LinkFigures]]:
+    """The currencies that amounts are shown in, the main one first, and these links' figures in them."""
     wanted = frozenset(ids)
+    asked = [AskQuery(_revenue(view)), *([AskQuery(_query(view, wanted), is_whole=True)] if wanted else [])]
+    in_all, *by_link = await resources().analytics.ask_all(org_id(), asked)
+    currencies = currencies_of(view, in_all.totals.values)
     labels = view.period.spans(view.time_field).labels
     courses = {each: dict.fromkeys(labels, 0) for each in wanted}
     found = {each: LinkFigures() for each in wanted}
-    if wanted:
-        rows = await ask(_query(view, wanted), is_whole=True)
-        for row in rows.rows:
-            of, label = LinkId(row.group[0] or ""), row.group[1]
-            figures = found[of]
-            figures.clicks += count_of(row.values)
-            figures.conversions += count_of(row.values, Measure.CONVERSIONS)
-            for each in currencies:
-                figures.revenue[each] += Decimal(number(row.values[Measure.REVENUE], each) or 0)
-            courses[of][label] = count_of(row.values)
+    for row in (row for answer in by_link for row in answer.rows):
+        of, label = LinkId(row.group[0] or ""), row.group[1]
+        figures = found[of]
+        figures.clicks += count_of(row.values)
+        figures.conversions += count_of(row.values, Measure.CONVERSIONS)
+        for each in currencies:
+            figures.revenue[each] += Decimal(number(row.values[Measure.REVENUE], each) or 0)
+        courses[of][label] = count_of(row.values)
     for each, figures in found.items():
         figures.course = list(courses[each].values())
-    return found
+    return currencies, found
 
 
 def _query(view: View, wanted: frozenset[LinkId]) -> Query:
@@ -72,22 +66,37 @@ def _query(view: View, wanted: frozenset[LinkId]) -> Query:
     )
 
 
-async def rank(
-    view: View, wanted: LinkFilter, measure: Measure, currency: str, *, is_descending: bool
-) -> list[LinkId]:
-    """The ids of all links that match, sorted by what came of them. Raises TooManyToRank.
+@dataclass(frozen=True, slots=True)
+class CountedLinks:
+    """What came of all links, and the currencies of their revenue if it is known, the main one first."""
 
-    By revenue, this currency decides.
-    """
-    database = resources().database
-    ids = await matching_ids(database, org_id(), wanted, resources().clock(), MOST_RANKED)
-    counted = await resources().analytics.ask(org_id(), CountByLink(counts_of_links(view, measure)))
-    values = {link_id: number(each[measure], currency) or 0 for link_id, each in counted.items()}
-    return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
+    currencies: Sequence[str]
+    by_link: Mapping[LinkId, Values]
+
+    @classmethod
+    async def of(cls, view: View, *measures: Measure) -> CountedLinks:
+        """What these measures say of the view's period, in its currency if it has one."""
+        query = Query(
+            period=view.period,
+            measures=measures,
+            group_by=(Field.LINK,),
+            currency=view.currency,
+            now=view.now,
+        )
+        in_all = [AskQuery(_revenue(view))] if Measure.REVENUE in measures else []
+        by_link, *totals = await resources().analytics.ask_all(org_id(), [CountByLink(query), *in_all])
+        return cls([name for each in totals for name in currencies_of(view, each.totals.values)], by_link)
+
+    async def ranked(self, wanted: LinkFilter, measure: Measure, *, is_descending: bool) -> list[LinkId]:
+        """The ids of all links that match, sorted by a measure. Raises TooManyToRank.
+
+        By revenue, the main currency decides.
+        """
+        currency = next(iter(self.currencies), "")
+        ids = await matching_ids(resources().database, org_id(), wanted, resources().clock(), MOST_RANKED)
+        values = {link_id: number(each[measure], currency) or 0 for link_id, each in self.by_link.items()}
+        return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
 
 
-def counts_of_links(view: View, *measures: Measure) -> Query:
-    """The query for what came of all links in the view's period, in its currency if it has one."""
-    return Query(
-        period=view.period, measures=measures, group_by=(Field.LINK,), currency=view.currency, now=view.now
-    )
+def _revenue(view: View) -> Query:
+    return view.query(Measure.REVENUE)

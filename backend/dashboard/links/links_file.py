@@ -11,7 +11,7 @@ from quart import Response
 from backend.dashboard.analytics.figures import number
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
-from backend.dashboard.links.figures import MEASURES, counts_of_links, currencies_shown, rank
+from backend.dashboard.links.figures import MEASURES, CountedLinks
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.errors import InvalidField
@@ -20,7 +20,6 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.links.tags import Tag, tags_on
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.storage.analytics.query_questions import CountByLink
 from backend.storage.driver.mongo import Database, StorageError, is_too_slow
 from backend.storage.links.lists.listing import TooManyToRank, find_in_order, list_sorted, place_of
 from backend.storage.links.tags import find_tags_of
@@ -73,16 +72,11 @@ class _LinksFile:
     async def of(cls, asked: AskedLinks) -> _LinksFile:
         """Count what came of all links. Raises InvalidField and TooManyToRank if they are too many."""
         database, form, now = resources().database, resources().short_url_form, resources().clock()
-        currencies = await currencies_shown(asked.view)
-        question = CountByLink(counts_of_links(asked.view, *MEASURES))
-        counted = await resources().analytics.ask(org_id(), question)
+        counted = await CountedLinks.of(asked.view, *MEASURES)
         ids = None
         if asked.measure:
-            is_descending = asked.is_descending
-            ids = await rank(
-                asked.view, asked.wanted, asked.measure, currencies[0], is_descending=is_descending
-            )
-        return cls(database, org_id(), asked, form, now, currencies, counted, ids)
+            ids = await counted.ranked(asked.wanted, asked.measure, is_descending=asked.is_descending)
+        return cls(database, org_id(), asked, form, now, counted.currencies, counted.by_link, ids)
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """The lines of the file, many at a time."""

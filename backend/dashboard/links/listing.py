@@ -6,7 +6,7 @@ decide by it: which of them stay, which are disabled or archived, often many at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,8 +22,9 @@ from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.asked_links import COLUMNS, MADE_BY, STATES, AskedLinks, Column, read_asked_links
 from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
 from backend.dashboard.links.editing.own_link import short_url_of
-from backend.dashboard.links.figures import MEASURES, LinkFigures, currencies_shown, figures_of, rank
+from backend.dashboard.links.figures import MEASURES, CountedLinks, LinkFigures, figures_of
 from backend.domain.analytics.query import Measure
+from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
 from backend.domain.links.tags import Tag, tags_on
 from backend.storage.accounts.domains import list_domains
@@ -82,8 +83,8 @@ async def links() -> Response:
 
 async def _content(asked: AskedLinks) -> dict[str, Any]:
     paged = paging()
-    currencies = await currencies_shown(asked.view)
-    found = await _find(asked, paged, currencies[0])
+    found = await _find(asked, paged)
+    currencies, figures = await figures_of(asked.view, (link.id for link in found.links))
     path = url_for("dashboard.links")
     return {
         "path": path,
@@ -98,7 +99,7 @@ async def _content(asked: AskedLinks) -> dict[str, Any]:
         "tags": await list_tags(resources().database, org_id()),
         "chips": asked.chips(path),
         "found": found,
-        "rows": await _rows(asked, found.links, currencies),
+        "rows": await _rows(found.links, figures, currencies),
         "headings": {each.value: _heading(each, asked, path, currencies) for each in Column},
         "paging": paged.with_total(found.total),
         "currencies": currencies,
@@ -109,12 +110,12 @@ async def _content(asked: AskedLinks) -> dict[str, Any]:
     }
 
 
-async def _find(asked: AskedLinks, paged: Paging, currency: str) -> _Found:
+async def _find(asked: AskedLinks, paged: Paging) -> _Found:
     if asked.errors or not asked.can_match:
         return _Found()
     try:
         with deadline(_PATIENCE):
-            return await _find_sorted(asked, paged, currency)
+            return await _find_sorted(asked, paged)
     except TooManyToRank:
         return _Found(
             problem=f"These are more than {MOST_RANKED:,} links, which can't be sorted by what came of them. "
@@ -126,7 +127,7 @@ async def _find(asked: AskedLinks, paged: Paging, currency: str) -> _Found:
         return _Found(problem="That took too long. A longer text, a shorter period or filters take less.")
 
 
-async def _find_sorted(asked: AskedLinks, paged: Paging, currency: str) -> _Found:
+async def _find_sorted(asked: AskedLinks, paged: Paging) -> _Found:
     database, now = resources().database, resources().clock()
     if asked.link_sort:
         total = await count_matching(database, org_id(), asked.wanted, now)
@@ -135,13 +136,15 @@ async def _find_sorted(asked: AskedLinks, paged: Paging, currency: str) -> _Foun
         )
         return _Found(shown, total)
     assert asked.measure is not None  # a column is one of the two
-    ids = await rank(asked.view, asked.wanted, asked.measure, currency, is_descending=asked.is_descending)
+    counted = await CountedLinks.of(asked.view, asked.measure)
+    ids = await counted.ranked(asked.wanted, asked.measure, is_descending=asked.is_descending)
     shown_ids = ids[paged.skip : paged.skip + PAGE_SIZE]
     return _Found(await find_in_order(database, org_id(), shown_ids), len(ids))
 
 
-async def _rows(asked: AskedLinks, links: Sequence[Link], currencies: Sequence[str]) -> list[LinkRow]:
-    found = await figures_of(asked.view, (link.id for link in links), currencies)
+async def _rows(
+    links: Sequence[Link], figures: Mapping[LinkId, LinkFigures], currencies: Sequence[str]
+) -> list[LinkRow]:
     tags = await find_tags_of(resources().database, links)
     broken = await find_broken(resources().database, org_id(), [link.id for link in links])
     now = resources().clock()
@@ -151,8 +154,8 @@ async def _rows(asked: AskedLinks, links: Sequence[Link], currencies: Sequence[s
             short_url_of(link),
             link.state_at(now),
             tags_on(link.tag_ids, tags),
-            found[link.id],
-            _revenue(found[link.id], currencies),
+            figures[link.id],
+            _revenue(figures[link.id], currencies),
             link.id in broken,
         )
         for link in links
