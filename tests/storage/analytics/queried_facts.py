@@ -1,48 +1,19 @@
-"""A naive model of what queries of analytics count: all facts of an organization, looked at one by one."""
+"""An organization's facts as tests make them up, and how they are stored in columns."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
-from decimal import Decimal
 from fractions import Fraction
-from functools import partial
-from typing import Any
 
 import duckdb
 
-from backend.domain.analytics.period import WeekStart
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    LINK_FIELDS,
-    TIMES,
-    ByCurrency,
-    Field,
-    Filter,
-    Measure,
-    Not,
-    Prefix,
-    Query,
-)
+from backend.domain.analytics.query import Field
 from backend.domain.sales.credit_rules import Model
 from backend.storage.columns.tables.schema import TABLES
 
-Facts = dict[Field, str | None]
-# What a row is of, and its kind.
-Key = tuple[str | None, ...]
 DAY_MS = 86_400_000
-SUMS = {"EUR": 2, "JPY": 0}
 UTM = (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.TERM, Field.CONTENT)
-OF_CLICKS = tuple(each for each in Field if each in CLICK_FIELDS)
-NEEDED_FOR = {
-    "lead": {Measure.LEADS, Measure.CONTACTS},
-    "conversion": {
-        Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.CONTACTS, Measure.REVENUE, Measure.REFUNDS,
-    },
-    "event": {Measure.EVENTS},
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -127,16 +98,6 @@ class Install:
 
 
 @dataclass
-class Tally:
-    """What is counted in one place."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    parts: defaultdict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-    amounts: defaultdict[tuple[str, str], Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-    people: defaultdict[str, set[Any]] = field(default_factory=lambda: defaultdict(set))
-
-
-@dataclass
 class StoredFacts:
     """An organization's facts. `former` are visitors of days whose single clicks have expired."""
 
@@ -161,25 +122,6 @@ class StoredFacts:
         for record, sale in enumerate(self.sales):
             _insert_sale(connection, record, sale)
         return connection
-
-    def naive(
-        self, query: Query, labels: Callable[[int], str | None], start: int, end: int
-    ) -> tuple[dict[Key, Tally], Tally]:
-        """What is counted from `start` to `end` by group, and in all. `labels` names the time's part."""
-        count = _Counting(self, query, labels)
-        for click in self.clicks:
-            if start <= click.at < end:
-                count.click(click)
-        for former in self.former:
-            if start <= former[0] * DAY_MS + DAY_MS // 2 < end:
-                count.former_visitor(*former)
-        for sale in self.sales:
-            if start <= sale.at < end:
-                count.sale(sale)
-        for install in self.installs:
-            if start <= install.at < end:
-                count.install(install)
-        return count.rows, count.total
 
 
 def _link_row(link: StoredLink) -> dict[str, object]:
@@ -221,234 +163,3 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Ma
         places = ", ".join("?" for _ in rows[0])
         statement = f"INSERT INTO {table} ({columns}) VALUES ({places})"
         connection.executemany(statement, [list(each.values()) for each in rows])
-
-
-class _Counting:
-    """Adds up facts by the groups of a query."""
-
-    def __init__(self, facts: StoredFacts, query: Query, labels: Callable[[int], str | None]) -> None:
-        self._query = query
-        self._facts = facts
-        self._labels = labels
-        self._links = {each.number: each for each in facts.links}
-        self._has_links = not LINK_FIELDS.isdisjoint(query.group_by)
-        self._filters_links = not LINK_FIELDS.isdisjoint(query.filters)
-        self.rows: defaultdict[Key, Tally] = defaultdict(Tally)
-        self.total = Tally()
-
-    def click(self, click: StoredClick) -> None:
-        """Count a request."""
-        facts: Facts = {each: getattr(click, each) for each in OF_CLICKS}
-        measure = Measure.NOT_COUNTED if click.reason else Measure.CLICKS
-        places = list(self._places(click.at, facts, self._links[click.link]))
-        if measure in self._query.needed:
-            for each in places:
-                each().counts[measure] += click.weight
-        if Measure.VISITORS in self._query.needed and not click.reason and click.visitor is not None:
-            for each in places:
-                each().people["visitors"].add((click.at // DAY_MS, click.visitor))
-
-    def former_visitor(self, day: int, link: int, visitor: int) -> None:
-        """Count a visitor of whom only the day and the link are known."""
-        asked = {*self._query.group_by, *self._query.filters}
-        is_known_so = asked.isdisjoint(CLICK_FIELDS)
-        if Measure.VISITORS not in self._query.needed or not CLICK_FIELDS.isdisjoint(self._query.filters):
-            return
-        event = self._query.filters.get(Field.EVENT)
-        if Field.VARIANT in asked or (event is not None and not is_left(event, None)):
-            return
-        places = list(self._places(day * DAY_MS + DAY_MS // 2, {}, self._links[link], is_former=True))
-        is_in_rows = is_known_so and Field.HOUR not in asked
-        for each in places if is_in_rows else places[:1]:
-            each().people["visitors"].add((day, visitor))
-
-    def sale(self, sale: Sale) -> None:
-        """Count a lead, a conversion or an event."""
-        query = self._query
-        is_other = query.currency is not None and sale.currency not in {None, query.currency}
-        if NEEDED_FOR[sale.kind].isdisjoint(query.needed) or (sale.kind == "conversion" and is_other):
-            return
-        for part, touch in sale.shares(query.rules.model):
-            for place in self._places_of(sale, touch):
-                self._add(place(), sale, part, is_of_link=touch is not None and touch.link is not None)
-
-    def _places_of(self, sale: Sale, touch: Touch | None) -> Iterator[Callable[[], Tally]]:
-        facts: Facts = self._of_click(touch) | {
-            Field.VARIANT: touch.variant if touch else None,
-            Field.EVENT: sale.name,
-        }
-        link = self._links[touch.link] if touch and touch.link is not None else None
-        kind = "not_credited" if touch is None else None if not link or link.is_kept else "purged_links"
-        told: Facts = {name: touch.utm.get(name) if touch else None for name in UTM}
-        return self._places(sale.at, facts, link, told, kind)
-
-    @staticmethod
-    def _add(tally: Tally, sale: Sale, part: Fraction, *, is_of_link: bool) -> None:
-        tally.parts[f"{sale.kind}s"] += part
-        if sale.customer and sale.kind != "event":
-            tally.people["contacts"].add(sale.customer)
-        if sale.kind != "conversion":
-            return
-        if sale.customer:
-            tally.people["customers"].add(sale.customer)
-        tally.parts["of_links"] += part * is_of_link
-        if sale.currency:
-            tally.amounts["conversions", sale.currency] += part
-            unit = part / 10 ** (sale.digits or 0)
-            tally.amounts["revenue", sale.currency] += unit * (sale.amount or 0)
-            tally.amounts["refunds", sale.currency] += unit * sale.refunded
-            tally.amounts["of_links", sale.currency] += unit * (sale.amount or 0) * is_of_link
-
-    def install(self, install: Install) -> None:
-        """Count an install."""
-        if Measure.INSTALLS not in self._query.needed:
-            return
-        link = self._links[install.link] if install.link is not None else None
-        kind = "not_credited" if link is None else None if link.is_kept else "purged_links"
-        for place in self._places(install.at, dict.fromkeys(OF_CLICKS), link, {}, kind):
-            place().counts[Measure.INSTALLS] += 1
-
-    def _of_click(self, touch: Touch | None) -> Facts:
-        """What the click was that led to a visit."""
-        for each in self._facts.clicks:
-            if touch and (each.at, each.link, each.weight) == (touch.click_at, touch.link, 1):
-                return {name: getattr(each, name) for name in OF_CLICKS}
-        return dict.fromkeys(OF_CLICKS)
-
-    def _places(
-        self,
-        at: int,
-        facts: Facts,
-        link: StoredLink | None,
-        told: Mapping[Field, str | None] | None = None,
-        kind: str | None = None,
-        *,
-        is_former: bool = False,
-    ) -> Iterator[Callable[[], Tally]]:
-        """Where something counts: first the totals, then its rows."""
-        query = self._query
-        if Field.VARIANT in {*query.group_by, *query.filters} and facts.get(Field.VARIANT) is None:
-            return
-        if kind and self._filters_links:
-            return
-        of_links: list[Facts] = [dict.fromkeys(LINK_FIELDS) | dict(told or {})]
-        is_gone = link is not None and not link.is_kept
-        if link and link.is_kept:
-            of_links = [self._of_link(link) | {Field.TAG: tag} for tag in self._tags_of(link.tag_ids)]
-        elif kind or is_gone:
-            of_links = [dict.fromkeys(LINK_FIELDS)]
-        elif not self._tags_of(()):
-            of_links = []
-        if is_gone and self._filters_links:
-            return
-        all_facts = [each | dict(facts) for each in of_links]
-        left = [each for each in all_facts if self._is_left(each, is_former=is_former)]
-        if not left:
-            return
-        yield lambda: self.total
-        if is_gone and self._has_links and not kind:
-            return  # clicks of links that were deleted for good
-        label = self._labels(at) if query.time_field else None
-        if query.time_field and label is None:
-            return
-        groups = {
-            tuple(label if name in TIMES else each.get(name) for name in query.group_by)
-            + ((kind,) if kind and self._has_links else ())
-            for each in left
-        }
-        for group in groups:
-            yield partial(self.rows.__getitem__, group)
-
-    def _of_link(self, link: StoredLink) -> Facts:
-        facts: Facts = {name: link.utm.get(name) for name in UTM}
-        return facts | {Field.LINK: link.id, Field.DOMAIN: link.domain}
-
-    def _tags_of(self, ids: Iterable[str]) -> list[str | None]:
-        """The tags of the rows of a link with these."""
-        names: list[str | None] = [self._facts.tags[each] for each in ids if each in self._facts.tags]
-        chosen = self._query.filters.get(Field.TAG)
-        if chosen is None:
-            return names or [None]
-        left = [each for each in names or [None] if is_left(chosen, each and each.lower())]
-        return left if len(left) == len(names or [None]) or not isinstance(chosen, Not) else []
-
-    def _is_left(self, facts: Facts, *, is_former: bool) -> bool:
-        return all(
-            is_left(chosen, facts.get(name))
-            for name, chosen in self._query.filters.items()
-            if name is not Field.TAG and not (is_former and name not in LINK_FIELDS)
-        )
-
-
-def is_left(chosen: Filter, value: str | None) -> bool:
-    """Whether a filter leaves this value."""
-    match chosen:
-        case Prefix(text):
-            return value is not None and value.startswith(text)
-        case Not(values):
-            return value not in values
-    return value in chosen
-
-
-def label_of(query: Query, zone: tzinfo) -> Callable[[int], str | None]:
-    """Names the parts of the time by the zone's calendar."""
-
-    def label(at: int) -> str | None:
-        local = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone)
-        day = local.date()
-        of_week = day.weekday() if query.period.week_starts is WeekStart.MONDAY else day.isoweekday() % 7
-        labels = {
-            Field.DAY: f"{day}",
-            Field.WEEK: f"{day - timedelta(days=of_week)}",
-            Field.MONTH: f"{day:%Y-%m}",
-            Field.HOUR: local.replace(minute=0, second=0, microsecond=0).isoformat(timespec="minutes"),
-        }
-        return labels[Field(query.time_field)] if query.time_field else None
-
-    return label
-
-
-def values_shown(tally: Tally, query: Query) -> dict[str, object]:
-    """All that a row shows."""
-    found = {str(each): shown(tally, each, query.currency) for each in query.measures}
-    if Measure.CONVERSIONS in query.measures and not query.currency:
-        counts = {of: part for (what, of), part in tally.amounts.items() if what == "conversions" and part}
-        found[ByCurrency.CONVERSIONS] = {of: float(rounded(each, 6)) for of, each in counts.items()}
-    return found
-
-
-def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
-    """A measure as a row shows it: rounded once."""
-    clicks = tally.counts[Measure.CLICKS]
-    match measure:
-        case Measure.CLICKS | Measure.NOT_COUNTED | Measure.INSTALLS:
-            return tally.counts[measure]
-        case Measure.VISITORS | Measure.CUSTOMERS | Measure.CONTACTS:
-            return len(tally.people[measure])
-        case Measure.LEADS | Measure.CONVERSIONS | Measure.EVENTS:
-            return float(rounded(tally.parts[measure], 6))
-        case Measure.CONVERSION_RATE:
-            return float(rounded(tally.parts["of_links"] / clicks, 6)) if clicks else None
-        case Measure.REVENUE_PER_CLICK:
-            return _amounts(tally, "of_links", currency, clicks, 4) if clicks else None
-        case Measure.NET_REVENUE:
-            for (what, of), amount in list(tally.amounts.items()):
-                if what == "revenue":
-                    tally.amounts["net_revenue", of] = amount - tally.amounts["refunds", of]
-    return _amounts(tally, measure, currency)
-
-
-def _amounts(tally: Tally, name: str, currency: str | None, by: int = 1, more: int = 0) -> object:
-    found = {
-        of: rounded(amount / by, SUMS[of] + more)
-        for (what, of), amount in tally.amounts.items()
-        if what == name
-    }
-    if currency:
-        return found.get(currency, rounded(Fraction(), SUMS[currency] + more))
-    return {of: each for of, each in found.items() if each}
-
-
-def rounded(number: Fraction, digits: int) -> Decimal:
-    """With so many decimals, a half to the even digit."""
-    return Decimal(round(number * 10**digits)).scaleb(-digits)

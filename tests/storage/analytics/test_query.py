@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.query import Field, Query
 from backend.storage.analytics.answers.query import answer_query, stream_query
-from tests.storage.analytics.queried_facts import Key, StoredFacts, Tally, label_of, shown, values_shown
+from tests.storage.analytics.naive_counts import Key, Tally, count_naively, label_of, shown, values_shown
+from tests.storage.analytics.queried_facts import StoredFacts
 from tests.storage.analytics.random_facts import histories, ms, queries
 
 
@@ -33,8 +34,8 @@ def expected_rows(
 ) -> tuple[dict[Key, tuple[Tally, Tally]], tuple[Tally, Tally], dict[Key, tuple[Tally, Tally]]]:
     """Now and before: of each row, of all; what is there now."""
     spans = query.period.spans(query.time_field)
-    now, total = facts.naive(
-        query, label_of(query, query.period.zone), ms(query.period.start), ms(query.period.end)
+    now, total = count_naively(
+        facts, query, label_of(query, query.period.zone), ms(query.period.start), ms(query.period.end)
     )
     before: dict[Key, Tally] = {}
     total_before = Tally()
@@ -46,7 +47,7 @@ def expected_rows(
             span = others.at(at // 900_000)
             return span.label if span else None
 
-        before, total_before = facts.naive(query, label, ms(compared.start), ms(compared.end))
+        before, total_before = count_naively(facts, query, label, ms(compared.start), ms(compared.end))
     keys = {*now, *before}
     if query.time_field and len(query.group_by) == 1:
         keys |= {(each,) for each in spans.labels}
