@@ -93,20 +93,20 @@ async def test_a_page_may_span_any_time(server: ChdbServer) -> None:
 
 async def test_an_erased_person_is_gone(server: ChdbServer) -> None:
     """Rows that name the person go, with the refunds of their sales; others stay, and nobody is named."""
-    ada, bob = conversion(customer_id="ada'\\"), conversion(customer_id="bob")
+    ann, bob = conversion(customer_id="ann'\\"), conversion(customer_id="bob")
     shared = [event(EventType.LEAD, AT + timedelta(hours=hour), device_id="tablet") for hour in range(3)]
     known = event(EventType.IDENTIFY, customer_id="x", emails_sha256=["hash"])
     refunded = refund(bob)
     time = {"from": (AT + timedelta(hours=1)).isoformat(), "to": (AT + timedelta(hours=2)).isoformat()}
     open_time = {"from": None, "to": (AT + timedelta(minutes=1)).isoformat()}
     gone = erased(
-        customers=["ada'\\"],
+        customers=["ann'\\"],
         emails_sha256=["hash"],
         shared_devices=[{"device_id": "tablet", "times": [time, open_time]}],
     )
-    await written(server, [ada, bob, refund(ada), refunded, *shared, known], [gone])
+    await written(server, [ann, bob, refund(ann), refunded, *shared, known], [gone])
     assert set(ids(server)) == {each.id for each in (bob, refunded, shared[2], gone)}
-    assert "ada" not in str(rows(server, "SELECT * FROM waylink_events"))
+    assert "ann" not in str(rows(server, "SELECT * FROM waylink_events"))
 
 
 async def test_what_it_refuses(server: ChdbServer) -> None:

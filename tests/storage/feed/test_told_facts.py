@@ -51,7 +51,8 @@ async def test_calls_of_a_browser(visitor: Visitor, database: Database) -> None:
     sale = conversion(transaction_id="t-1", product_id="kite", customer_id="ada")
     own = call("event", name="viewed", metadata={"price": 1.5})
     identified = call("identify", customer_id="ada", name="Ada", email_sha256=EMAIL, phone_sha256="b" * 64)
-    await visitor.results(check(utm_source="news", gclid="g-1"), identified, lead, sale, own)
+    visit = check(utm_source="news", gclid="g-1", ago=timedelta(seconds=1))
+    await visitor.results(visit, identified, lead, sale, own)
     assert (await visitor.result(lead))["status"] == "duplicate"
     events = await read_all(database, visitor.organization.id)
     assert said(events, "told_by", "told_again", "id") == [
