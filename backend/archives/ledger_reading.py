@@ -10,7 +10,7 @@ from datetime import date
 from backend.archives.archive_file import Entry
 from backend.domain.clicks.block import DAY_MS, Columns, UnreadableBlock, contents, moment, unpack
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.ledger.books import Books, FoundBlock
+from backend.domain.ledger.books import Books, ShownBlock
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.mongo import Document
 from backend.storage.ledger import statements
@@ -63,9 +63,9 @@ def _read_block(ledger: ArchivedLedger, document: Document) -> None:
     if min(sizes) < 1 or sum(sizes) != len(columns.at):
         raise ValueError("its parts do not have as many clicks as it has")
     for part, content in zip(parts, contents(ledger.org_id, columns, sizes), strict=True):
-        if part.id in ledger.books.found:
+        if part.id in ledger.books.blocks:
             raise ValueError(f"the block {part.id} is there twice")
-        ledger.books.found[part.id] = FoundBlock(part.clicks, content)
+        ledger.books.blocks[part.id] = ShownBlock(part.clicks, content)
     _count(ledger, columns)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from backend.archives.archive_file import Header, check_whole, read_entries, read_header
 from backend.archives.ledger_reading import ArchivedLedger, read_ledger
 from backend.domain.ids import LinkId
-from backend.domain.ledger.books import Checked, SignedStatement, check_books
+from backend.domain.ledger.books import CheckResult, SignedStatement, check_books
 from backend.domain.ledger.discrepancies import DiscrepancyKind
 from backend.domain.ledger.statements import Statement
 from backend.storage.ledger.ed25519 import is_signed
@@ -32,7 +32,7 @@ class Verification:
     """An archive's header, what the check of its ledger found, its statements by day, and what links have."""
 
     header: Header
-    checked: Checked
+    checked: CheckResult
     statements: Sequence[SignedStatement]
     links: Sequence[LinkTotal]
 
@@ -63,7 +63,7 @@ def verify_archive(
 
     checked = check_books(ledger.books, is_signed, has_expired=has_expired, keys=keys, kept=kept)
     for where, details in ledger.malformed:
-        checked.tell(DiscrepancyKind.MALFORMED, where, details)
+        checked.report(DiscrepancyKind.MALFORMED, where, details)
     ordered = sorted(ledger.books.statements, key=lambda each: each.statement.day)
     return Verification(header, checked, ordered, _links(ledger, first, last))
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# So many errors of a request are told: more than any request has fields.
-MOST_TOLD = 50
+# The most errors of a request that are listed: more than any request has fields.
+MOST_ERRORS = 50
 
 
 class OperatorError(Exception):
@@ -31,11 +31,11 @@ class FieldError(RequestError):
         self.others: tuple[FieldError, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickles keep: an error that goes to another process arrives as it is."""
-        return _again, (type(self), self.args, self.__dict__)
+        """How the error is pickled, so that it arrives in another process with all its attributes."""
+        return _unpickled, (type(self), self.args, self.__dict__)
 
 
-def _again(kind: type[FieldError], args: tuple[Any, ...], state: dict[str, Any]) -> FieldError:
+def _unpickled(kind: type[FieldError], args: tuple[Any, ...], state: dict[str, Any]) -> FieldError:
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(state)
@@ -54,8 +54,8 @@ class InvalidField(FieldError):
 
 
 @contextmanager
-def noted(errors: list[FieldError]) -> Iterator[None]:
-    """Add the error that ends the block, if one does, to `errors`; what follows it can then be looked at."""
+def collect_errors(errors: list[FieldError]) -> Iterator[None]:
+    """Add a FieldError that the block raises to `errors`, and go on after the block."""
     try:
         yield
     except FieldError as error:
@@ -63,10 +63,10 @@ def noted(errors: list[FieldError]) -> Iterator[None]:
 
 
 def raise_all(errors: Sequence[FieldError]) -> None:
-    """Raise the first of these errors, with all the others in it; nothing where there are none."""
+    """Raise the first of these errors, with the others in its `others`. Returns if there are none."""
     if errors:
-        first, *others = (each for error in errors for each in (error, *error.others))
-        first.others = tuple(others[: MOST_TOLD - 1])
+        first, *others = (inner for error in errors for inner in (error, *error.others))
+        first.others = tuple(others[: MOST_ERRORS - 1])
         raise first
 
 

@@ -13,8 +13,8 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any
 
+from backend.domain.feed.data_schemas import DATA_SCHEMAS
 from backend.domain.feed.events import EventType
-from backend.domain.feed.shapes import SHAPES
 from backend.domain.fields.rules import Schema
 from backend.domain.links.links import UTM_FIELDS
 
@@ -47,7 +47,7 @@ _SHAPES: Mapping[EventType, Schema] = {
     EventType.LINK_CREATED: _LINK,
     EventType.LINK_CHANGED: _LINK,
     EventType.LINK_ARCHIVED: {"properties": _LINK["properties"] | {"purged": {"type": "boolean"}}},
-    **SHAPES,
+    **DATA_SCHEMAS,
 }
 
 

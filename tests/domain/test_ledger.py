@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from backend.domain.clicks.block import block_of, contents, merged, unpack
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.ledger.books import Books, FoundBlock, SignedStatement, check_books
+from backend.domain.ledger.books import Books, ShownBlock, SignedStatement, check_books
 from backend.domain.ledger.discrepancies import DiscrepancyKind
 from backend.domain.ledger.merkle import root_of
 from backend.domain.ledger.receipts import Receipt
@@ -101,7 +101,7 @@ def books_of(parts: Sequence[list[Click]]) -> Books:
         )
         heads[log] = receipt.hash(ORG)
         books.placed[number + 1] = [receipt]
-        books.found[receipt.block] = FoundBlock(block.clicks, block.content)
+        books.blocks[receipt.block] = ShownBlock(block.clicks, block.content)
     for start in range(1, len(parts) - 1, 3):
         books.statements.append(signed(books, start, start + 2))
     return books
@@ -136,19 +136,19 @@ def kinds(books: Books, **options: object) -> set[DiscrepancyKind]:
 def without(books: Books, place: int, _: Books) -> None:
     """A block is taken out with its receipt."""
     (receipt,) = books.placed.pop(place)
-    del books.found[receipt.block]
+    del books.blocks[receipt.block]
 
 
 def without_clicks(books: Books, place: int, _: Books) -> None:
     """A block is taken out, and its receipt stays."""
-    del books.found[books.placed[place][0].block]
+    del books.blocks[books.placed[place][0].block]
 
 
 def put_in(books: Books, place: int, _: Books) -> None:
     """A block is put in, with a receipt that fits to the chain."""
-    found = next(iter(books.found.values()))
+    found = next(iter(books.blocks.values()))
     receipt = Receipt("new/0/2026-05-06", found.clicks, found.content.counted, found.content.sha256, None)
-    books.found[receipt.block] = found
+    books.blocks[receipt.block] = found
     books.placed[place].append(receipt)
 
 
@@ -156,7 +156,7 @@ def changed(books: Books, place: int, _: Books) -> None:
     """Another click is in a block, and its receipt says so."""
     receipt = books.placed[place][0]
     block = block_of(ORG, [click(ORG, LinkId("another"), DAY)])
-    books.found[receipt.block] = FoundBlock(block.clicks, block.content)
+    books.blocks[receipt.block] = ShownBlock(block.clicks, block.content)
     books.placed[place] = [
         replace(receipt, clicks=1, counted=block.content.counted, content=block.content.sha256)
     ]
@@ -239,7 +239,7 @@ def test_books_that_are_made_anew() -> None:
 def test_what_has_expired_is_told_apart() -> None:
     """Clicks that expired are no finding, nor receipts that went with them: their numbers are signed."""
     books = books_of([[click(ORG, LINKS[0], DAY + timedelta(seconds=n))] for n in range(8)])
-    books.found.clear()
+    books.blocks.clear()
     checked = check_books(books, is_signed, has_expired=lambda _: True)
     assert (checked.findings, checked.expired.clicks, checked.unsigned.clicks) == ([], 8, 2)
     del books.placed[1], books.placed[2], books.placed[3], books.placed[4]

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import jsonschema_rs
 
 from backend.domain.feed.cursor import START
+from backend.domain.feed.data_schemas import DATA_SCHEMAS
 from backend.domain.feed.events import Event, EventType
-from backend.domain.feed.shapes import SHAPES
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, Document
@@ -31,7 +31,7 @@ async def read_all(
     page = await read_feed(database, org_id, START, url_form=ShortUrlForm(), types=types)
     assert not page.has_more
     for each in page.events:
-        if shape := SHAPES.get(each.type):
+        if shape := DATA_SCHEMAS.get(each.type):
             check_shape(shape, each)
     return list(page.events)
 

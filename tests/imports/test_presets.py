@@ -134,7 +134,7 @@ async def test_limits_are_taken_over(
     """Ends, limits of clicks (without those that were counted there) and passwords hold here as well."""
     links = await imported(database, organization, read(tmp_path, name, content, {}, organization.domain))
     limits = links["spring"].limits
-    assert {key: value for key, value in limits.given.items() if key != "password_hash"} == given
+    assert {key: value for key, value in limits.by_name.items() if key != "password_hash"} == given
     assert await is_password("sesame", limits.password_hash) is (name == "dub")
 
 

@@ -11,7 +11,7 @@ from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import FORMS, TYPES, ShownWebhook, batch_words
-from backend.domain.errors import FieldError, InvalidField, noted
+from backend.domain.errors import FieldError, InvalidField, collect_errors
 from backend.domain.fields.rules import is_uuid, parse_fields
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import parse_short_url
@@ -70,10 +70,10 @@ async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, A
     }
     rules = endpoint_rules(allows_loopback=resources().settings.allows_loopback_receivers)
     parsed = parse_fields(rules, given, errors)
-    with noted(errors):
+    with collect_errors(errors):
         lines = [line.strip() for line in fields["links"].split("\n") if line.strip()]
         parsed["link_ids"] = rules["link_ids"].parse("link_ids", [await _link(line) for line in lines])
-    with noted(errors):
+    with collect_errors(errors):
         parsed = await with_tag_ids(resources().database, org_id(), parsed)
     add_problems(errors, problems)
     return parsed

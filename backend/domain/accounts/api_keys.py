@@ -34,8 +34,8 @@ _PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_w
 class ApiKey:
     """A key as it is stored: its hash, and details that help its owner to recognize it.
 
-    `name` says what it is for; if it has one. `last_used_at` is exact to the day. None: not used since uses
-    are recorded.
+    `name` says what the key is for, if it has a name. `last_used_at` is exact to the day; it is None if no
+    use was noted yet.
     """
 
     id: KeyId

@@ -63,8 +63,8 @@ class AndroidApp:
 
     def __post_init__(self) -> None:
         _check(PACKAGE, self.package, _PACKAGE, "names separated by dots, such as com.shop.app")
-        for each in self.fingerprints:
-            _check(FINGERPRINT, each, _FINGERPRINT, "SHA-256: 32 pairs of hex digits, with colons")
+        for fingerprint in self.fingerprints:
+            _check(FINGERPRINT, fingerprint, _FINGERPRINT, "SHA-256: 32 pairs of hex digits, with colons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _ios(team_id: str, bundle_id: str, app_store_id: str) -> IosApp | None:
 
 
 def _android(package: str, fingerprints: Iterable[str]) -> AndroidApp | None:
-    signed = tuple(each.upper() for each in fingerprints)
+    signed = tuple(fingerprint.upper() for fingerprint in fingerprints)
     if package:
         return AndroidApp(package, signed)
     if signed:

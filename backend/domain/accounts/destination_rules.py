@@ -16,7 +16,8 @@ MOST_PATTERNS = 200
 class DestinationRules:
     """An organization's patterns of addresses, each as AddressPattern stores it.
 
-    Where some are `allowed`, its links lead nowhere else; to `refused` ones they lead never.
+    If there are `allowed` patterns, its links lead only to addresses that fit one of them. They never lead
+    to an address that fits a `refused` pattern.
     """
 
     allowed: tuple[str, ...] = ()
@@ -24,7 +25,7 @@ class DestinationRules:
 
 
 class PatternList:
-    """A list of patterns of addresses; one that is there twice counts once."""
+    """The rule for a list of patterns of addresses. A pattern that is there twice is kept once."""
 
     _PATTERN = AddressPattern()
 
@@ -33,7 +34,7 @@ class PatternList:
         if not isinstance(value, list):
             raise InvalidField(field, "must be a list of addresses")
         places = enumerate(value)
-        parsed = dict.fromkeys(self._PATTERN.parse(f"{field}[{place}]", each) for place, each in places)
+        parsed = dict.fromkeys(self._PATTERN.parse(f"{field}[{place}]", pattern) for place, pattern in places)
         if len(parsed) > MOST_PATTERNS:
             raise InvalidField(field, f"must have at most {MOST_PATTERNS} patterns")
         return tuple(parsed)
@@ -43,7 +44,7 @@ class PatternList:
         return {"type": "array", "items": self._PATTERN.schema()}
 
 
-def parse_rules(given: Mapping[str, Iterable[object]]) -> DestinationRules:
+def parse_rules(lists: Mapping[str, Iterable[object]]) -> DestinationRules:
     """The rules in lists of patterns called `allowed` and `refused`. Raises InvalidField."""
-    allowed, refused = (PatternList().parse(name, [*given.get(name, ())]) for name in ("allowed", "refused"))
+    allowed, refused = (PatternList().parse(name, [*lists.get(name, ())]) for name in ("allowed", "refused"))
     return DestinationRules(allowed, refused)

@@ -42,6 +42,9 @@ def form_token(token: str) -> str:
     return hmac.new(token.encode("utf-8", "surrogatepass"), b"waylink form", hashlib.sha256).hexdigest()
 
 
-def is_form_token(given: str, token: str) -> bool:
-    """Whether `given`, sent with a form, belongs to this session. Takes the same time for every value."""
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), form_token(token).encode())
+def is_form_token(sent_token: str, token: str) -> bool:
+    """Whether `sent_token`, which came with a form, belongs to the session of this token.
+
+    Takes the same time for every value.
+    """
+    return hmac.compare_digest(sent_token.encode("utf-8", "surrogatepass"), form_token(token).encode())

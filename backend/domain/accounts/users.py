@@ -57,8 +57,8 @@ def normalize_email(text: str) -> str:
 
 def is_password_hash(text: str) -> bool:
     """Whether the text is an encoded Argon2id hash that costs about as much to check as the service's own."""
-    found = _PASSWORD_HASH.fullmatch(text)
-    return found is not None and all(1 <= int(found[name]) <= most for name, most in _MOST_WORK.items())
+    match = _PASSWORD_HASH.fullmatch(text)
+    return match is not None and all(1 <= int(match[name]) <= most for name, most in _MOST_WORK.items())
 
 
 def check_password(password: str) -> None:

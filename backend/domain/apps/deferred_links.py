@@ -77,10 +77,10 @@ def app_of_open(all_apps: Iterable[Apps], platform: AppPlatform, named: str | No
     exactly one on the platform. None if the app is not the organization's or can't be told: it must not get
     the click of another app.
     """
-    known = {app_id for apps in all_apps if (app_id := app_id_on(apps, platform))}
+    app_ids = {app_id for apps in all_apps if (app_id := app_id_on(apps, platform))}
     if named:
-        return named if named in known else None
-    return known.pop() if len(known) == 1 else None
+        return named if named in app_ids else None
+    return app_ids.pop() if len(app_ids) == 1 else None
 
 
 def only_candidate(candidates: Sequence[Candidate]) -> Candidate | None:

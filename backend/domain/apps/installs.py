@@ -49,7 +49,7 @@ LINK_ID_PARAMETER = "cl_link_id"
 class AppOpen:
     """A report that an app was opened, with what the app knows of the link that led there.
 
-    `link_text` is given as the link's id, and not checked: `own_link_id` is.
+    `link_text` is the link's id as the app sent it; `own_link_id` is that id once it is checked.
     """
 
     platform: AppPlatform
@@ -93,10 +93,10 @@ def parse_open(body: Mapping[str, object]) -> AppOpen:
     Unknown fields are left out, so that newer apps can talk to an older service. Raises MissingField or
     InvalidField, with the errors of all fields.
     """
-    given = {name: each for name, each in body.items() if each is not None}
-    errors: list[FieldError] = [MissingField(name) for name in OPEN_REQUIRED if name not in given]
-    given = {name: each for name, each in given.items() if each != "" or name not in OPEN_OPTIONAL}
-    parsed = parse_fields(OPEN_REQUIRED | OPEN_OPTIONAL, given, errors)
+    fields = {name: value for name, value in body.items() if value is not None}
+    errors: list[FieldError] = [MissingField(name) for name in OPEN_REQUIRED if name not in fields]
+    fields = {name: value for name, value in fields.items() if value != "" or name not in OPEN_OPTIONAL}
+    parsed = parse_fields(OPEN_REQUIRED | OPEN_OPTIONAL, fields, errors)
     raise_all(errors)
     return AppOpen(link_text=parsed.pop("link_id", None), **parsed)
 

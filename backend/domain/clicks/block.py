@@ -25,7 +25,7 @@ from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.destination import Outcome
 
-# A block has at most about as many clicks; one that is merged from smaller ones never has more.
+# About the most clicks of a block. A block that was merged from smaller ones never has more.
 MOST_CLICKS = 10_000
 DAY_MS = 24 * 3600 * 1000
 _COLUMNS = b"\x01"  # the format, before the compressed columns
@@ -43,7 +43,7 @@ class UnreadableBlock(ValueError):
 
 @dataclass(slots=True)
 class Columns:
-    """Clicks, one entry in each column for each. `at` is in milliseconds since 1970.
+    """Clicks as columns, each of which has one entry for each click. `at` is in milliseconds since 1970.
 
     `link`, `what`, `country`, `referrer` and `variant` are positions in the table named after them. `visitor`
     has the visitors' hashes, None where there is none.
@@ -96,7 +96,7 @@ class Columns:
 
 
 class Content(NamedTuple):
-    """What clicks are: how many of them count, and the SHA-256 of their columns in hexadecimal digits."""
+    """The content of a block: how many clicks count, and the SHA-256 of the columns in hexadecimal digits."""
 
     counted: int
     sha256: str
@@ -121,28 +121,28 @@ ClickRow = tuple[OrgId, LinkId, int, What, str | None, str | None, int | None, s
 
 def blocks_of(clicks: Iterable[Click]) -> list[Block]:
     """Blocks of these clicks: one for each organization and day."""
-    return blocks_of_rows([row_of(each) for each in clicks])
+    return blocks_of_rows([row_of(click) for click in clicks])
 
 
 def block_of(org_id: OrgId, clicks: Iterable[Click]) -> Block:
     """A block of these clicks, all of one organization and one day."""
-    return _block(org_id, [row_of(each) for each in clicks])
+    return _block(org_id, [row_of(click) for click in clicks])
 
 
-def merged(org_id: OrgId, parts: Iterable[Columns]) -> Block:
-    """One block with the clicks of all these, which are of one organization and one day."""
-    rows = (_rows(org_id, each) for each in parts)
+def merged(org_id: OrgId, blocks: Iterable[Columns]) -> Block:
+    """One block with the clicks of all these blocks, which are of one organization and one day."""
+    rows = (_rows(org_id, columns) for columns in blocks)
     return _block(org_id, list(chain.from_iterable(rows)))
 
 
 def contents(org_id: OrgId, columns: Columns, sizes: Iterable[int]) -> list[Content]:
-    """What the clicks are that stand in the columns one after the other: so many, then so many.
+    """The contents of several blocks whose clicks follow one another in these columns.
 
-    Each is the content of the block that these clicks alone would be.
+    `sizes` says how many clicks each of the blocks has.
     """
     rows = _rows(org_id, columns)
-    parts = (_columns_of(list(islice(rows, size))) for size in sizes)
-    return [_content(each, _text_of(each)) for each in parts]
+    blocks = (_columns_of(list(islice(rows, size))) for size in sizes)
+    return [_content(block, _text_of(block)) for block in blocks]
 
 
 def unpack(packed: bytes) -> Columns:
@@ -154,7 +154,7 @@ def unpack(packed: bytes) -> Columns:
 
 
 def json_in(packed: bytes) -> bytes:
-    """The columns of a block as JSON, of which nothing is checked. Raises UnreadableBlock."""
+    """The columns of a block as JSON that is not checked. Raises UnreadableBlock."""
     try:
         return text_in(packed, _COLUMNS, _LARGEST)
     except UnreadableColumns as error:
@@ -162,13 +162,13 @@ def json_in(packed: bytes) -> bytes:
 
 
 def moment(at: int) -> datetime:
-    """The time so many milliseconds after 1970."""
+    """The time that is `at` milliseconds after 1970."""
     return datetime.fromtimestamp(at // 1000, UTC).replace(microsecond=at % 1000 * 1000)
 
 
 def are_short(texts: Iterable[str | None]) -> bool:
     """Whether a block can hold all of these texts."""
-    return max(len(each or "") for each in texts) <= LONGEST_TEXT
+    return max(len(text or "") for text in texts) <= LONGEST_TEXT
 
 
 def row_of(click: Click) -> ClickRow:
@@ -176,7 +176,7 @@ def row_of(click: Click) -> ClickRow:
     at = round(click.at.timestamp() * 1000)
     what = (click.outcome.value, click.reason, click.platform, click.system, click.browser, click.client_kind)
     texts = (click.org_id, click.link_id, *what, click.country, click.referrer_host, click.variant)
-    if not all(isinstance(each, str | None) for each in texts):
+    if not all(isinstance(text, str | None) for text in texts):
         raise ValueError("not a click record")
     if not 0 <= at <= _LATEST_MS or not are_short(texts):
         raise ValueError("not a click record")
@@ -205,15 +205,15 @@ def _by_day(rows: Sequence[ClickRow]) -> dict[tuple[OrgId, int], list[ClickRow]]
     days = [at // DAY_MS for at in map(itemgetter(2), rows)]
     if len({row[0] for row in rows}) == 1 and min(days) == max(days):
         return {(rows[0][0], days[0]): list(rows)}
-    found: dict[tuple[OrgId, int], list[ClickRow]] = {}
+    by_day: dict[tuple[OrgId, int], list[ClickRow]] = {}
     for day, row in zip(days, rows, strict=True):
-        found.setdefault((row[0], day), []).append(row)
-    return found
+        by_day.setdefault((row[0], day), []).append(row)
+    return by_day
 
 
 def blocks_of_rows(rows: Sequence[ClickRow]) -> list[Block]:
     """Blocks of these clicks: one for each organization and day."""
-    return [_block(org_id, each) for (org_id, _), each in sorted(_by_day(rows).items())]
+    return [_block(org_id, day_rows) for (org_id, _), day_rows in sorted(_by_day(rows).items())]
 
 
 def _block(org_id: OrgId, rows: Sequence[ClickRow]) -> Block:
@@ -226,7 +226,7 @@ def _block(org_id: OrgId, rows: Sequence[ClickRow]) -> Block:
 def _columns_of(rows: Sequence[ClickRow]) -> Columns:
     _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
     (link_table, link), (what_table, what) = packed_columns.table(links), packed_columns.table(whats)
-    tables = [packed_columns.table(each) for each in (countries, referrers, variants)]
+    tables = [packed_columns.table(values) for values in (countries, referrers, variants)]
     (country_table, country), (referrer_table, referrer), (variant_table, variant) = tables
     return Columns(
         links=link_table,
@@ -279,22 +279,22 @@ def _text_of(columns: Columns) -> bytes:
 
 
 def _checked(columns: dict[str, Any]) -> Columns:
-    """The columns, if every entry of theirs is what the service writes.
+    """The columns, if the service could have written every entry.
 
     Raises UnreadableColumns, ValueError, TypeError, KeyError.
     """
     at = list(accumulate(packed_columns.integers(columns["at"])))
     if not at or min(at) < 0 or max(at) > _LATEST_MS or min(at) // DAY_MS != max(at) // DAY_MS:
         raise UnreadableColumns("its times are not of one day")
-    whats = [_what(each) for each in columns["what_table"]]
+    whats = [_what(what) for what in columns["what_table"]]
     tables = [columns[f"{name}_table"] for name in ("link", "country", "referrer")]
-    links, countries, referrers = ([packed_columns.text(each) for each in table] for table in tables)
+    links, countries, referrers = ([packed_columns.text(value) for value in table] for table in tables)
     if None in links:
         raise UnreadableColumns("a link has no id")
     # Most blocks have no variants.
-    variants = [packed_columns.text(each) for each in columns.get("variant_table", [None])]
+    variants = [packed_columns.text(value) for value in columns.get("variant_table", [None])]
     return Columns(
-        links=[LinkId(str(each)) for each in links],
+        links=[LinkId(str(link_id)) for link_id in links],
         whats=whats,
         countries=countries,
         referrers=referrers,
@@ -314,13 +314,13 @@ def _visitors(column: Any, length: int) -> list[int | None]:
         return [None] * length
     if not isinstance(column, list) or len(column) != length or set(map(type, column)) - {int, type(None)}:
         raise UnreadableColumns("a column is not of visitors' hashes")
-    known = {each for each in column if each is not None}
-    if known and not 0 <= min(known) <= max(known) <= HIGHEST_HASH:
+    hashes = {hashed for hashed in column if hashed is not None}
+    if hashes and not 0 <= min(hashes) <= max(hashes) <= HIGHEST_HASH:
         raise UnreadableColumns("a column is not of visitors' hashes")
     return column
 
 
 def _what(value: Any) -> What:
     outcome, reason, *others = value
-    platform, system, browser, kind = (str(packed_columns.text(each) or "") for each in others)
+    platform, system, browser, kind = (str(packed_columns.text(text) or "") for text in others)
     return Outcome(outcome).value, packed_columns.text(reason), platform, system, browser, kind

@@ -79,7 +79,7 @@ def client_fragment(client: Client) -> str:
 
 
 def facts_fragment(platform: str, system: str, browser: str, kind: str) -> str:
-    """As `client_fragment`, of what a click has of its client."""
+    """The same as `client_fragment`, from what a click keeps of its client."""
     return json.dumps([platform, system, browser, kind], ensure_ascii=True, separators=(",", ":"))[1:-1]
 
 
@@ -169,7 +169,7 @@ def _handoff_text(handoff: Handoff) -> str:
 
 
 def _more_text(variant: str) -> str:
-    """What only some clicks have, by name."""
+    """The fields that only some clicks have, as a JSON object."""
     return json.dumps({"variant": variant})
 
 
@@ -182,7 +182,7 @@ def _parse_rest(rest: list[Any]) -> tuple[int | None, str | None, Handoff | None
 
 
 def variant_in(more: dict[str, Any]) -> str | None:
-    """The variant in what only some clicks have. Raises ValueError if it is none."""
+    """The variant among the fields that only some clicks have. Raises ValueError if it is not a text."""
     variant = more.get("variant")
     if variant is not None and not isinstance(variant, str):
         raise ValueError("not a variant's name")

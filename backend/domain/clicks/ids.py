@@ -68,10 +68,10 @@ def link_beginning(text: str) -> str | None:
 
 
 def variant_of(text: str, names: Iterable[str]) -> str | None:
-    """Which of these variants the click with this id came to; None if to none of them."""
+    """The one of these variants that the click with this id led to; None if it led to none of them."""
     read = _decoded(text)
     mark = int.from_bytes(read[_SIGNED_BYTES - _VARIANT_BYTES : _SIGNED_BYTES]) if read else _NO_VARIANT
-    return next((each for each in sorted(names) if _variant_mark(each) == mark), None)
+    return next((name for name in sorted(names) if _variant_mark(name) == mark), None)
 
 
 def browser_of(org_id: OrgId, link_id: LinkId, place: ClickPlace) -> DeviceId:
@@ -118,7 +118,7 @@ def _decoded(text: str) -> bytes | None:
 def _variant_mark(variant: str | None) -> int:
     if variant is None:
         return _NO_VARIANT
-    # Never that of none.
+    # The lowest bit is set, so that no variant has the mark that stands for no variant.
     return int.from_bytes(blake2b(variant.encode(), digest_size=_VARIANT_BYTES).digest()) | 1
 
 

@@ -26,12 +26,12 @@ def text_of(columns: Mapping[str, object]) -> bytes:
 
 
 def packed(marker: bytes, text: bytes, level: int) -> bytes:
-    """The bytes that are stored; `level` says how hard zlib tries."""
+    """The bytes to store: the marker and the text, compressed at this `level` of zlib."""
     return marker + zlib.compress(text, level)
 
 
 def text_in(stored: bytes, marker: bytes, largest: int) -> bytes:
-    """The JSON in stored bytes, of which there are `largest` at most. Raises UnreadableColumns."""
+    """The JSON in stored bytes. Raises UnreadableColumns, also if it has more than `largest` bytes."""
     if stored[: len(marker)] != marker:
         raise UnreadableColumns("unknown format")
     unpacking = zlib.decompressobj()
@@ -59,9 +59,9 @@ def columns_in(text: bytes, check: Callable[[dict[str, Any]], ColumnsT]) -> Colu
 
 def table(values: Sequence[ValueT]) -> tuple[list[ValueT], list[int]]:
     """The different values, and for each of the values its position among them."""
-    found = list(dict.fromkeys(values))
-    positions = {value: position for position, value in enumerate(found)}
-    return found, list(map(positions.__getitem__, values))
+    distinct = list(dict.fromkeys(values))
+    positions = {value: position for position, value in enumerate(distinct)}
+    return distinct, list(map(positions.__getitem__, values))
 
 
 def integers(column: Any) -> list[int]:
@@ -72,11 +72,11 @@ def integers(column: Any) -> list[int]:
 
 
 def positions(column: Any, table: Sequence[object], length: int) -> list[int]:
-    """The column, if it has so many entries, and all are positions in the table. Raises UnreadableColumns."""
-    found = integers(column)
-    if len(found) != length or (found and not 0 <= min(found) <= max(found) < len(table)):
+    """The column, if it has `length` entries that are positions in the table. Raises UnreadableColumns."""
+    numbers = integers(column)
+    if len(numbers) != length or (numbers and not 0 <= min(numbers) <= max(numbers) < len(table)):
         raise UnreadableColumns("a column does not fit its table")
-    return found
+    return numbers
 
 
 def text(value: Any) -> str | None:

@@ -79,13 +79,13 @@ def rows(
     `short_urls` has those of the links that still exist.
     """
     write = _cells if form is RowFormat.CSV else _members
-    links = [write(_LINK, (each, short_urls.get(each))) for each in columns.links]
+    links = [write(_LINK, (link_id, short_urls.get(link_id))) for link_id in columns.links]
     whats = [
         write(_WHAT, (reason is None, reason, outcome, *others)) for outcome, reason, *others in columns.whats
     ]
-    countries = [write(("country",), (each,)) for each in columns.countries]
-    referrers = [write(("referrer_host",), (each,)) for each in columns.referrers]
-    variants = [write(("variant",), (each,)) for each in columns.variants]
+    countries = [write(("country",), (code,)) for code in columns.countries]
+    referrers = [write(("referrer_host",), (host,)) for host in columns.referrers]
+    variants = [write(("variant",), (name,)) for name in columns.variants]
     begin, end = ("", "\r\n") if form is RowFormat.CSV else ('{"time":"', "}\n")
     after_time = "," if form is RowFormat.CSV else '",'
     at, link, what = columns.at, columns.link, columns.what
@@ -103,17 +103,17 @@ def _selected(columns: Columns, selection: Selection) -> Sequence[int]:
     """The numbers of the rows that are selected, in the order of their times."""
     at = columns.at
     start, end = milliseconds_from(selection.start), milliseconds_from(selection.end)
-    is_link = [selection.link_id in {None, each} for each in columns.links]
-    found = [
+    is_link = [selection.link_id in {None, link_id} for link_id in columns.links]
+    selected = [
         row
         for row, (time, link) in enumerate(zip(at, columns.link, strict=True))
         if start <= time < end and is_link[link]
     ]
-    return sorted(found, key=at.__getitem__)
+    return sorted(selected, key=at.__getitem__)
 
 
 def milliseconds_from(at: datetime) -> int:
-    """Milliseconds after 1970, rounded up: a click, which has no microseconds, is not before that."""
+    """The milliseconds from 1970 to this time, rounded up, since clicks have whole milliseconds."""
     past = at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return -(-(past.days * DAY_MS * 1000 + past.seconds * 1_000_000 + past.microseconds) // 1000)
 

@@ -26,14 +26,14 @@ class Stretch:
     unreadable: list[tuple[int, bytes]] = field(default_factory=list)
 
 
-def read_stretch(stretch: bytes) -> Stretch:
-    """The clicks in lines of a click log, as blocks: one for each organization and day."""
-    found = Stretch()
+def read_stretch(lines: bytes) -> Stretch:
+    """The clicks in these lines of a click log, as blocks: one for each organization and day."""
+    contents = Stretch()
     rows: list[ClickRow] = []
-    for position, part in _parts(stretch):
-        rows += _read_fast(part, found) or _read_slowly(part, position, found)
-    found.blocks = blocks_of_rows(rows)
-    return found
+    for position, part in _parts(lines):
+        rows += _read_fast(part, contents) or _read_slowly(part, position, contents)
+    contents.blocks = blocks_of_rows(rows)
+    return contents
 
 
 _TEXT = r'"[^"\\\x00-\x1f\x7f]*"'
@@ -56,7 +56,7 @@ def _parts(stretch: bytes) -> Iterator[tuple[int, bytes]]:
         position = end
 
 
-def _read_fast(part: bytes, found: Stretch) -> list[ClickRow] | None:
+def _read_fast(part: bytes, contents: Stretch) -> list[ClickRow] | None:
     """The rows of lines that all look as usual; None if one does not."""
     if not part.isascii() or not part.endswith(b"\n"):
         return None
@@ -65,31 +65,31 @@ def _read_fast(part: bytes, found: Stretch) -> list[ClickRow] | None:
     if len(lines) != text.count("\n"):
         return None
     orgs, links, times, what, countries, referrers, visitors, more, rests = zip(*lines, strict=True)
-    known = {each: tuple(json.loads(f"[{each}]")) for each in set(what)}
-    outcomes = {each[0] for each in known.values()}
-    values = {each: json.loads(each) for each in {*orgs, *links, *countries, *referrers}}
+    whats = {fragment: tuple(json.loads(f"[{fragment}]")) for fragment in set(what)}
+    outcomes = {outcome for outcome, *_ in whats.values()}
+    values = {literal: json.loads(literal) for literal in {*orgs, *links, *countries, *referrers}}
     variants = _variants(set(more))
     if (
         variants is None
         or not outcomes <= _OUTCOMES
         or not are_short(values.values())
-        or not all(map(are_short, known.values()))
+        or not all(map(are_short, whats.values()))
     ):
         return None
-    hashes = [None if each == _NO_VISITOR else int(each[1:]) for each in visitors]
-    if max((each or 0 for each in hashes), default=0) > HIGHEST_HASH:
+    hashes = [None if visitor == _NO_VISITOR else int(visitor[1:]) for visitor in visitors]
+    if max((hashed or 0 for hashed in hashes), default=0) > HIGHEST_HASH:
         return None
     handoffs = _handoffs(part, rests) if any(rests) else []
     if handoffs is None:
         return None
-    found.handoffs += handoffs
+    contents.handoffs += handoffs
     read = values.__getitem__
     return list(
         zip(
             map(read, orgs),
             map(read, links),
             map(int, " ".join(times).replace(".", "").split(" ")),
-            map(known.__getitem__, what),
+            map(whats.__getitem__, what),
             map(read, countries),
             map(read, referrers),
             hashes,
@@ -100,37 +100,37 @@ def _read_fast(part: bytes, found: Stretch) -> list[ClickRow] | None:
 
 
 def _handoffs(part: bytes, rests: Iterable[str]) -> list[Click] | None:
-    """The clicks that lead to an app, which only lines with a rest may do; None if one can't be read."""
+    """The clicks that led to an app, which only lines with a rest can say; None if one can't be read."""
     try:
-        read = [parse_record(each) for each, rest in zip(part.split(b"\n"), rests, strict=False) if rest]
+        clicks = [parse_record(line) for line, rest in zip(part.split(b"\n"), rests, strict=False) if rest]
     except ValueError:
         return None
-    return [each for each in read if each.handoff]
+    return [click for click in clicks if click.handoff]
 
 
 def _variants(more: Collection[str]) -> dict[str, str | None] | None:
     """The variant in each text of what only some clicks have; None if one can't be read."""
     try:
-        found = {each: variant_in(json.loads(each[1:])) if each else None for each in more}
+        variants = {text: variant_in(json.loads(text[1:])) if text else None for text in more}
     except ValueError:
         return None
-    return found if are_short(found.values()) else None
+    return variants if are_short(variants.values()) else None
 
 
 _NO_VISITOR = ",null"
-_OUTCOMES = {each.value for each in Outcome}
+_OUTCOMES = {outcome.value for outcome in Outcome}
 
 
-def _read_slowly(part: bytes, position: int, found: Stretch) -> list[ClickRow]:
+def _read_slowly(part: bytes, position: int, contents: Stretch) -> list[ClickRow]:
     rows = []
     for line in part.splitlines(keepends=True):
         try:
             click = parse_record(line)
             rows.append(row_of(click))
         except ValueError:
-            found.unreadable.append((position, line))
+            contents.unreadable.append((position, line))
         else:
             if click.handoff:
-                found.handoffs.append(click)
+                contents.handoffs.append(click)
         position += len(line)
     return rows

@@ -1,11 +1,11 @@
 """Summaries: clicks of one organization and one day in UTC, added up because single ones are kept no longer.
 
-Requests that are alike in all that analytics asks of them are one row with a weight: how many they are. Of
-when they were, only the quarter of an hour is left, since days of all time zones begin at one. Who they were
-of is left as pairs of a link and a visitor, so that visitors stay exact by link and whatever links have, but
-by nothing else.
+Requests that are alike in everything that analytics asks of them become one row, whose weight is their
+number. Of their times only the quarter of an hour is kept, since the days of all time zones begin at one.
+Their visitors are kept as pairs of a link and a visitor. So numbers of visitors stay exact by link and by the
+fields of links, but by nothing else.
 
-The same clicks in any order give the same bytes, and large days several summaries.
+The same clicks give the same bytes in any order. A day of many clicks has several summaries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from backend.domain.clicks.visitor_numbers import HIGHEST_NUMBER, VisitorNumbers
 from backend.domain.ids import LinkId
 from backend.domain.links.destinations.destination import Outcome
 
-# Of a summary, and as many pairs.
+# The most rows of a summary. It may have as many pairs.
 MOST_ROWS = 50_000
 HIGHEST_WEIGHT = 2**32 - 1
 QUARTER_MS = 15 * 60 * 1000
@@ -50,7 +50,7 @@ class UnreadableSummary(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary to be stored: of which day, counted from 1970, and of how many requests."""
+    """A summary to be stored. `day` counts from 1970, and `clicks` is the number of requests."""
 
     day: int
     clicks: int
@@ -59,7 +59,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class SummaryColumns:
-    """A summary's rows, one entry in each column for each, and the pairs of a link and a visitor's number.
+    """A summary's rows as columns, and its pairs of a link and a visitor's number.
 
     `link`, `what`, `country`, `referrer`, `variant` and `visitor_link` are positions in the table named after
     them, the last in that of links. `quarter` counts from the beginning of the day.
@@ -83,7 +83,7 @@ class SummaryColumns:
 
     @property
     def alike(self) -> Iterator[tuple[int, ...]]:
-        """What is alike of the requests of each row: all but the weight."""
+        """What the requests of each row have in common: all columns of rows but the weight."""
         return zip(self.link, self.quarter, self.what, self.country, self.referrer, self.variant, strict=True)
 
     @property
@@ -105,7 +105,7 @@ class DaySum:
         """Add the clicks of a block of this day."""
         begin = self._day * DAY_MS
         assert begin <= min(clicks.at) <= max(clicks.at) < begin + DAY_MS
-        whats: list[BriefWhat] = [each[:5] for each in clicks.whats]
+        whats: list[BriefWhat] = [what[:5] for what in clicks.whats]
         links = list(map(clicks.links.__getitem__, clicks.link))
         rows = zip(
             links,
@@ -117,24 +117,24 @@ class DaySum:
             strict=True,
         )
         self._rows.update(rows)
-        known = zip(links, clicks.visitor, strict=True)
-        self._visitors.update((link, visitor) for link, visitor in known if visitor is not None)
+        link_visitors = zip(links, clicks.visitor, strict=True)
+        self._visitors.update((link, visitor) for link, visitor in link_visitors if visitor is not None)
 
     def summaries(self, numbers: VisitorNumbers, most: int = MOST_ROWS) -> list[Summary]:
-        """What was added, in as few summaries as have at most so many rows, and as many pairs, each."""
-        links, _, *others = (set(each) for each in zip(*self._rows, strict=True))
-        tables = [_ordered(each) for each in (links, *others)]
-        of_link, *of_others = ({each: place for place, each in enumerate(table)} for table in tables)
+        """The added clicks in as few summaries as possible, each of at most `most` rows and `most` pairs."""
+        links, _, *others = (set(column) for column in zip(*self._rows, strict=True))
+        tables = [_ordered(values) for values in (links, *others)]
+        of_link, *of_others = ({value: place for place, value in enumerate(table)} for table in tables)
         rows = sorted(
-            (of_link[link], quarter, *(of[each] for of, each in zip(of_others, what, strict=True)), weight)
+            (of_link[link], quarter, *(of[value] for of, value in zip(of_others, what, strict=True)), weight)
             for (link, quarter, *what), weight in self._rows.items()
         )
         pairs = sorted((of_link[link], numbers.of(hashed)) for link, hashed in self._visitors)
-        found: list[Summary] = []
+        summaries: list[Summary] = []
         for start in range(0, max(len(rows), len(pairs)), most):
             end = start + most
-            found += _summaries(self._day, tables, rows[start:end], pairs[start:end])
-        return found
+            summaries += _summaries(self._day, tables, rows[start:end], pairs[start:end])
+        return summaries
 
 
 def unpack(packed: bytes) -> SummaryColumns:
@@ -160,9 +160,9 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
 
 
 def _rank(value: Any) -> tuple[tuple[bool, str], ...]:
-    """The order of a table: what is not known comes first."""
+    """What the values of a table are sorted by: None comes first."""
     texts = value if isinstance(value, tuple) else (value,)
-    return tuple((each is not None, each or "") for each in texts)
+    return tuple((text is not None, text or "") for text in texts)
 
 
 def _summaries(
@@ -181,27 +181,27 @@ def _summaries(
 def _columns_of(
     day: int, tables: Sequence[Sequence[Any]], rows: Sequence[_Row], pairs: Sequence[_Pair]
 ) -> dict[str, object]:
-    """The columns as they are written, with those values in the tables that these rows and pairs have."""
+    """The columns as they are written. Their tables have only the values that these rows and pairs use."""
     link, quarter, *others, weight = zip(*rows, strict=True) if rows else ((),) * 7
     visitor_link, visitor = zip(*pairs, strict=True) if pairs else ((), ())
     columns: dict[str, object] = {"day": day, "quarter": quarter, "weight": weight, "visitor": visitor}
     for name, table, column in zip(_TABLES, tables, (link, *others), strict=True):
         used = sorted({*column, *visitor_link} if name == "link" else {*column})
         places = {former: place for place, former in enumerate(used)}
-        columns[f"{name}_table"] = [table[each] for each in used]
-        columns[name] = [places[each] for each in column]
+        columns[f"{name}_table"] = [table[former] for former in used]
+        columns[name] = [places[former] for former in column]
         if name == "link":
-            columns["visitor_link"] = [places[each] for each in visitor_link]
+            columns["visitor_link"] = [places[former] for former in visitor_link]
     return columns
 
 
 def _checked(columns: dict[str, Any]) -> SummaryColumns:
-    """The columns, if every entry of theirs is what `DaySum` writes.
+    """The columns, if `DaySum` could have written every entry.
 
     Raises UnreadableColumns, ValueError, TypeError, KeyError.
     """
-    tables = {name: [_text_or_what(name, each) for each in columns[f"{name}_table"]] for name in _TABLES}
-    if any(_rank(before) >= _rank(after) for each in tables.values() for before, after in pairwise(each)):
+    tables = {name: [_text_or_what(name, value) for value in columns[f"{name}_table"]] for name in _TABLES}
+    if any(_rank(before) >= _rank(after) for table in tables.values() for before, after in pairwise(table)):
         raise UnreadableColumns("a table is not in its order")
     rows, pairs = len(columns["weight"]), len(columns["visitor"])
     link, what, country, referrer, variant = (
@@ -238,21 +238,21 @@ def _check_order(rows: Iterable[tuple[int, ...]]) -> None:
 
 
 def _within(column: Any, lowest: int, highest: int) -> list[int]:
-    found = packed_columns.integers(column)
-    if found and not lowest <= min(found) <= max(found) <= highest:
+    numbers = packed_columns.integers(column)
+    if numbers and not lowest <= min(numbers) <= max(numbers) <= highest:
         raise UnreadableColumns("a number is out of its range")
-    return found
+    return numbers
 
 
 def _text_or_what(name: str, value: Any) -> Any:
     if name != "what":
-        return _known(value) if name == "link" else packed_columns.text(value)
+        return _required_text(value) if name == "link" else packed_columns.text(value)
     outcome, reason, *others = value
-    platform, system, browser = (_known(each) for each in others)
+    platform, system, browser = (_required_text(text) for text in others)
     return Outcome(outcome).value, packed_columns.text(reason), platform, system, browser
 
 
-def _known(value: Any) -> str:
+def _required_text(value: Any) -> str:
     text = packed_columns.text(value)
     if text is None:
         raise UnreadableColumns("a table lacks a text")

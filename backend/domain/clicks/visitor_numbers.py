@@ -1,7 +1,7 @@
 """Numbers that stand in place of visitors' hashes once the single clicks of a day have expired.
 
-Each hash has a number of its own, so that visitors stay as distinct as they were. Which one follows from a
-key; without it, a number tells nothing of the hash (decisions, "expired-days").
+Each hash has a number of its own, so that visitors stay as distinct as they were. The number follows from a
+key. Without the key, a number says nothing about its hash (decisions, "expired-days").
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class VisitorNumbers:
         self._functions = [values[start : start + size] for start in range(0, _ROUNDS * size, size)]
 
     def of(self, hashed: int) -> int:
-        """The number of this hash: also one from 0 to HIGHEST_NUMBER, and of no other hash."""
+        """The number of this hash, from 0 to HIGHEST_NUMBER. No other hash has the same number."""
         left, right = hashed >> _HALF, hashed & _LOW
         for function in self._functions:
             left, right = right, left ^ (function[2 * right] << 8 | function[2 * right + 1])

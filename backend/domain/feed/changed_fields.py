@@ -1,4 +1,4 @@
-"""Which fields of a link a change has changed, as others see links."""
+"""The fields of a link that a change has changed, by the names that readers of a feed see."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from backend.domain.links.json_form import own_link_json
 from backend.domain.links.links import Link
 from backend.domain.web.short_urls import ShortUrlForm
 
-# That it was changed, and when, each event says.
+# Every change sets this field, and every event has its time.
 _ALWAYS = "modified_at"
 
 
 def changed_fields(before: Link, after: Link, at: datetime) -> list[str]:
     """The names of the fields that a change at this time has changed, as `own_link_json` names them.
 
-    `state` is among them if that has changed, `has_password` also where another password took its place, and
-    `tags` also where ids went that stood for nothing.
+    `state` is among them if the state has changed. `has_password` is among them also if another password
+    replaced the one before, and `tags` also if only ids of deleted tags were removed.
     """
-    was, is_now = (own_link_json(each, each.tag_ids, ShortUrlForm(), at) for each in (before, after))
+    was, is_now = (own_link_json(link, link.tag_ids, ShortUrlForm(), at) for link in (before, after))
     changed = {name for name, value in is_now.items() if not is_same(value, was[name])} - {_ALWAYS}
     if before.limits.password_hash != after.limits.password_hash:
         changed.add("has_password")

@@ -14,7 +14,9 @@ class InvalidCursor(ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cursor:
-    """All events before it were read: those of the entries before `place`, and `index` of that entry's.
+    """A position in a feed, up to which all events were read.
+
+    These are the events of all entries before `place`, and the first `index` events of the entry there.
 
     Places are counted from 1 for each organization, and are never given to another entry.
     """
@@ -28,10 +30,10 @@ class Cursor:
     @classmethod
     def parse(cls, text: str) -> Cursor:
         """The cursor that was written as this text. Raises InvalidCursor."""
-        found = _TEXT.fullmatch(text)
-        if found is None:
+        match = _TEXT.fullmatch(text)
+        if match is None:
             raise InvalidCursor(text)
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
 
 # Where a feed begins.

@@ -1,8 +1,8 @@
-"""Facts: what an entry of the feed says, as small as it can be.
+"""Facts: what the entries of the feed say, in few bytes.
 
-A fact names what is stored elsewhere; what it was is read there when somebody asks (storage/feed/reading).
-Only a link is written into it as it was, since it is changed afterwards. A fact about people has their ids
-in fields of these names, so that an erasure finds them: `device_id`, `customer_id`, `install_id`.
+A fact names a document that is stored elsewhere and that is read when somebody reads the feed
+(storage/feed/reading). Only links are copied into facts, since links are changed afterwards. A fact about
+persons has their ids in the fields `device_id`, `customer_id` and `install_id`, so that an erasure finds it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUMMARY = "summary"
 
 
 def clicks_fact(receipt: Receipt) -> Fact:
-    """The clicks of the block with this receipt. It stays when the block has expired."""
+    """The clicks of the block with this receipt. The fact stays after the block has expired."""
     return {"type": EventType.CLICK.value, **asdict(receipt)}
 
 

@@ -58,7 +58,7 @@ def _host_of_pattern(name: str, host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AddressPatterns:
-    """Many patterns, in which one address is looked up by its host: their number does not matter."""
+    """A set of patterns. An address is looked up by its host, so the set may have millions of patterns."""
 
     # Hosts with all their paths are kept apart, without a list each: block lists have a million of them.
     _hosts: Set[str] = frozenset()
@@ -92,10 +92,10 @@ class AddressPatterns:
         for host in _hosts_that_mean(plain_host(parts.hostname or "")):
             if host in self._hosts:
                 return host
-            for wanted in self._paths.get(host, ()):
+            for path_pattern in self._paths.get(host, ()):
                 path = path or without_dot_segments(unquote(parts.path))
-                if _fits(path, wanted) or _fits(path, f"{wanted}/*"):
-                    return host + wanted
+                if _fits(path, path_pattern) or _fits(path, f"{path_pattern}/*"):
+                    return host + path_pattern
         return None
 
 
@@ -108,9 +108,9 @@ def _hosts_that_mean(host: str) -> Iterator[str]:
         yield f"*.{host}"
 
 
-def _fits(path: str, wanted: str) -> bool:
-    """Whether `*` in `wanted` can stand for something that makes it the path."""
-    first, *others = unquote(wanted).split("*")
+def _fits(path: str, pattern: str) -> bool:
+    """Whether the path fits the pattern, in which each `*` stands for any characters."""
+    first, *others = unquote(pattern).split("*")
     if not others:
         return path == first
     *between, last = others

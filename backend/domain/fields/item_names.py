@@ -1,4 +1,4 @@
-"""Names that people give to things of an organization, such as tags, and by which addresses name them."""
+"""Names that people give to things of an organization, such as tags. They are parts of REST addresses."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ class ItemName:
 
 
 def name_key(name: str) -> str:
-    """What two names have in common that are the same name in upper and lower case."""
+    """A key that is the same for names that differ only in upper and lower case."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

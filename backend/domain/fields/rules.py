@@ -39,17 +39,17 @@ class Rule(Protocol[ValueT_co]):
 
 
 def parse_fields(
-    rules: Mapping[str, Rule[Any]], given: Mapping[str, object], errors: list[FieldError], prefix: str = ""
+    rules: Mapping[str, Rule[Any]], fields: Mapping[str, object], errors: list[FieldError], prefix: str = ""
 ) -> dict[str, Any]:
-    """The given fields that have a rule, parsed, in the order of the rules.
+    """Those of the fields that have a rule, parsed, in the order of the rules.
 
-    The errors of those that break theirs are added to `errors`; in them `prefix` is put before each name.
+    The errors of fields that break their rules are added to `errors`, with `prefix` before each name.
     """
     parsed = {}
     for name, rule in rules.items():
-        if name in given:
+        if name in fields:
             try:
-                parsed[name] = rule.parse(prefix + name, given[name])
+                parsed[name] = rule.parse(prefix + name, fields[name])
             except FieldError as error:
                 errors.append(error)
     return parsed
@@ -301,7 +301,7 @@ class JsonObject:
         """
         level = [value]
         for _ in range(self.max_depth):
-            level = [inner for each in level for inner in _items(each)]
+            level = [inner for outer in level for inner in _items(outer)]
         if level:
             raise InvalidField(field, f"must have at most {self.max_depth} levels")
 
@@ -321,7 +321,7 @@ class JsonObject:
     def schema(self) -> Schema:
         """JSON Schema of an object whose names do not start with $."""
         names = {"propertyNames": {"pattern": "^[^$\\u0000]*$"}, "maxProperties": 500}
-        # Said, since generators of clients take an object without properties for one that has none.
+        # Stated, since generators of clients take an object without properties for one that has none.
         return {"type": "object", "additionalProperties": True} | names
 
 

@@ -26,7 +26,7 @@ def inert(cell: str) -> str:
 
 def csv_line(cells: Iterable[str | None]) -> str:
     """A line of a CSV file (RFC 4180); None is an empty cell."""
-    return ",".join(csv_cell(each or "") for each in cells) + END_OF_LINE
+    return ",".join(csv_cell(cell or "") for cell in cells) + END_OF_LINE
 
 
 def csv_cell(cell: str) -> str:

@@ -32,8 +32,8 @@ class SignedStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundBlock:
-    """The clicks that are there of a block: how many, and what they are."""
+class ShownBlock:
+    """The clicks of a block that are there: how many they are, and their content."""
 
     clicks: int
     content: Content
@@ -43,14 +43,14 @@ class FoundBlock:
 class Books:
     """What is shown of an organization's ledger.
 
-    `placed` has the receipts by their place in the feed, and `waiting` those that have none yet. `found` has
+    `placed` has the receipts by their place in the feed, and `waiting` those that have none yet. `blocks` has
     the blocks that are there by their ids, and `unreadable` the ids of those that can't be read.
     """
 
     org_id: OrgId
     placed: dict[int, list[Receipt]] = field(default_factory=dict)
     waiting: list[Receipt] = field(default_factory=list)
-    found: dict[str, FoundBlock] = field(default_factory=dict)
+    blocks: dict[str, ShownBlock] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     statements: list[SignedStatement] = field(default_factory=list)
 
@@ -77,12 +77,12 @@ class BlockTotals:
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckResult:
     """What a check of books found.
 
     `expired` and `unreadable` are blocks whose clicks are gone, or can't be read, but whose numbers are in
-    their receipts. Of `faded`, only the signed numbers are left: receipts are deleted some time after their
-    clicks. `unsigned` are the blocks behind the last statement.
+    their receipts. `faded` are blocks of which only the signed numbers are left, since receipts are deleted
+    some time after their clicks. `unsigned` are the blocks after the last statement.
     """
 
     findings: list[Discrepancy] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Checked:
     unsigned: BlockTotals = field(default_factory=BlockTotals)
     faded_days: set[str] = field(default_factory=set)  # of statements
 
-    def tell(self, kind: DiscrepancyKind, where: str, details: str) -> None:
+    def report(self, kind: DiscrepancyKind, where: str, details: str) -> None:
         """Note something wrong."""
         self.findings.append(Discrepancy(kind, where, details))
 
@@ -105,13 +105,13 @@ def check_books(
     has_expired: Callable[[date], bool],
     keys: Collection[str] = (),
     kept: Sequence[Statement] = (),
-) -> Checked:
+) -> CheckResult:
     """Check the books. `is_signed` checks a signature.
 
     `has_expired` says whether clicks of a day need not be there any more. `keys` are the only public keys to
     trust, if there are any; `kept` are statements that were handed over before.
     """
-    checked = Checked()
+    checked = CheckResult()
     _check_blocks(books, checked, has_expired)
     _check_statements(books, checked, is_signed, keys, has_expired)
     _check_chains(books, checked)
@@ -119,63 +119,63 @@ def check_books(
     return checked
 
 
-def _check_blocks(books: Books, checked: Checked, has_expired: Callable[[date], bool]) -> None:
+def _check_blocks(books: Books, checked: CheckResult, has_expired: Callable[[date], bool]) -> None:
     """Compare the clicks of each block with its receipt."""
-    known: set[str] = set()
+    block_ids: set[str] = set()
     for receipt in books.receipts():
-        if receipt.block in known:
-            checked.tell(DiscrepancyKind.REPEATED_BLOCK, receipt.block, "it has two receipts")
+        if receipt.block in block_ids:
+            checked.report(DiscrepancyKind.REPEATED_BLOCK, receipt.block, "it has two receipts")
             continue
-        known.add(receipt.block)
-        found = books.found.get(receipt.block)
-        if found is not None:
-            _compare(receipt, found, checked)
+        block_ids.add(receipt.block)
+        block = books.blocks.get(receipt.block)
+        if block is not None:
+            _compare(receipt, block, checked)
         elif receipt.block in books.unreadable:
             checked.unreadable.add(receipt)
         elif has_expired(receipt.day):
             checked.expired.add(receipt)
         else:
             details = f"{receipt.clicks} requests, of which {receipt.counted} counted"
-            checked.tell(DiscrepancyKind.MISSING_BLOCK, receipt.block, details)
-    for block in sorted((books.found.keys() | books.unreadable) - known):
-        if has_expired(date.fromisoformat(block.rsplit("/", 1)[1])):  # its receipt went first
+            checked.report(DiscrepancyKind.MISSING_BLOCK, receipt.block, details)
+    for block_id in sorted((books.blocks.keys() | books.unreadable) - block_ids):
+        if has_expired(date.fromisoformat(block_id.rsplit("/", 1)[1])):  # its receipt went first
             continue
-        checked.tell(DiscrepancyKind.ADDED_BLOCK, block, "it has no receipt")
+        checked.report(DiscrepancyKind.ADDED_BLOCK, block_id, "it has no receipt")
 
 
-def _compare(receipt: Receipt, found: FoundBlock, checked: Checked) -> None:
-    told = (receipt.clicks, receipt.counted, receipt.content)
-    there = (found.clicks, found.content.counted, found.content.sha256)
-    if told == there:
+def _compare(receipt: Receipt, block: ShownBlock, checked: CheckResult) -> None:
+    expected = (receipt.clicks, receipt.counted, receipt.content)
+    actual = (block.clicks, block.content.counted, block.content.sha256)
+    if expected == actual:
         checked.proved.add(receipt)
         return
     details = (
         f"stored were {receipt.clicks} requests, of which {receipt.counted} counted; "
-        f"there are {found.clicks}, of which {found.content.counted} count"
+        f"there are {block.clicks}, of which {block.content.counted} count"
     )
-    checked.tell(DiscrepancyKind.CONTENT, receipt.block, details)
+    checked.report(DiscrepancyKind.CONTENT, receipt.block, details)
 
 
-def _check_chains(books: Books, checked: Checked) -> None:
+def _check_chains(books: Books, checked: CheckResult) -> None:
     """Look whether each receipt names the one before it in its log."""
     logs: defaultdict[str, list[Receipt]] = defaultdict(list)
     for receipt in books.receipts():
         logs[receipt.log].append(receipt)
     for receipts in logs.values():
-        ordered = sorted(receipts, key=lambda each: each.order)
-        # Of the log's beginning nothing may be left. What is left of it is in the statements too.
+        ordered = sorted(receipts, key=lambda receipt: receipt.order)
+        # The log's first receipts may be deleted. Statements still have the totals of their blocks.
         before = ordered[0].previous if checked.faded_days else None
         for receipt in ordered:
             if receipt.previous != before:
                 expected = before or "nothing, as the first of its log"
                 details = f"it names {receipt.previous or 'nothing'} as the one before it, not {expected}"
-                checked.tell(DiscrepancyKind.CHAIN, receipt.block, details)
+                checked.report(DiscrepancyKind.CHAIN, receipt.block, details)
             before = receipt.hash(books.org_id)
 
 
 def _check_statements(
     books: Books,
-    checked: Checked,
+    checked: CheckResult,
     is_signed: IsSigned,
     keys: Collection[str],
     has_expired: Callable[[date], bool],
@@ -183,14 +183,16 @@ def _check_statements(
     """Check signatures, that statements follow each other, and that each says what its places have."""
     before: Statement | None = None
     places = sorted(books.placed)
-    for each in sorted(books.statements, key=lambda each: each.statement.day):
-        statement = each.statement
-        if not is_signed(statement.key, statement.text, each.signature):
-            checked.tell(DiscrepancyKind.SIGNATURE, statement.day, f"the signature is not by {statement.key}")
+    for signed in sorted(books.statements, key=lambda signed: signed.statement.day):
+        statement = signed.statement
+        if not is_signed(statement.key, statement.text, signed.signature):
+            checked.report(
+                DiscrepancyKind.SIGNATURE, statement.day, f"the signature is not by {statement.key}"
+            )
         if keys and statement.key not in keys:
-            checked.tell(DiscrepancyKind.UNKNOWN_KEY, statement.day, f"it is signed by {statement.key}")
+            checked.report(DiscrepancyKind.UNKNOWN_KEY, statement.day, f"it is signed by {statement.key}")
         if statement.org_id != books.org_id:
-            checked.tell(DiscrepancyKind.STATEMENT_CHAIN, statement.day, "it is another organization's")
+            checked.report(DiscrepancyKind.STATEMENT_CHAIN, statement.day, "it is another organization's")
         _check_order(statement, before, checked)
         sums = _sums(books, places, statement)
         if sums.blocks < statement.blocks and has_expired(date.fromisoformat(statement.day)):
@@ -209,16 +211,16 @@ def _check_statements(
         checked.unsigned.add(receipt)
 
 
-def _check_order(statement: Statement, before: Statement | None, checked: Checked) -> None:
+def _check_order(statement: Statement, before: Statement | None, checked: CheckResult) -> None:
     if statement.previous != (before.digest if before else None):
         named = before.day if before else "nothing, as the first one"
-        checked.tell(DiscrepancyKind.STATEMENT_CHAIN, statement.day, f"it does not follow {named}")
+        checked.report(DiscrepancyKind.STATEMENT_CHAIN, statement.day, f"it does not follow {named}")
     if statement.first_place != (before.last_place + 1 if before else 1):
-        checked.tell(
+        checked.report(
             DiscrepancyKind.STATEMENT_CHAIN, statement.day, "its places do not follow those before it"
         )
     if before and statement.day <= before.day:
-        checked.tell(DiscrepancyKind.STATEMENT_CHAIN, statement.day, "there are two for this day")
+        checked.report(DiscrepancyKind.STATEMENT_CHAIN, statement.day, "there are two for this day")
 
 
 def _sums(books: Books, places: Sequence[int], statement: Statement) -> Sums:
@@ -231,7 +233,7 @@ def _sums(books: Books, places: Sequence[int], statement: Statement) -> Sums:
     return sums
 
 
-def _check_sums(statement: Statement, sums: Mapping[str, int | str], checked: Checked) -> None:
+def _check_sums(statement: Statement, sums: Mapping[str, int | str], checked: CheckResult) -> None:
     names = ("blocks", "clicks", "counted")
     wrong = [
         f"{getattr(statement, name)} {name} signed, {sums[name]} there"
@@ -240,14 +242,14 @@ def _check_sums(statement: Statement, sums: Mapping[str, int | str], checked: Ch
     ]
     if statement.root != sums["root"]:
         details = ", ".join(wrong) or "as many blocks and clicks as were signed, but others"
-        checked.tell(DiscrepancyKind.ROOT, statement.day, details)
+        checked.report(DiscrepancyKind.ROOT, statement.day, details)
     elif wrong:
-        checked.tell(DiscrepancyKind.TOTALS, statement.day, ", ".join(wrong))
+        checked.report(DiscrepancyKind.TOTALS, statement.day, ", ".join(wrong))
 
 
-def _check_kept(books: Books, checked: Checked, kept: Sequence[Statement]) -> None:
-    shown = {each.statement.day: each.statement for each in books.statements}
+def _check_kept(books: Books, checked: CheckResult, kept: Sequence[Statement]) -> None:
+    shown = {signed.statement.day: signed.statement for signed in books.statements}
     for statement in kept:
         if shown.get(statement.day) != statement:
             there = "another one" if statement.day in shown else "none"
-            checked.tell(DiscrepancyKind.KEPT_STATEMENT, statement.day, f"there is {there} in the file")
+            checked.report(DiscrepancyKind.KEPT_STATEMENT, statement.day, f"there is {there} in the file")

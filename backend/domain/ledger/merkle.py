@@ -9,7 +9,7 @@ _LEAF, _NODE = b"\x00", b"\x01"
 
 
 def root_of(leaves: Iterable[bytes]) -> bytes:
-    """The Merkle Tree Hash of these leaves. They may be many: only as many hashes are kept as have levels."""
+    """The Merkle Tree Hash of these leaves. Only one hash for each level of the tree is held in memory."""
     # The roots of whole trees, each of half as many leaves as the one before it or fewer: (leaves, root).
     whole: list[tuple[int, bytes]] = []
     for leaf in leaves:

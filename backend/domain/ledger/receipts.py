@@ -37,10 +37,10 @@ class Receipt:
     previous: str | None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Receipt:
-        """The receipt with these fields, and maybe others. Raises ValueError for what is none."""
-        block, content, previous = (found.get(name) for name in ("block", "content", "previous"))
-        clicks, counted = found.get("clicks"), found.get("counted")
+    def of(cls, fields: Mapping[str, Any]) -> Receipt:
+        """The receipt in these fields; others are ignored. Raises ValueError if they are no receipt."""
+        block, content, previous = (fields.get(name) for name in ("block", "content", "previous"))
+        clicks, counted = fields.get("clicks"), fields.get("counted")
         is_named = isinstance(block, str) and _ID.fullmatch(block)
         is_count = type(clicks) is int and type(counted) is int and 0 <= counted <= clicks
         is_hash = isinstance(content, str) and _HASH.fullmatch(content)
@@ -58,7 +58,7 @@ class Receipt:
 
     @property
     def order(self) -> tuple[int, str]:
-        """Where it is among those of its log."""
+        """What the receipts of a log are sorted by: position and day."""
         _, position, day = self.block.split("/")
         return int(position), day
 
@@ -68,7 +68,7 @@ class Receipt:
         return date.fromisoformat(self.block.split("/")[2])
 
     def hash(self, org_id: OrgId) -> str:
-        """The SHA-256 of all that it says, and of whose it is, in hexadecimal digits."""
+        """The SHA-256 of all fields and of the organization's id, in hexadecimal digits."""
         return hashlib.sha256(canonical({"org": org_id, **asdict(self)})).hexdigest()
 
 

@@ -18,12 +18,13 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an organization's feed had got of the ledger's blocks by the end of a day in UTC.
+    """The ledger's blocks that entered an organization's feed until the end of a day in UTC.
 
-    These are the blocks in the feed's places from `first_place` to `last_place`, in this order: so many
-    `blocks` with so many requests, of which `counted` count as clicks. `root` is the Merkle root over the
-    hashes of their receipts. `previous` is the digest of the organization's statement before this one, and
-    `key` the public key, in hexadecimal digits, with which this one is signed.
+    These are the blocks in the feed's places from `first_place` to `last_place`, in this order. `blocks` is
+    their number, `clicks` the number of their requests, and `counted` the number of requests that count as
+    clicks. `root` is the Merkle root over the hashes of their receipts. `previous` is the digest of the
+    organization's statement before this one, and `key` the public key, in hexadecimal digits, with which
+    this one is signed.
     """
 
     org_id: OrgId
@@ -38,21 +39,22 @@ class Statement:
     key: str
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Statement:
-        """The statement with these fields, and maybe others. Raises ValueError for what is none."""
+    def of(cls, fields: Mapping[str, Any]) -> Statement:
+        """The statement in these fields; others are ignored. Raises ValueError if they are no statement."""
         names = cls.__slots__
-        if not found.keys() >= set(names):
+        if not fields.keys() >= set(names):
             raise ValueError("is no statement")
-        numbers = [found[name] for name in ("first_place", "last_place", "blocks", "clicks", "counted")]
-        hashes = [found["root"], found["key"], *([] if found["previous"] is None else [found["previous"]])]
-        if any(type(each) is not int or each < 0 for each in numbers):
+        numbers = [fields[name] for name in ("first_place", "last_place", "blocks", "clicks", "counted")]
+        previous = fields["previous"]
+        digests = [fields["root"], fields["key"], *([] if previous is None else [previous])]
+        if any(type(number) is not int or number < 0 for number in numbers):
             raise ValueError("is no statement")
-        if not all(isinstance(each, str) and _HASH.fullmatch(each) for each in hashes):
+        if not all(isinstance(digest, str) and _HASH.fullmatch(digest) for digest in digests):
             raise ValueError("is no statement")
-        if not isinstance(found["org_id"], str) or not isinstance(found["day"], str):
+        if not isinstance(fields["org_id"], str) or not isinstance(fields["day"], str):
             raise ValueError("is no statement")
-        date.fromisoformat(found["day"])
-        return cls(**{name: found[name] for name in names})
+        date.fromisoformat(fields["day"])
+        return cls(**{name: fields[name] for name in names})
 
     @property
     def text(self) -> bytes:
@@ -66,7 +68,7 @@ class Statement:
 
 
 class Sums:
-    """What a statement says of receipts, which are added in the order of their places."""
+    """Sums of receipts for a statement. Receipts are added in the order of their places."""
 
     def __init__(self, org_id: OrgId) -> None:
         self.clicks = 0
@@ -76,7 +78,7 @@ class Sums:
 
     @property
     def blocks(self) -> int:
-        """How many there are."""
+        """The number of receipts."""
         return len(self._leaves)
 
     def add(self, receipt: Receipt) -> None:
@@ -86,7 +88,7 @@ class Sums:
         self._leaves.append(bytes.fromhex(receipt.hash(self._org_id)))
 
     def fields(self) -> dict[str, int | str]:
-        """The fields of a statement that follow from them."""
+        """The fields of a statement that follow from the receipts."""
         return {
             "blocks": self.blocks,
             "clicks": self.clicks,

@@ -44,7 +44,7 @@ CREATE_REQUIRED: dict[str, Rule[Any]] = {"domain": HostName(), **REQUIRED}
 CREATE_OPTIONAL: dict[str, Rule[Any]] = {"selected_path": LinkPath(), **OPTIONAL}
 CREATE_FIELDS: dict[str, Rule[Any]] = CREATE_REQUIRED | CREATE_OPTIONAL
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
-# What the operations beside the contract's take too.
+# Fields of operations that are not in the contract.
 EXTERNAL_ID = Text(256, shown=True)
 LINK_RULES = LinkRules()
 NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
@@ -69,7 +69,7 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
 }
 # Null, and for a text "", stand for such a field that is not set.
 CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, *LIMIT_FIELDS})
-# Of these, "" is no value: numbers, and what an empty variable must not take away unseen.
+# Only null clears these: "" is no number, and an empty variable must not remove a password unnoticed.
 CLEARED_BY_NULL_ONLY = frozenset({"ios_behavior", "android_behavior", "max_clicks", "password"})
 _LIMITS = frozenset({*LIMIT_FIELDS, "password_hash"})
 _FIXED = frozenset({"domain", "selected_path"})
@@ -138,8 +138,8 @@ def parse_new_link(body: Mapping[str, object], rules: Rules = CREATE_FIELDS) -> 
     InvalidField, with the errors of all fields.
     """
     missing = [name for name in CREATE_REQUIRED if body.get(name) is None]
-    given = {name: value for name, value in body.items() if name not in missing} if missing else body
-    fields = _parse(given, rules, [MissingField(name) for name in missing])
+    present = {name: value for name, value in body.items() if name not in missing} if missing else body
+    fields = _parse(present, rules, [MissingField(name) for name in missing])
     return NewLink(fields.pop("domain"), fields.pop("selected_path", None), fields)
 
 
@@ -227,14 +227,14 @@ def _unknown(name: str) -> InvalidField:
     return InvalidField(shown_name(name), rule)
 
 
-def _parse(body: Mapping[str, object], rules: Rules, found: Sequence[FieldError] = ()) -> Changes:
-    """The fields of a body. Raises the errors that were `found` before, and those of its fields."""
-    errors = [*found, *(_unknown(name) for name in body if name not in rules)]
+def _parse(body: Mapping[str, object], rules: Rules, missing: Sequence[FieldError] = ()) -> Changes:
+    """The parsed fields of a body. Raises the errors of its fields, and those of the `missing` ones."""
+    errors = [*missing, *(_unknown(name) for name in body if name not in rules)]
     cleared: Changes = {name: None for name in rules if name in body and _is_cleared(name, body[name])}
-    given = {name: value for name, value in body.items() if name not in cleared}
-    if given.get("selected_path", "") is None:
-        del given["selected_path"]
-    fields = parse_fields(rules, given, errors)
+    values = {name: value for name, value in body.items() if name not in cleared}
+    if values.get("selected_path", "") is None:
+        del values["selected_path"]
+    fields = parse_fields(rules, values, errors)
     raise_all(errors)
     return cleared | fields
 

@@ -11,17 +11,15 @@ from backend.domain.ids import LinkId, TagId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
 from backend.domain.links.tags import Tag, tags_on
-from backend.domain.links.window_counts import WindowCounts
+from backend.domain.links.window_counts import NO_CLICKS, WindowCounts
 from backend.domain.web.short_urls import ShortUrlForm
-
-_NO_CLICKS = WindowCounts(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class LinkFacts:
-    """What is shown of links besides themselves: their clicks, all their tags, and clicks taken from limits.
+class LinkDetails:
+    """What is shown of links besides their own fields: clicks, tags, and clicks taken from limits.
 
-    A link that is not named in `clicks` or `taken` has none.
+    A link that is not in `clicks` or `taken` has no clicks, or none were taken.
     """
 
     clicks: Mapping[LinkId, WindowCounts]
@@ -29,12 +27,12 @@ class LinkFacts:
     taken: Mapping[LinkId, int]
 
 
-def whole_link_json(link: Link, facts: LinkFacts, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
+def whole_link_json(link: Link, details: LinkDetails, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
     """A link with every field, and its state at this time. A field that is not set is null."""
-    clicks = facts.clicks.get(link.id, _NO_CLICKS)
-    most, taken = link.limits.max_clicks, facts.taken.get(link.id, 0)
+    clicks = details.clicks.get(link.id, NO_CLICKS)
+    most, taken = link.limits.max_clicks, details.taken.get(link.id, 0)
     return {
-        **own_link_json(link, [tag.name for tag in tags_on(link.tag_ids, facts.tags)], form, now),
+        **own_link_json(link, [tag.name for tag in tags_on(link.tag_ids, details.tags)], form, now),
         "clicks_left": None if most is None else max(0, most - taken),
         "clicks": {
             "total": clicks.total,
@@ -45,7 +43,7 @@ def whole_link_json(link: Link, facts: LinkFacts, form: ShortUrlForm, now: datet
 
 
 def own_link_json(link: Link, tags: Iterable[str], form: ShortUrlForm, now: datetime) -> dict[str, Any]:
-    """A link with these tags and every field but for what visitors have made of it, which is counted."""
+    """A link with these tags and every field, except those that count its visitors."""
     return {
         "id": link.id,
         "external_id": link.external_id,
@@ -87,7 +85,7 @@ def _limits_json(limits: LinkLimits) -> dict[str, Any]:
 
 
 def _imported_json(clicks: ImportedClicks) -> dict[str, Any]:
-    """What another service had counted, which is in no count of ours."""
+    """The clicks that another service had counted. They are in none of our own counts."""
     at = time_json(clicks.imported_at)
     return {"count": clicks.count, "source": clicks.source, "imported_at": at}
 

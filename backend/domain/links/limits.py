@@ -1,4 +1,4 @@
-"""Limits of a link: from when until when it leads anywhere, and where it leads visitors who come too late."""
+"""Limits of a link: in which time, for how many clicks and with which password it leads anywhere."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
     "expired_url": WebAddress(),
     "password": LinkPassword(),
 }
-# What of a link's fields is stored as it is; of a password only its hash is.
+# The limits that are stored. Of a password only the hash is stored.
 _KEPT = frozenset({*LIMIT_FIELDS, "password_hash"} - {"password"})
 
 
@@ -86,9 +86,9 @@ _KEPT = frozenset({*LIMIT_FIELDS, "password_hash"} - {"password"})
 class LinkLimits:
     """The limits of a link; None where there is no such limit.
 
-    It leads anywhere from `starts_at` on and before `expires_at`, and for `max_clicks` clicks;
-    `is_used_up` is set some time after all of them were taken. Who comes later goes to `expired_url`, or gets
-    the error page.
+    The link leads anywhere from `starts_at` on, before `expires_at`, and for `max_clicks` clicks.
+    `is_used_up` is set some time after all of these clicks were taken. Visitors who come too late go to
+    `expired_url`, or get the error page if there is none.
     """
 
     starts_at: datetime | None = None
@@ -112,7 +112,7 @@ class LinkLimits:
         return self.max_clicks is not None or self.password_hash is not None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def by_name(self) -> dict[str, Any]:
         """The limits that are set, by name."""
         return {} if self is NO_LIMITS else {name: value for name, value in asdict(self).items() if value}
 
@@ -122,11 +122,11 @@ class LinkLimits:
         return self if is_used_up == self.is_used_up else replace(self, is_used_up=is_used_up)
 
     def changed(self, changes: Mapping[str, Any]) -> LinkLimits:
-        """The limits with those of these changes that are about them. Raises InvalidField."""
-        own = {name: value for name, value in changes.items() if name in _KEPT}
-        if not own:
+        """The limits after those of the changes that are about limits. Raises InvalidField."""
+        limit_changes = {name: value for name, value in changes.items() if name in _KEPT}
+        if not limit_changes:
             return self
-        limits = replace(self, **own)
+        limits = replace(self, **limit_changes)
         for name in LIMIT_TIMES:
             time = getattr(limits, name)
             if time and not _FIRST_YEAR <= time.year <= _LAST_YEAR:
@@ -138,5 +138,5 @@ class LinkLimits:
         return limits if limits != NO_LIMITS else NO_LIMITS
 
 
-# One object for all links without limits, so that redirects see that by a look at it.
+# All links without limits share this object, so that redirects recognize it by its identity.
 NO_LIMITS = LinkLimits()

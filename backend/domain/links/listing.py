@@ -50,17 +50,17 @@ class SortRule:
 
     def schema(self) -> Schema:
         """JSON Schema of all orders, in both directions."""
-        words = [each.value for each in LinkOrder]
+        words = [order.value for order in LinkOrder]
         return {"type": "string", "enum": [*words, *(f"-{word}" for word in words)], "default": "-created"}
 
 
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
-    """Leaves the links for which everything holds that is not None.
+    """Which links are listed: those for which every field holds that is not None.
 
-    `search` is text in name, path or destination, or a complete short URL. Times belong to what is after
-    them, not to what is before. Without a state, archived links are left out, unless one is named by its
-    `external_id`.
+    `search` is text in name, path or destination, or a complete short URL. The times of `created_after` and
+    `modified_after` are included, those of `created_before` and `modified_before` are not. Without a state,
+    archived links are left out, unless one is named by its `external_id`.
     """
 
     search: str | None = None

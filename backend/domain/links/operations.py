@@ -1,4 +1,4 @@
-"""What may be done to the links of an organization, and what became of it."""
+"""Operations on the links of an organization, and their results."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class LinkChangedMeanwhile(ValueError):
 class CreateLink:
     """Make a new link.
 
-    With `link_id`, it is made only if no link has this id yet. `as_it_was` gives it the state that it had
-    elsewhere. With `copy_of`, it is like that link in all that `new` does not say, which may be anything.
+    With `link_id`, it is made only if no link has this id yet. `as_it_was` is a function that gives the link
+    the state that it had elsewhere. With `copy_of`, it copies that link, except for the fields in `new`.
     """
 
     new: NewLink
@@ -55,9 +55,9 @@ class UpsertLink:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLink:
-    """Change a link. The contract's operations know no archive: with `not_archived`, such a link is gone.
+    """Change a link. `seen` are values that it must still have: whoever made the changes saw these.
 
-    `seen` are values that the link must still have: whoever made the changes saw it with these.
+    With `not_archived`, an archived link counts as gone, since the contract's operations know no archive.
     """
 
     link_id: LinkId
@@ -81,7 +81,7 @@ LinkOperation = CreateLink | UpsertLink | ChangeLink | ArchiveLink
 
 
 def operation_for(new: NewLink) -> CreateLink | UpsertLink:
-    """Bring the link with this external id up to date, or make it; without one, make a link."""
+    """The operation that stores this link: an UpsertLink if it has an external id, else a CreateLink."""
     return CreateLink(new) if new.fields.get("external_id") is None else UpsertLink(new)
 
 
@@ -107,7 +107,7 @@ def with_fields(operation: LinkOperation, fields: Changes) -> LinkOperation:
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """An operation, the organization whose links are meant, and by which kind of key and when it is done."""
+    """An operation on an organization's links. `created_by` is the kind of key with which it is asked for."""
 
     org_id: OrgId
     created_by: CreatedBy
@@ -116,7 +116,7 @@ class LinkRequest:
 
 
 class Done(StrEnum):
-    """What became of an operation."""
+    """What an operation did."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -127,7 +127,7 @@ class Done(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LinkResult:
-    """What became of an operation: the link as it is now, or, where it was rejected, the error."""
+    """The result of an operation: the link as it is now, or the error if the operation was rejected."""
 
     done: Done
     link: Link | None = None

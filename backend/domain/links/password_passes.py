@@ -1,4 +1,4 @@
-"""What a browser keeps of a password that was right: a signed time, until which it is not asked again."""
+"""Passes: after the right password, a browser keeps a signed time, until which it is not asked again."""
 
 from __future__ import annotations
 

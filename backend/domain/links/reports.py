@@ -24,7 +24,7 @@ REPORT_TEXT = Text(1000, lines=True, shown=True)
 
 @dataclass(frozen=True, slots=True)
 class LinkReport:
-    """What one visitor said; `text` is empty if there was nothing to add."""
+    """The report of one visitor. `text` is empty if the visitor wrote nothing."""
 
     reason: ReportReason
     text: str
@@ -33,6 +33,7 @@ class LinkReport:
 
 def parse_report(reason: str, text: str, at: datetime) -> LinkReport:
     """The report in a form. Raises InvalidField."""
-    said = text.replace("\r\n", "\n").strip()
+    comment = text.replace("\r\n", "\n").strip()
     chosen = ReportReason(Word(ReportReason).parse("reason", reason))
-    return LinkReport(chosen, REPORT_TEXT.parse("text", said) if said else "", at.replace(microsecond=0))
+    parsed = REPORT_TEXT.parse("text", comment) if comment else ""
+    return LinkReport(chosen, parsed, at.replace(microsecond=0))

@@ -1,4 +1,4 @@
-"""How the rules of a link are given: what each condition may say (extensions, "Links")."""
+"""The rules of a link as requests give them, and what each condition may say (extensions, "Links")."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from backend.domain.errors import FieldError, InvalidField, noted, raise_all, shown_name
+from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
 from backend.domain.fields.countries import countries
 from backend.domain.fields.rules import (
     Instant,
@@ -60,8 +60,8 @@ class RuleObject:
             for name in self.required
             if value.get(name) is None
         ]
-        given = {name: each for name, each in value.items() if each is not None}
-        parsed = parse_fields(rules, given, errors, f"{field}.")
+        present = {name: item for name, item in value.items() if item is not None}
+        parsed = parse_fields(rules, present, errors, f"{field}.")
         raise_all(errors)
         return parsed
 
@@ -77,20 +77,20 @@ class RuleObject:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A list of values, one of which has to be there. One that is named twice is kept once."""
+    """A list of values, one of which a visit must have. A value that is there twice is kept once."""
 
-    each: Rule[Any]
+    rule: Rule[Any]
     most: int = MOST_VALUES
 
     def parse(self, field: str, value: object) -> list[Any]:
         """The values. Raises InvalidField."""
         if not isinstance(value, list) or not 1 <= len(value) <= self.most:
             raise InvalidField(field, f"must be a list of 1 to {self.most} values")
-        return list(dict.fromkeys(self.each.parse(field, each) for each in value))
+        return list(dict.fromkeys(self.rule.parse(field, item) for item in value))
 
     def schema(self) -> Schema:
         """JSON Schema of the list."""
-        return {"type": "array", "items": self.each.schema(), "minItems": 1, "maxItems": self.most}
+        return {"type": "array", "items": self.rule.schema(), "minItems": 1, "maxItems": self.most}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ class Country:
         """The code in capitals. Raises InvalidField."""
         code = parse_string(field, value).upper()
         if code not in countries():
-            known = "GB for the United Kingdom" if code == "UK" else "DE"
-            raise InvalidField(field, f"must have ISO 3166 codes of countries, such as {known}")
+            example = "GB for the United Kingdom" if code == "UK" else "DE"
+            raise InvalidField(field, f"must have ISO 3166 codes of countries, such as {example}")
         return code
 
     def schema(self) -> Schema:
@@ -212,7 +212,7 @@ class Parameters:
             self._NAME.parse(field, name)
             if name.startswith("$"):
                 raise InvalidField(field, "must not have names that begin with $")
-        return {name: self._value(f"{field}.{shown_name(name)}", each) for name, each in value.items()}
+        return {name: self._value(f"{field}.{shown_name(name)}", item) for name, item in value.items()}
 
     def _value(self, field: str, value: object) -> str | None:
         if value is None or value == "":
@@ -250,11 +250,11 @@ class Conditions:
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
         """The conditions; without any, the rule always fits. Raises InvalidField."""
-        found = _plain(self._RULE.parse(field, value if value is not None else {}))
-        begin, end = (found.get(name) for name in ("from", "until"))
+        conditions = _plain(self._RULE.parse(field, value if value is not None else {}))
+        begin, end = (conditions.get(name) for name in ("from", "until"))
         if begin and end and datetime.fromisoformat(begin) >= datetime.fromisoformat(end):
             raise InvalidField(f"{field}.until", "must be later than from")
-        return found
+        return conditions
 
     def schema(self) -> Schema:
         """JSON Schema of the conditions."""
@@ -263,8 +263,8 @@ class Conditions:
 
 def _plain(conditions: Mapping[str, Any]) -> dict[str, Any]:
     """The conditions as JSON: members of enumerations as their texts."""
-    found: dict[str, Any] = json.loads(json.dumps(conditions))
-    return found
+    plain: dict[str, Any] = json.loads(json.dumps(conditions))
+    return plain
 
 
 class Weight:
@@ -286,7 +286,7 @@ class Weight:
 class Split:
     """Variants of where a rule leads, each for its part of the visitors."""
 
-    _PART = RuleObject(
+    _VARIANT = RuleObject(
         {}, {"name": Text(50, shown=True), "weight": Weight(), "destination_url": WebAddress()}
     )
 
@@ -294,18 +294,18 @@ class Split:
         """The variants. Raises InvalidField."""
         if not isinstance(value, list) or not 2 <= len(value) <= MOST_VARIANTS:
             raise InvalidField(field, f"must be a list of 2 to {MOST_VARIANTS} variants")
-        parts = [self._PART.parse(f"{field}[{place}]", each) for place, each in enumerate(value)]
-        names = [each["name"] for each in parts]
+        variants = [self._VARIANT.parse(f"{field}[{place}]", item) for place, item in enumerate(value)]
+        names = [variant["name"] for variant in variants]
         for place, name in enumerate(names):
             if name in names[:place]:
                 raise InvalidField(f"{field}[{place}].name", "must be the name of one variant only")
-        if not any(each["weight"] for each in parts):
+        if not any(variant["weight"] for variant in variants):
             raise InvalidField(field, "must have a weight above 0")
-        return parts
+        return variants
 
     def schema(self) -> Schema:
         """JSON Schema of the list."""
-        return {"type": "array", "items": self._PART.schema(), "minItems": 2, "maxItems": MOST_VARIANTS}
+        return {"type": "array", "items": self._VARIANT.schema(), "minItems": 2, "maxItems": MOST_VARIANTS}
 
 
 class RuleOutcome:
@@ -314,13 +314,13 @@ class RuleOutcome:
     _RULE = RuleObject({"destination_url": WebAddress(), "split": Split()})
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
-        """The one that is given. Raises InvalidField."""
-        found = self._RULE.parse(field, value)
-        if not found:
+        """The address or the split, whichever is given. Raises InvalidField."""
+        outcome = self._RULE.parse(field, value)
+        if not outcome:
             raise InvalidField(f"{field}.destination_url", "is required, or split")
-        if len(found) > 1:
+        if len(outcome) > 1:
             raise InvalidField(field, "must have destination_url or split, not both")
-        return found
+        return outcome
 
     def schema(self) -> Schema:
         """JSON Schema of the object."""
@@ -340,17 +340,17 @@ class LinkRules:
             raise InvalidField(field, f"must be a list of at most {MOST_RULES} rules")
         rules: list[dict[str, Any]] = []
         errors: list[FieldError] = []
-        for number, each in enumerate(value):
-            with noted(errors):
-                rules.append(self._rule(f"{field}[{number}]", each))
+        for number, rule in enumerate(value):
+            with collect_errors(errors):
+                rules.append(self._rule(f"{field}[{number}]", rule))
         raise_all(errors)
         if len(json.dumps(rules, ensure_ascii=False, separators=(",", ":")).encode()) > MOST_BYTES:
             raise InvalidField(field, f"must have at most {MOST_BYTES} bytes as JSON")
         return rules
 
     def _rule(self, field: str, value: object) -> dict[str, Any]:
-        found = self._RULE.parse(field, value)
-        return {"if": found.get("if", {}), "then": found["then"]}
+        rule = self._RULE.parse(field, value)
+        return {"if": rule.get("if", {}), "then": rule["then"]}
 
     def schema(self) -> Schema:
         """JSON Schema of the list."""

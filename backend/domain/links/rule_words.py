@@ -41,8 +41,8 @@ def _listed(words: Sequence[str], last: str) -> str:
 
 
 def _is_one_of(what: str, names: Mapping[str, str] | None = None) -> Callable[[Sequence[str]], str]:
-    known = names or {}
-    return lambda values: f"{what} is {_listed([known.get(each, each) for each in values], 'or')}"
+    labels = names or {}
+    return lambda values: f"{what} is {_listed([labels.get(value, value) for value in values], 'or')}"
 
 
 def _query(parameters: Mapping[str, str | None]) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A rule as JSON: {"if": {<condition>: ...}, "then": {"destination_url": ...} or {"split": [...]}}.
 RuleJson = Mapping[str, Any]
 _DAY = timedelta(days=1)
-_DEAR = frozenset({"query", "weekdays", "hours"})
+_SLOW_CONDITIONS = frozenset({"query", "weekdays", "hours"})
 _WHOLE_DAY = {"from": "00:00", "until": "24:00", "timezone": "UTC"}
 
 
@@ -144,7 +144,7 @@ def _bounds(then: Mapping[str, Any]) -> list[float]:
 
 def _tests(conditions: Mapping[str, Any]) -> Iterator[Test]:
     """A test for each condition, all of which must hold: those that take longest come last."""
-    for name, value in sorted(conditions.items(), key=lambda each: each[0] in _DEAR):
+    for name, value in sorted(conditions.items(), key=lambda condition: condition[0] in _SLOW_CONDITIONS):
         if name == "hours" or (name == "weekdays" and "hours" not in conditions):
             yield _on_the_clock(conditions.get("weekdays", ()), conditions.get("hours", _WHOLE_DAY))
         elif name != "weekdays":
@@ -157,42 +157,42 @@ def _never(_: object) -> Test:
 
 
 def _platform(names: Collection[str]) -> Test:
-    wanted = frozenset(names)
-    return lambda visit: visit.client.platform in wanted
+    platforms = frozenset(names)
+    return lambda visit: visit.client.platform in platforms
 
 
 def _system(names: Collection[str]) -> Test:
-    wanted = frozenset(name.casefold() for name in names)
-    return lambda visit: visit.client.system.casefold() in wanted
+    systems = frozenset(name.casefold() for name in names)
+    return lambda visit: visit.client.system.casefold() in systems
 
 
 def _browser(names: Collection[str]) -> Test:
-    wanted = frozenset(name.casefold() for name in names)
-    return lambda visit: visit.client.browser.casefold() in wanted
+    browsers = frozenset(name.casefold() for name in names)
+    return lambda visit: visit.client.browser.casefold() in browsers
 
 
 def _country(codes: Collection[str]) -> Test:
-    wanted = frozenset(codes)
-    return lambda visit: visit.country in wanted
+    countries = frozenset(codes)
+    return lambda visit: visit.country in countries
 
 
 def _language(tags: Collection[str]) -> Test:
     """De is also de-AT, but de-AT is not de (RFC 4647, "Basic Filtering")."""
-    wanted = frozenset(tag.lower() for tag in tags)
-    narrower = tuple(f"{tag}-" for tag in wanted)
+    languages = frozenset(tag.lower() for tag in tags)
+    narrower = tuple(f"{tag}-" for tag in languages)
     return lambda visit: (
-        visit.language is not None and (visit.language in wanted or visit.language.startswith(narrower))
+        visit.language is not None and (visit.language in languages or visit.language.startswith(narrower))
     )
 
 
 def _query(parameters: Mapping[str, str | None]) -> Test:
-    wanted = tuple(parameters.items())
+    required = tuple(parameters.items())
 
     def test(visit: Circumstances) -> bool:
         if not visit.query:
             return False
-        given = _parameters(visit.query)
-        return all(name in given and (value is None or value in given[name]) for name, value in wanted)
+        sent = _parameters(visit.query)
+        return all(name in sent and (value is None or value in sent[name]) for name, value in required)
 
     return test
 

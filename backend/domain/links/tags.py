@@ -68,7 +68,7 @@ class TagColor:
 
 
 class TagNames:
-    """A list of the names of tags; one that is there twice counts once."""
+    """The rule for a list of names of tags. A name that is there twice is kept once."""
 
     _NAME = ItemName()
 
@@ -77,8 +77,8 @@ class TagNames:
         if not isinstance(value, list) or len(value) > MOST_ON_A_LINK:
             raise InvalidField(field, f"must be a list of at most {MOST_ON_A_LINK} names of tags")
         names: dict[str, str] = {}
-        for each in value:
-            name = self._NAME.parse(field, each)
+        for item in value:
+            name = self._NAME.parse(field, item)
             names.setdefault(name_key(name), name)
         return list(names.values())
 
@@ -93,31 +93,31 @@ def default_color(name: str) -> str:
     return colors[hashlib.sha256(name_key(name).encode()).digest()[0] % len(colors)]
 
 
-def tags_on(ids: Iterable[TagId], known: Mapping[TagId, Tag]) -> list[Tag]:
+def tags_on(ids: Iterable[TagId], tags: Mapping[TagId, Tag]) -> list[Tag]:
     """The tags with these ids, in their order, without those that are gone."""
-    return [known[each] for each in ids if each in known]
+    return [tags[tag_id] for tag_id in ids if tag_id in tags]
 
 
 def changed_tag_ids(
-    has: Sequence[TagId], changes: Mapping[str, Any], known: Mapping[str, TagId]
+    has: Sequence[TagId], changes: Mapping[str, Any], ids_by_name: Mapping[str, TagId]
 ) -> list[TagId]:
-    """The tags of a link that has these, after changes with TAG_FIELDS.
+    """The ids of a link's tags after changes with TAG_FIELDS; it `has` these ids before.
 
-    `known` are the organization's tags that the changes name and that the link has, by the keys of their
-    names. Raises InvalidField for a name that is none of them, and for too many tags.
+    `ids_by_name` has the organization's tags that the changes name and those that the link has, by the keys
+    of their names. Raises InvalidField for a name that is not among them, and for too many tags.
     """
-    ids = _ids("tags", changes["tags"] or (), known) if "tags" in changes else list(has)
-    removed = {*_ids("remove_tags", changes.get("remove_tags", ()), known)}
-    there = {*known.values()} - removed
-    ids += _ids("add_tags", changes.get("add_tags", ()), known)
-    kept = [each for each in dict.fromkeys(ids) if each in there]
+    ids = _ids("tags", changes["tags"] or (), ids_by_name) if "tags" in changes else list(has)
+    removed = {*_ids("remove_tags", changes.get("remove_tags", ()), ids_by_name)}
+    existing = {*ids_by_name.values()} - removed
+    ids += _ids("add_tags", changes.get("add_tags", ()), ids_by_name)
+    kept = [tag_id for tag_id in dict.fromkeys(ids) if tag_id in existing]
     if len(kept) > MOST_ON_A_LINK:
         raise InvalidField("add_tags", f"would give the link more than {MOST_ON_A_LINK} tags")
     return kept
 
 
-def _ids(field: str, names: Iterable[str], known: Mapping[str, TagId]) -> list[TagId]:
+def _ids(field: str, names: Iterable[str], ids_by_name: Mapping[str, TagId]) -> list[TagId]:
     for name in names:
-        if name_key(name) not in known:
+        if name_key(name) not in ids_by_name:
             raise InvalidField(field, f"has a tag that was not found: {name}")
-    return [known[name_key(name)] for name in names]
+    return [ids_by_name[name_key(name)] for name in names]

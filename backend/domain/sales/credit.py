@@ -20,10 +20,10 @@ from backend.domain.visitors.attribution import Credit, Device, Touch
 
 
 class CreditShare(NamedTuple, Generic[SourceT]):
-    """What a touch gets of a sale: `weight` of `whole` parts, all of which are alike.
+    """The share of a sale that a touch gets: `weight` of `whole` equal parts.
 
-    Without a touch, it is what no touch gets. Reports add many of them up, so they are numbers and not yet a
-    fraction.
+    `touch` is None for the share that no touch gets. The share is two integers and not a fraction, since
+    reports add up many shares.
     """
 
     touch: SourceT | None
@@ -37,9 +37,10 @@ class CreditShare(NamedTuple, Generic[SourceT]):
 
 
 class Credited(NamedTuple, Generic[SourceT]):
-    """Whose a sale is, and what each touch gets of it, oldest first. No shares: it had not been told yet.
+    """The customer of a sale, and the share of each touch, oldest first.
 
-    `refunded` is what was known to have been paid back of its `amount`, in the same units.
+    There are no shares if the service had not been told of the sale yet. `refunded` is what was known to
+    have been paid back of its `amount`, in the same units.
     """
 
     customer_id: CustomerId | None
@@ -56,26 +57,26 @@ def share_credit(
     `devices` are those of the sales and, where credit goes by customer, all of their customers. Parts of a
     sale's shares add up to 1.
     """
-    return share_by_histories(sales, (History.of_device(each, rules) for each in devices), rules)
+    return share_by_histories(sales, (History.of_device(device, rules) for device in devices), rules)
 
 
 def share_by_histories(
     sales: Iterable[SaleFacts[SourceT]], histories: Iterable[History[SourceT]], rules: CreditRules
 ) -> Iterator[Credited[SourceT]]:
-    """As `share_credit`, given what the rules know of these devices."""
-    known = Histories(histories, rules)
+    """The same as `share_credit`, from histories that have what the rules know of the devices."""
+    all_histories = Histories(histories, rules)
     for sale in sales:
-        customer_id = known.customer_of(sale)
+        customer_id = all_histories.customer_of(sale)
         refunded = 0
         if sale.refunds:
-            refunded = sum(each.amount for each in sale.refunds if rules.knows(each.received_at, None))
+            refunded = sum(refund.amount for refund in sale.refunds if rules.knows(refund.received_at, None))
         shares: Sequence[CreditShare[SourceT]] = ()
         if rules.knows(sale.at, sale.received_at):
-            shares = _shares(_credited(known.path_of(sale, customer_id), rules.model), rules.model)
+            shares = _shares(_credited(all_histories.path_of(sale, customer_id), rules.model), rules.model)
         yield Credited(customer_id, sale.amount, refunded, shares)
 
 
-_KEPT = CreditRules()
+_KEPT_RULES = CreditRules()
 _is_named, _at = attrgetter("is_named"), attrgetter("at")
 
 
@@ -83,8 +84,8 @@ def kept_credit(sale: SaleFacts[Touch], device: Device | None) -> Credit:
     """The touches that a record keeps: those that `first` and `last_non_direct` name for it by its device."""
     if device and not sale.visits and not sale.copies and not any(map(_is_named, device.touches)):
         return _of_list(sale, device)  # nearly always: then there is nothing to weigh
-    known = Histories([History.of_device(device, _KEPT)] if device else [], _KEPT)
-    touches = [each[4] for each in known.path_of(sale, None) if each[1]]
+    histories = Histories([History.of_device(device, _KEPT_RULES)] if device else [], _KEPT_RULES)
+    touches = [visit[4] for visit in histories.path_of(sale, None) if visit[1]]
     return Credit(touches[0], touches[-1]) if touches else Credit()
 
 
@@ -98,10 +99,10 @@ def _of_list(sale: SaleFacts[Touch], device: Device) -> Credit:
 
 
 def _credited(path: Sequence[OrderedVisit[SourceT]], model: Model) -> list[SourceT | None]:
-    """What gets credit by the model. There is always something: None, for what no touch gets."""
+    """The touches that get credit by the model; [None] if no touch gets it."""
     if model is Model.LAST:
         return [path[-1][4] if path else None]
-    touches = [each[4] for each in path if each[1]]
+    touches = [visit[4] for visit in path if visit[1]]
     if model is Model.LAST_NON_DIRECT:
         touches = touches[-1:]
     elif model is Model.FIRST:

@@ -32,8 +32,8 @@ class Model(StrEnum):
 class CreditRules:
     """How credit is given.
 
-    Touches count that happened at most `lookback_days` before; None is without limit. With `as_of`, only what
-    the service had been told before that time.
+    Touches count if they happened at most `lookback_days` before the sale; None means without limit. With
+    `as_of`, only what the service had been told before that time counts.
     """
 
     to: CreditTo = CreditTo.DEVICE
@@ -48,10 +48,10 @@ class CreditRules:
 
     @property
     def are_kept(self) -> bool:
-        """Whether each record keeps the touch that these rules name: it was stored with it.
+        """Whether the touch that these rules credit is stored with each record.
 
-        In a window it is the one that was kept, if that is not too old, since it is the last one. The first
-        one of a window may be another than the first of all.
+        The last touch within a window is the stored last touch, if that is not too old. The first touch
+        within a window may be another one than the stored first touch.
         """
         is_last = self.model is Model.LAST_NON_DIRECT
         is_named = is_last or (self.model is Model.FIRST and self.lookback_days is None)

@@ -78,15 +78,15 @@ class Explanation:
 def explain(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Explanation:
     """Explain the credit of a sale. `devices` are its own and all of its customer."""
     verdict = _verdict(sale, devices, rules)
-    devices = [each for each in devices if _is_told_of(each, sale, verdict)]
-    steps = sorted(_Teller(sale, devices, verdict).steps(), key=_place)
+    devices = [device for device in devices if _concerns(device, sale, verdict)]
+    steps = sorted(_StepWriter(sale, devices, verdict).steps(), key=_place)
     first = max(len(steps) - MOST_STEPS, 0)
     others = (replace(rules, to=to, model=model) for to, model in product(CreditTo, Model))
     return Explanation(
-        tuple(each for number, each in enumerate(steps) if number >= first or each.share),
+        tuple(step for number, step in enumerate(steps) if number >= first or step.share),
         verdict,
-        tuple(_verdict(sale, devices, each) for each in others if each != rules),
-        sum(1 for each in steps[:first] if not each.share),
+        tuple(_verdict(sale, devices, other) for other in others if other != rules),
+        sum(1 for step in steps[:first] if not step.share),
     )
 
 
@@ -102,19 +102,19 @@ def _verdict(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRul
     return Verdict(rules, *credited)
 
 
-def _is_told_of(device: Device, sale: SaleFacts[Touch], verdict: Verdict) -> bool:
+def _concerns(device: Device, sale: SaleFacts[Touch], verdict: Verdict) -> bool:
     """Whether it is the sale's device, or one that was said to be its customer's."""
     return device.id == sale.device_id or any(
-        each.customer_id == verdict.customer_id and not _is_replaced(each, verdict.rules)
-        for each in device.customers
+        identity.customer_id == verdict.customer_id and not _is_replaced(identity, verdict.rules)
+        for identity in device.customers
     )
 
 
-def _is_replaced(identification: Identification, rules: CreditRules) -> bool:
-    return identification.replaced_at is not None and rules.knows(identification.replaced_at, None)
+def _is_replaced(identity: Identification, rules: CreditRules) -> bool:
+    return identity.replaced_at is not None and rules.knows(identity.replaced_at, None)
 
 
-class _Teller:
+class _StepWriter:
     """Tells of a sale and its devices, one step after another, in no order."""
 
     def __init__(self, sale: SaleFacts[Touch], devices: Sequence[Device], verdict: Verdict) -> None:
@@ -122,13 +122,13 @@ class _Teller:
         self._devices = devices
         self._verdict = verdict
         self._rules = verdict.rules
-        self._shares = {id(each.touch): each for each in verdict.shares if each.touch}
+        self._shares = {id(share.touch): share for share in verdict.shares if share.touch}
         # In equal parts, every touch that counts gets one.
         self._counting = self._touches(replace(self._rules, model=Model.LINEAR))
         self._of_any_age = self._touches(replace(self._rules, model=Model.LINEAR, lookback_days=None))
 
     def _touches(self, rules: CreditRules) -> set[int]:
-        return {id(each.touch) for each in _verdict(self._sale, self._devices, rules).shares if each.touch}
+        return {id(share.touch) for share in _verdict(self._sale, self._devices, rules).shares if share.touch}
 
     def steps(self) -> Iterator[CreditStep]:
         """Everything up to the sale, who its devices were at any time, the sale, and what was paid back."""
@@ -144,35 +144,35 @@ class _Teller:
                 yield CreditStep(StepKind.TOUCH, touch.at, words, device_id, touch=touch, share=share)
         yield self._of_sale()
         for number, refund in enumerate(self._sale.refunds):
-            known = self._rules.knows(refund.received_at, refund.received_at)
+            is_known = self._rules.knows(refund.received_at, refund.received_at)
             at = refund.at or refund.received_at
-            yield CreditStep(StepKind.REFUND, at, _REFUND if known else _UNKNOWN, refund=number)
+            yield CreditStep(StepKind.REFUND, at, _REFUND if is_known else _UNKNOWN, refund=number)
 
     def _known_touches(self) -> Sequence[tuple[DeviceId | None, Touch]]:
         """The touches of all devices, then those of the sale itself that are not among them."""
-        found: list[tuple[DeviceId | None, Touch]] = []
+        touches: list[tuple[DeviceId | None, Touch]] = []
         for device in self._devices:
             first = device.first_touch
             if first and first not in device.touches:
-                found.append((device.id, first))
-            found += ((device.id, each) for each in device.touches)
+                touches.append((device.id, first))
+            touches += ((device.id, touch) for touch in device.touches)
         named = [touch for _, _, touch, _, _ in self._sale.visits if touch]
-        times = {touch.at for device_id, touch in found if device_id == self._sale.device_id}
-        times.update(each.at for each in named)
+        times = {touch.at for device_id, touch in touches if device_id == self._sale.device_id}
+        times.update(touch.at for touch in named)
         kept = [touch for _, _, touch, _, _ in self._sale.copies if touch and touch.at not in times]
-        for each in (*kept, *named):
-            listed = [touch for _, touch in found]
-            is_counted = id(each) in self._of_any_age and not any(touch is each for touch in listed)
-            if is_counted or each not in listed:
-                found.append((self._sale.device_id, each))
-        return found
+        for added in (*kept, *named):
+            listed = [touch for _, touch in touches]
+            is_counted = id(added) in self._of_any_age and all(touch is not added for touch in listed)
+            if is_counted or added not in listed:
+                touches.append((self._sale.device_id, added))
+        return touches
 
     def _is_told_otherwise(self, touch: Touch) -> bool:
         """Whether a server told of this visit by its click, and another telling of the same one counts."""
         if not touch.is_named or id(touch) in self._of_any_age:
             return False
         return any(
-            each.is_same_click(touch) for _, each in self._known_touches() if id(each) in self._of_any_age
+            other.is_same_click(touch) for _, other in self._known_touches() if id(other) in self._of_any_age
         )
 
     def _of_touch(self, touch: Touch, share: CreditShare[Touch] | None, device_id: DeviceId | None) -> str:
@@ -197,22 +197,21 @@ class _Teller:
 
     def _identities(self, device: Device) -> Iterator[CreditStep]:
         """Whom the device was identified as, each run of the same customer once."""
-        said, is_first = None, True
-        for each in device.customers:
-            if _is_replaced(each, self._rules):
+        run, is_first = None, True
+        for identity in device.customers:
+            if _is_replaced(identity, self._rules):
                 continue
-            known = self._rules.knows(each.at, each.received_at)
-            back = each.taken_back_at
-            holds = known and (back is None or not self._rules.knows(back, None))
-            if said != (said := (each.customer_id, known, holds, back)):
-                yield from self._identity(device, each, known=known, words=_words(each, holds, is_first))
+            is_known = self._rules.knows(identity.at, identity.received_at)
+            back = identity.taken_back_at
+            holds = is_known and (back is None or not self._rules.knows(back, None))
+            if run != (run := (identity.customer_id, is_known, holds, back)):
+                words = _words(identity, holds, is_first) if is_known else _UNKNOWN
+                yield from self._identity(device, identity, words)
             is_first = is_first and not holds
 
-    def _identity(
-        self, device: Device, each: Identification, *, known: bool, words: str
-    ) -> Iterator[CreditStep]:
-        customer_id, back = each.customer_id, each.taken_back_at
-        yield CreditStep(StepKind.IDENTITY, each.at, words if known else _UNKNOWN, device.id, customer_id)
+    def _identity(self, device: Device, identity: Identification, words: str) -> Iterator[CreditStep]:
+        customer_id, back = identity.customer_id, identity.taken_back_at
+        yield CreditStep(StepKind.IDENTITY, identity.at, words, device.id, customer_id)
         if back:
             words = f"It was taken back that the device is the customer {customer_id}'s."
             words = words if self._rules.knows(back, None) else _UNKNOWN
@@ -225,19 +224,19 @@ class _Teller:
             words.append("A server told it, and no device.")
         if not self._verdict.shares:
             words.append(_UNKNOWN)
-        elif all(each.touch is None for each in self._verdict.shares):
+        elif all(share.touch is None for share in self._verdict.shares):
             words.append("No touch gets the credit.")
         return CreditStep(StepKind.SALE, sale.at, " ".join(words), sale.device_id, customer_id)
 
     def _whose(self) -> str:
-        told, found = self._sale.customer_id, self._verdict.customer_id
-        if told is not None and told == found:
-            return f"It is the sale of the customer {told}, of whom it was told."
-        if told is not None:
-            whose = f"it counts for {found}" if found is not None else "nobody's customer is known"
-            return f"It was told of the customer {told}, which was taken back: {whose}."
-        if found is not None:
-            return f"It is the sale of the customer {found}, whose device it was."
+        named, owner = self._sale.customer_id, self._verdict.customer_id
+        if named is not None and named == owner:
+            return f"It is the sale of the customer {named}, of whom it was told."
+        if named is not None:
+            whose = f"it counts for {owner}" if owner is not None else "nobody's customer is known"
+            return f"It was told of the customer {named}, which was taken back: {whose}."
+        if owner is not None:
+            return f"It is the sale of the customer {owner}, whose device it was."
         return "No customer is known."
 
 
@@ -245,11 +244,11 @@ _UNKNOWN = "The service was told only after the moment that is asked about, so i
 _REFUND = "It was paid back, and taken from each touch by what that has of the sale."
 
 
-def _words(each: Identification, holds: bool, is_first: bool) -> str:
+def _words(identity: Identification, holds: bool, is_first: bool) -> str:
     if not holds:
-        return f"The device was told to be the customer {each.customer_id}'s, which was taken back."
+        return f"The device was told to be the customer {identity.customer_id}'s, which was taken back."
     also = ", and so is what it did before." if is_first else "."
-    return f"From here on the device is the customer {each.customer_id}'s{also}"
+    return f"From here on the device is the customer {identity.customer_id}'s{also}"
 
 
 def touch_in_words(touch: Touch, link: Link | None) -> str:

@@ -75,12 +75,12 @@ def known_facts(
 
     If they know none of the tellings, it is as if they knew all; then nothing is credited to it.
     """
-    known = [each for each in tellings if rules.knows(each.at, each.received_at)]
-    told = combine(known or tellings)
+    known_tellings = [telling for telling in tellings if rules.knows(telling.at, telling.received_at)]
+    combined = combine(known_tellings or tellings)
     # The copies are of the device that it is known to be of now.
-    is_same = told.device_id == combine(tellings).device_id
-    visits = tuple(each.visit for each in tellings if each.visit)
-    return SaleFacts(*told, copies if is_same else (), visits=visits)
+    is_same = combined.device_id == combine(tellings).device_id
+    visits = tuple(telling.visit for telling in tellings if telling.visit)
+    return SaleFacts(*combined, copies if is_same else (), visits=visits)
 
 
 @dataclass(slots=True)
@@ -102,16 +102,16 @@ class History(Generic[SourceT]):
         cls,
         device_id: DeviceId,
         last_seen_at: datetime,
-        told: Iterable[ToldVisit[SourceT]],
+        told_visits: Iterable[ToldVisit[SourceT]],
         identified: Iterable[Identified],
         rules: CreditRules,
     ) -> History[SourceT]:
         """What of these visits and identities, each in the order of their lists, the rules know."""
         if rules.as_of is not None:
-            told = [each for each in told if rules.knows(each[0], each[1])]
+            told_visits = [visit for visit in told_visits if rules.knows(visit[0], visit[1])]
         visits = [
             (at, source is not None, device_id, number, source, click, is_named)
-            for number, (at, _, source, click, is_named) in enumerate(told)
+            for number, (at, _, source, click, is_named) in enumerate(told_visits)
         ]
         visits.sort()
         owners, wrong = [], set()
@@ -131,20 +131,20 @@ class History(Generic[SourceT]):
         if device.first_touch and device.first_touch not in touches:
             touches = (device.first_touch, *touches)
         direct: list[ToldVisit[Touch]] = [
-            (each.at, each.received_at, None, None, False) for each in device.direct_visits
+            (visit.at, visit.received_at, None, None, False) for visit in device.direct_visits
         ]
         identified = [
-            (each.at, each.received_at, each.customer_id, each.taken_back_at, each.replaced_at)
-            for each in device.customers
+            (owner.at, owner.received_at, owner.customer_id, owner.taken_back_at, owner.replaced_at)
+            for owner in device.customers
         ]
-        told = [*direct, *map(as_told, touches)]
-        return History[Touch].of(device.id, device.last_seen_at, told, identified, rules)
+        told_visits = [*direct, *map(as_told, touches)]
+        return History[Touch].of(device.id, device.last_seen_at, told_visits, identified, rules)
 
     @property
     def times(self) -> set[datetime]:
         """The times of its visits that were not direct."""
         if self._times is None:
-            self._times = {each[0] for each in self.visits if each[1]}
+            self._times = {visit[0] for visit in self.visits if visit[1]}
         return self._times
 
     @property
@@ -163,11 +163,11 @@ class History(Generic[SourceT]):
         """Its visits while it was this customer's."""
         if self.is_only(customer_id):
             return self.visits
-        return [each for each in self.visits if self.owner_at(each[0]) == customer_id]
+        return [visit for visit in self.visits if self.owner_at(visit[0]) == customer_id]
 
     def is_only(self, customer_id: CustomerId) -> bool:
         """Whether it was this customer's at all times."""
-        return bool(self.owners) and all(each == customer_id for _, each in self.owners)
+        return bool(self.owners) and all(owner == customer_id for _, owner in self.owners)
 
 
 def as_told(touch: Touch) -> ToldVisit[Touch]:
@@ -183,11 +183,11 @@ def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> C
     It is the one it was told of, unless the device's identity as that customer was taken back; else the one
     the device was identified as then, or first.
     """
-    told = sale.customer_id
+    named = sale.customer_id
     if history is None:
-        return told
-    if told is not None and (told not in history.taken_back or told in history.customer_ids):
-        return told
+        return named
+    if named is not None and (named not in history.taken_back or named in history.customer_ids):
+        return named
     return history.owner_at(sale.at)
 
 
@@ -197,7 +197,7 @@ class Histories(Generic[SourceT]):
     def __init__(self, histories: Iterable[History[SourceT]], rules: CreditRules) -> None:
         """`histories` are what the rules know; where credit goes by customer, of all devices of theirs."""
         self._rules = rules
-        self._by_id = {each.device_id: each for each in histories}
+        self._by_id = {history.device_id: history for history in histories}
         self._of_customer: dict[CustomerId, list[History[SourceT]]] = {}
         if rules.to is CreditTo.CUSTOMER:
             self._find_customers()
@@ -212,7 +212,7 @@ class Histories(Generic[SourceT]):
     ) -> list[OrderedVisit[SourceT]]:
         """The visits before the sale that count, oldest first."""
         whose = customer_id if self._rules.to is CreditTo.CUSTOMER else None
-        visits = self._own(sale) if whose is None else self._of_customer_and_sale(whose, sale)
+        visits = self._visits_of_device(sale) if whose is None else self._of_customer_and_sale(whose, sale)
         if sale.visits:
             visits = _merged(visits, self._named_for(sale, visits))
         path = _each_click_once(visits[: bisect_right(visits, sale.at, key=_time)])
@@ -226,7 +226,7 @@ class Histories(Generic[SourceT]):
         for customer_id, all_of_them in self._of_customer.items():
             self._of_customer[customer_id] = _latest(all_of_them)
 
-    def _own(self, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
+    def _visits_of_device(self, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
         """The visits of the sale's own device."""
         history = self._by_id.get(sale.device_id) if sale.device_id else None
         visits = history.visits if history else []
@@ -240,19 +240,19 @@ class Histories(Generic[SourceT]):
         copies = self._copies(sale, history)
         if history is None:
             return _merged(self._all_of(whose), copies)
-        is_one_of_them = any(each is history for each in self._of_customer.get(whose, ()))
+        is_one_of_them = any(other is history for other in self._of_customer.get(whose, ()))
         if is_one_of_them and not copies:
             return self._all_of(whose)
-        own = copies if is_one_of_them else _merged(history.visits, copies)
+        device_visits = copies if is_one_of_them else _merged(history.visits, copies)
         # A device that was never identified is nobody else's.
-        own = [each for each in own if history.owner_at(each[0]) in {whose, None}]
-        return _merged(self._all_of(whose), own)
+        device_visits = [visit for visit in device_visits if history.owner_at(visit[0]) in {whose, None}]
+        return _merged(self._all_of(whose), device_visits)
 
     def _all_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
         """What their devices did while they were this customer's."""
         if customer_id not in self._visits:
-            devices = self._of_customer.get(customer_id, ())
-            visits = [each.visits_of(customer_id) for each in devices]
+            histories = self._of_customer.get(customer_id, ())
+            visits = [history.visits_of(customer_id) for history in histories]
             self._visits[customer_id] = _merged(*visits)
         return self._visits[customer_id]
 
@@ -261,13 +261,13 @@ class Histories(Generic[SourceT]):
     ) -> list[OrderedVisit[SourceT]]:
         """Those of the touches kept with the sale that its device's list has no more."""
         # Nearly always the list has them, so that is looked at first.
-        copies = [each for each in sale.copies if history is None or each[0] not in history.times]
+        copies = [visit for visit in sale.copies if history is None or visit[0] not in history.times]
         if not copies or sale.device_id is None:
             return []
-        own, named = sale.device_id, {each[0] for each in sale.visits}
+        device_id, named = sale.device_id, {visit[0] for visit in sale.visits}
         return sorted(
             {
-                at: (at, True, own, -1, source, click, is_named)
+                at: (at, True, device_id, -1, source, click, is_named)
                 for at, received_at, source, click, is_named in copies
                 if self._rules.knows(at, received_at) and at not in named
             }.values()
@@ -277,21 +277,21 @@ class Histories(Generic[SourceT]):
         self, sale: SaleFacts[SourceT], others: Sequence[OrderedVisit[SourceT]]
     ) -> list[OrderedVisit[SourceT]]:
         """The visits that servers named for the sale, but for those that are among the others."""
-        there = {(each[0], each[5]) for each in others if each[6]}
-        known = {
+        there = {(visit[0], visit[5]) for visit in others if visit[6]}
+        sources = {
             (at, click): (source, click)
             for at, received_at, source, click, _ in reversed(sale.visits)
             if click and (at, click) not in there and self._rules.knows(at, received_at)
         }
         return [
-            (at, True, _NOBODYS, number, *known[at, click], True)
-            for number, (at, click) in enumerate(sorted(known))
+            (at, True, _NOBODYS, number, *sources[at, click], True)
+            for number, (at, click) in enumerate(sorted(sources))
         ]
 
 
 def _merged(*lists: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
     """The visits of all of these lists, each in order, in one order."""
-    filled = [each for each in lists if each]
+    filled = [visits for visits in lists if visits]
     if len(filled) == 1:
         return filled[0]
     return sorted(chain.from_iterable(filled))
@@ -300,7 +300,7 @@ def _merged(*lists: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
 def _latest(histories: list[History[SourceT]]) -> list[History[SourceT]]:
     if len(histories) <= MOST_DEVICES:
         return histories
-    return nlargest(MOST_DEVICES, histories, key=lambda each: (each.last_seen_at, each.device_id))
+    return nlargest(MOST_DEVICES, histories, key=lambda history: (history.last_seen_at, history.device_id))
 
 
 def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
@@ -310,12 +310,12 @@ def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[Sou
     """
     if not any(map(_is_named, path)):
         return path
-    told = {each[5] for each in path if not each[6]}
+    clicks = {visit[5] for visit in path if not visit[6]}
     kept = []
-    for each in path:
-        if each[6]:
-            if each[5] in told:
+    for visit in path:
+        if visit[6]:
+            if visit[5] in clicks:
                 continue
-            told.add(each[5])
-        kept.append(each)
+            clicks.add(visit[5])
+        kept.append(visit)
     return kept

@@ -59,31 +59,31 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StoredState:
     """What the database already has about the arriving calls.
 
-    `calls` are those stored before; `counted` are the ids of theirs that counted before; `devices` are their
-    devices (`devices_of`), and all of `told`: the records of such ids, as far as they are still there.
-    `records` are stored records that may have to be credited to touches that arrive only now (see
-    `late_touches`).
+    `calls` are the arriving calls that were stored before. `counted` are the ids, of those that arrive, which
+    were counted before, and `counted_records` the records of these ids that are still there. `devices` are
+    the devices of the calls (`devices_of`) and of `counted_records`. `records` are stored records that may
+    have to be credited to touches that arrive only now (see `late_touches`).
     """
 
     calls: frozenset[CallKey] = frozenset()
     counted: frozenset[OnceKey] = frozenset()
     devices: Mapping[DeviceKey, Device] = field(default_factory=dict)
-    told: Mapping[OnceKey, Record] = field(default_factory=dict)
+    counted_records: Mapping[OnceKey, Record] = field(default_factory=dict)
     records: Mapping[DeviceKey, Sequence[Record]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A customer to store, for a device if there is one, with what is said of the customer (`known`)."""
+    """A customer to store, of a device if one is named. `details` are the customer's name and hashes."""
 
     org_id: OrgId
     device_id: DeviceId | None
     customer_id: CustomerId
     at: datetime
-    known: dict[str, str]
+    details: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -126,12 +126,12 @@ def once_key(batch: Batch, call: Call) -> OnceKey | None:
 def devices_of(batches: Iterable[Batch]) -> set[DeviceKey]:
     """The devices that these calls are of, also those that stand for unknown browsers."""
     batches = list(batches)
-    named = {(each.org_id, each.device_id) for each in batches if each.device_id}
+    named = {(batch.org_id, batch.device_id) for batch in batches if batch.device_id}
     return named | {
-        (batch.org_id, each.unknown_browser)
+        (batch.org_id, arrived.unknown_browser)
         for batch in batches
-        for each in batch.calls
-        if each.unknown_browser
+        for arrived in batch.calls
+        if arrived.unknown_browser
     }
 
 
@@ -141,7 +141,7 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
     A touch is late if the device already did something at a later time.
     """
     late: dict[DeviceKey, datetime] = {}
-    if not any(each.touches_at(each.call.occurred_at) for batch in batches for each in batch.calls):
+    if not any(arrived.touches_at(arrived.call.occurred_at) for batch in batches for arrived in batch.calls):
         return late
     for timed in _timed(batches, devices):
         key = timed.device_key
@@ -153,10 +153,10 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
     return late
 
 
-def decide(batches: Sequence[Batch], known: Known) -> Decisions:
+def decide(batches: Sequence[Batch], stored: StoredState) -> Decisions:
     """Decide about all calls of these batches. `batches` and their calls are in order of arrival."""
-    intake = _Intake(known)
-    for timed in _timed(batches, known.devices):
+    intake = _Intake(stored)
+    for timed in _timed(batches, stored.devices):
         results = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
         intake.decisions.results.append(results)
     intake.credit()
@@ -180,10 +180,10 @@ class _Timed:
 def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Iterator[_Timed]:
     clocks = {key: device.clocks for key, device in devices.items()}
     for batch in batches:
-        occurred = [each.call.occurred_at for each in batch.calls]
+        occurred = [arrived.call.occurred_at for arrived in batch.calls]
         clock = None
         if batch.sent_at is None or batch.device_id is None:  # told by a server, in true time
-            times = [whole_milliseconds(each) for each in occurred]
+            times = [whole_milliseconds(time) for time in occurred]
         else:
             key = batch.org_id, batch.device_id
             clock = clock_of(batch.sent_at, batch.received_at, clocks.get(key, ()))
@@ -196,20 +196,20 @@ def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Ite
 class _Intake:
     """Decides about one call after another, given those before it. `credit` comes last."""
 
-    known: Known
+    stored: StoredState
     decisions: Decisions = field(default_factory=Decisions)
     touches: dict[DeviceKey, list[Touch]] = field(default_factory=dict)
-    told: dict[OnceKey, Record] = field(default_factory=dict)
+    counted_records: dict[OnceKey, Record] = field(default_factory=dict)
 
     def take(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
         """Decide about one call: it is a duplicate if it was stored before or its id was counted before."""
         batch, call = timed.batch, arrived.call
         key = call_key(batch, call)
-        if key in self.known.calls or key in self.decisions.calls:
+        if key in self.stored.calls or key in self.decisions.calls:
             return Result(Status.DUPLICATE, call.call_id)
         self.decisions.calls[key] = batch.received_at
         once = once_key(batch, call)
-        if once and (once in self.known.counted or once in self.decisions.counted):
+        if once and (once in self.stored.counted or once in self.decisions.counted):
             return self._tell_again(once, timed, arrived, at)
         if once:
             self.decisions.counted[once] = batch.received_at
@@ -219,9 +219,9 @@ class _Intake:
     def credit(self) -> None:
         """Update the credit of all records, also stored ones, with the touches of these calls."""
         for records in (self.decisions.records, self.decisions.completed):
-            records |= {key: each.credited(self._credit_of(each)) for key, each in records.items()}
+            records |= {key: record.credited(self._credit_of(record)) for key, record in records.items()}
         for key in self.touches:
-            for stored in self.known.records.get(key, ()):
+            for stored in self.stored.records.get(key, ()):
                 if stored.key not in self.decisions.completed:
                     credit = self._credit_of(stored)
                     if credit != stored.credit:
@@ -234,7 +234,7 @@ class _Intake:
         Of a visit that is known already, what is new is when the device was seen.
         """
         for key, device in self.decisions.devices.items():
-            before = self.known.devices.get(key)
+            before = self.stored.devices.get(key)
             if before is None or key in self.touches or device.has_other_history(before):
                 self.decisions.tell(device.org_id, device_fact(device.id))
 
@@ -247,7 +247,7 @@ class _Intake:
         if device_id is None:
             return kept_credit(record.facts(), None)
         arrived = self.touches.get((record.org_id, device_id), ())
-        return kept_credit(record.facts(arrived), self._stored(record.org_id, device_id))
+        return kept_credit(record.facts(arrived), self._latest_device(record.org_id, device_id))
 
     def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime, once: OnceKey | None) -> None:
         batch, call = timed.batch, arrived.call
@@ -257,21 +257,21 @@ class _Intake:
         self._note(device)
         self._note_visit(timed, arrived, at)
         if call.kind in _RECORDED:
-            told = (_telling(batch, arrived, at),)
-            record = Record(call.kind, batch.org_id, call.call_id, told, call.page, call.fields)
+            tellings = (_telling(batch, arrived, at),)
+            record = Record(call.kind, batch.org_id, call.call_id, tellings, call.page, call.fields)
             self.decisions.records[record.key] = record
             self.decisions.tell(batch.org_id, call_fact(call.kind, call.call_id))
             if once:
-                self.told[once] = record
+                self.counted_records[once] = record
                 self._tell_identities(record)
         if call.customer_id and not once:
-            device = self._stored(batch.org_id, batch.device_id) if batch.device_id else None
+            device = self._latest_device(batch.org_id, batch.device_id) if batch.device_id else None
             self._identify(device, batch, call, call.customer_id, at)
 
     def _tell_again(self, once: OnceKey, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
         """Add what this telling says more to the record that counted, if that is still there."""
         batch, call = timed.batch, arrived.call
-        stored = self.told.get(once) or self.known.told.get(once)
+        stored = self.counted_records.get(once) or self.stored.counted_records.get(once)
         if stored is None:
             return Result(Status.DUPLICATE, call.call_id)
         if arrived.visit:
@@ -279,7 +279,7 @@ class _Intake:
             self._note_visit(timed, arrived, at)
         record = stored.told_again(_telling(batch, arrived, at), call)
         if record != stored:
-            self.told[once] = record
+            self.counted_records[once] = record
             is_new = record.key in self.decisions.records
             (self.decisions.records if is_new else self.decisions.completed)[record.key] = record
             number = len(record.tellings) - 1
@@ -287,9 +287,9 @@ class _Intake:
                 self.decisions.tell(record.org_id, call_fact(record.kind, record.call_id, number))
             else:
                 self._tell_to_reread(record)
-            own = record.combined
-            clock = timed.clock if own.device_id == batch.device_id else None
-            self._note(self._seen(record.org_id, own.device_id, own.at, clock))
+            combined = record.combined
+            clock = timed.clock if combined.device_id == batch.device_id else None
+            self._note(self._seen(record.org_id, combined.device_id, combined.at, clock))
             self._tell_identities(record, stored)
         return Result(Status.DUPLICATE, stored.call_id, record.differences(call, batch.device_id))
 
@@ -299,48 +299,50 @@ class _Intake:
         What it said `before` it may never have said: of tellings of one moment only all together count.
         """
         at, _, device_id, customer_id = record.combined
-        said = _said_of_customer(record.kind, record.fields)
+        details = _customer_details(record.kind, record.fields)
         if customer_id and device_id is None:
-            self.decisions.identities.append(Identity(record.org_id, None, customer_id, at, said))
+            self.decisions.identities.append(Identity(record.org_id, None, customer_id, at, details))
         identities = record.identities
         said_before = before.identities if before else []
-        for own_id in dict.fromkeys(each.device_id for each in (*said_before, *identities)):
-            device = self._stored(record.org_id, own_id)
+        for own_id in dict.fromkeys(identity.device_id for identity in (*said_before, *identities)):
+            device = self._latest_device(record.org_id, own_id)
             if device is None:
                 continue
-            known = device.identified_by_sale(record.call_id, identities)
-            self._note(known)
-            for each in known.standing:
-                if each.sale == record.call_id:
-                    self._note_identity(device, each.customer_id, each.at, said)
+            identified = device.identified_by_sale(record.call_id, identities)
+            self._note(identified)
+            for identity in identified.standing:
+                if identity.sale == record.call_id:
+                    self._note_identity(device, identity.customer_id, identity.at, details)
 
     def _identify(
         self, device: Device | None, batch: Batch, call: Call, customer_id: CustomerId, at: datetime
     ) -> None:
         """Note that a call identified a device, if there is one, as a customer."""
-        said = _said_of_customer(call.kind, call.fields)
+        details = _customer_details(call.kind, call.fields)
         if call.kind is Kind.IDENTIFY:
             device_id = device.id if device else None
             self.decisions.tell(batch.org_id, identify_fact(device_id, customer_id, at))
         if device is None:
-            self.decisions.identities.append(Identity(batch.org_id, None, customer_id, at, said))
+            self.decisions.identities.append(Identity(batch.org_id, None, customer_id, at, details))
             return
         self._note(device.identified(customer_id, at, batch.received_at))
-        self._note_identity(device, customer_id, at, said, is_told=call.kind is Kind.IDENTIFY)
+        self._note_identity(device, customer_id, at, details, is_told=call.kind is Kind.IDENTIFY)
 
     def _note_identity(
         self,
         device: Device,
         customer_id: CustomerId,
         at: datetime,
-        said: dict[str, str],
+        details: dict[str, str],
         *,
         is_told: bool = False,
     ) -> None:
         """Note a customer of a device, unless this was known of the device as it was before."""
-        is_known = any(each.customer_id == customer_id and each.at <= at for each in device.standing)
-        if is_told or said or not is_known:
-            self.decisions.identities.append(Identity(device.org_id, device.id, customer_id, at, said))
+        is_known = any(
+            identity.customer_id == customer_id and identity.at <= at for identity in device.standing
+        )
+        if is_told or details or not is_known:
+            self.decisions.identities.append(Identity(device.org_id, device.id, customer_id, at, details))
 
     def _device(self, timed: _Timed, at: datetime) -> Device | None:
         """The call's device, with everything that earlier calls changed, seen at this time."""
@@ -351,11 +353,11 @@ class _Intake:
     ) -> Device | None:
         if device_id is None:
             return None
-        return (self._stored(org_id, device_id) or Device(org_id, device_id, at, at)).seen(at, clock)
+        return (self._latest_device(org_id, device_id) or Device(org_id, device_id, at, at)).seen(at, clock)
 
-    def _stored(self, org_id: OrgId, device_id: DeviceId) -> Device | None:
+    def _latest_device(self, org_id: OrgId, device_id: DeviceId) -> Device | None:
         key = org_id, device_id
-        return self.decisions.devices.get(key) or self.known.devices.get(key)
+        return self.decisions.devices.get(key) or self.stored.devices.get(key)
 
     def _note(self, device: Device | None) -> None:
         if device:
@@ -373,7 +375,7 @@ class _Intake:
         batch, visit, customer_id = timed.batch, arrived.visit, arrived.call.customer_id
         if visit is None:
             return
-        if device := batch.device_id and self._stored(batch.org_id, batch.device_id):
+        if device := batch.device_id and self._latest_device(batch.org_id, batch.device_id):
             self._note(self._touched(device, visit))
         if browser := self._seen(batch.org_id, arrived.unknown_browser, at, None):
             touched = self._touched(browser, visit)
@@ -395,8 +397,8 @@ def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]
     )
 
 
-def _said_of_customer(kind: Kind, fields: Mapping[str, Any]) -> dict[str, str]:
-    """What such a call says of its customer."""
+def _customer_details(kind: Kind, fields: Mapping[str, Any]) -> dict[str, str]:
+    """The name and hashes of the customer in the fields of a call; empty for kinds that have none."""
     if kind not in _ABOUT_CUSTOMERS:
         return {}
     return {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}

@@ -31,8 +31,9 @@ RecordKey = tuple[Kind, OrgId, CallId]
 class Record:
     """A lead, conversion or event to store.
 
-    It is what its tellings come to, at least one, in order of arrival; `page` and `fields` are of the first
-    that had each of them. `credit` is a copy of what follows from these and from the device's touches.
+    Its time, device and customer follow from its tellings, of which there is at least one, in order of
+    arrival. `page` and each of the `fields` are from the first telling that had them. `credit` is a copy of
+    what follows from the tellings and from the device's touches.
     """
 
     kind: Kind
@@ -50,7 +51,7 @@ class Record:
 
     @property
     def combined(self) -> Combined:
-        """What the tellings come to."""
+        """The time, device and customer that follow from all tellings."""
         return combine(self.tellings)
 
     @property
@@ -70,16 +71,19 @@ class Record:
 
     @property
     def identities(self) -> list[SaleIdentity]:
-        """Whose its device is, as it says and has said."""
+        """The customers that its tellings named for its devices, now and before."""
         return identities_of(self.tellings)
 
     def facts(self, more: Iterable[Touch] = ()) -> SaleFacts[Touch]:
-        """What its credit follows from, beside its device; `more` are touches of the device."""
+        """What its credit follows from besides its device. `more` are further touches of the device."""
         return self.facts_known(_ALL, more)
 
     def facts_known(self, rules: CreditRules, more: Iterable[Touch] = ()) -> SaleFacts[Touch]:
         """What of these facts the rules know."""
-        tellings = [Telling(*each[:5], as_told(each.visit) if each.visit else None) for each in self.tellings]
+        tellings = [
+            Telling(*telling[:5], as_told(telling.visit) if telling.visit else None)
+            for telling in self.tellings
+        ]
         return known_facts(tellings, tuple(map(as_told, (*self.credit.touches, *more))), rules)
 
     def told_again(self, telling: Telling[Touch], call: Call) -> Record:
@@ -99,7 +103,7 @@ class Record:
 
     def until(self, number: int) -> Record:
         """The record as it was with its telling of this number, counted from 0: without what came later."""
-        later = {name for each in self.tellings[number + 1 :] for name in each.added}
+        later = {name for telling in self.tellings[number + 1 :] for name in telling.added}
         return replace(
             self,
             tellings=self.tellings[: number + 1],
@@ -113,11 +117,11 @@ class Record:
         return Record(self.kind, self.org_id, self.call_id, self.tellings, self.page, self.fields, credit)
 
     def differences(self, call: Call, device_id: DeviceId | None) -> tuple[str, ...]:
-        """The names of fields for which a telling has other values than count."""
-        given = {"device_id": device_id, "customer_id": call.customer_id, **call.fields}
-        own = {"device_id": self.device_id, "customer_id": self.customer_id, **self.fields}
+        """The names of the fields for which a further telling has other values than the record."""
+        values = {"device_id": device_id, "customer_id": call.customer_id, **call.fields}
+        counted = {"device_id": self.device_id, "customer_id": self.customer_id, **self.fields}
         return tuple(
             name
-            for name, value in given.items()
-            if value is not None and own.get(name) is not None and own[name] != value
+            for name, value in values.items()
+            if value is not None and counted.get(name) is not None and counted[name] != value
         )

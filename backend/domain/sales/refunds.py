@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from backend.domain.errors import FieldError, InvalidField, MissingField, noted, raise_all
+from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
 from backend.domain.fields import money
 from backend.domain.fields.rules import Rule, parse_fields
 from backend.domain.ids import OrgId
@@ -16,7 +16,7 @@ from backend.domain.sales.intake import Status
 from backend.domain.visitors.call_fields import Amount, CallText, CurrencyCode, notes_of
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import ID_LENGTH
-from backend.domain.visitors.server_calls import Teller, TrueTime, UnknownField, told_at
+from backend.domain.visitors.server_calls import Teller, UnknownField, ZonedTime, told_at
 
 # A sale's refunds are kept in its own document.
 MOST_REFUNDS = 1_000
@@ -25,7 +25,7 @@ RULES: dict[str, Rule[Any]] = {
     "transaction_id": CallText(ID_LENGTH),
     "amount": Amount(),
     "currency": CurrencyCode(),
-    "occurred_at": TrueTime(),
+    "occurred_at": ZonedTime(),
 }
 REQUIRED = ("refund_id", "transaction_id", "amount", "currency")
 
@@ -82,9 +82,9 @@ class PaidSale:
     refunds: tuple[Refund, ...] = ()
 
     @property
-    def left(self) -> Decimal:
+    def refundable(self) -> Decimal:
         """What can still be paid back."""
-        return self.revenue - sum((each.amount for each in self.refunds), Decimal())
+        return self.revenue - sum((refund.amount for refund in self.refunds), Decimal())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +109,17 @@ def parse_refund(value: object, teller: Teller) -> ToldRefund:
     """One refund of a server. Raises MissingField or InvalidField, with the errors of all fields."""
     if not isinstance(value, dict):
         raise InvalidField("items", "must hold JSON objects")
-    given = {name: each for name, each in value.items() if not is_blank(each)}
-    errors: list[FieldError] = [UnknownField(name) for name in given if name not in RULES]
-    errors += [MissingField(name) for name in REQUIRED if name not in given]
-    parsed = parse_fields(RULES, given, errors)
-    with noted(errors):
+    fields = {name: item for name, item in value.items() if not is_blank(item)}
+    errors: list[FieldError] = [UnknownField(name) for name in fields if name not in RULES]
+    errors += [MissingField(name) for name in REQUIRED if name not in fields]
+    parsed = parse_fields(RULES, fields, errors)
+    with collect_errors(errors):
         at = told_at(parsed, teller)
-    with noted(errors):
+    with collect_errors(errors):
         amount = _amount(parsed)
     raise_all(errors)
     currency = parsed["currency"]
-    notes = notes_of(RULES, given)
+    notes = notes_of(RULES, fields)
     if amount != parsed["amount"]:
         notes.append(f"amount was rounded to {amount} {currency}")
     refund = Refund(parsed["refund_id"], amount, at, teller.now)
@@ -137,45 +137,47 @@ def _amount(parsed: Mapping[str, Any]) -> Decimal:
 
 
 def decide_refunds(
-    told: Sequence[ToldRefund], sales: Mapping[SaleKey, PaidSale], counted: Collection[RefundKey]
+    told_refunds: Sequence[ToldRefund], sales: Mapping[SaleKey, PaidSale], counted: Collection[RefundKey]
 ) -> RefundDecisions:
     """Decide about refunds in order of arrival.
 
     `sales` are those that they are of, as far as they are known; `counted` are ids that counted before.
     """
     decisions, sales = RefundDecisions(), dict(sales)
-    for each in told:
-        sale = sales.get(each.sale_key)
-        if each.key in counted or each.key in decisions.counted:
-            decisions.results.append(_duplicate(each, sale))
+    for told_refund in told_refunds:
+        sale = sales.get(told_refund.sale_key)
+        if told_refund.key in counted or told_refund.key in decisions.counted:
+            decisions.results.append(_duplicate(told_refund, sale))
             continue
         try:
-            sales[each.sale_key] = _refunded(each, sale)
+            sales[told_refund.sale_key] = _refunded(told_refund, sale)
         except InvalidField as error:
             decisions.results.append(RefundResult(None, error))
             continue
-        decisions.counted[each.key] = each.refund.received_at
-        decisions.added.setdefault(each.sale_key, []).append(each.refund)
-        decisions.results.append(RefundResult(Status.ACCEPTED, notes=each.notes))
+        decisions.counted[told_refund.key] = told_refund.refund.received_at
+        decisions.added.setdefault(told_refund.sale_key, []).append(told_refund.refund)
+        decisions.results.append(RefundResult(Status.ACCEPTED, notes=told_refund.notes))
     return decisions
 
 
-def _refunded(told: ToldRefund, sale: PaidSale | None) -> PaidSale:
+def _refunded(told_refund: ToldRefund, sale: PaidSale | None) -> PaidSale:
     """The sale with this refund. Raises InvalidField."""
     if sale is None:
         raise SaleUnknown
-    if told.currency != sale.currency:
+    if told_refund.currency != sale.currency:
         raise InvalidField("currency", f"must be {sale.currency}, as the sale's")
-    if told.refund.amount > sale.left:
-        raise InvalidField("amount", f"must be at most {sale.left} {sale.currency}, what is left of the sale")
+    if told_refund.refund.amount > sale.refundable:
+        raise InvalidField(
+            "amount", f"must be at most {sale.refundable} {sale.currency}, what is left of the sale"
+        )
     if len(sale.refunds) >= MOST_REFUNDS:
         raise InvalidField("transaction_id", f"has {MOST_REFUNDS:,} refunds, and can't have more")
-    return replace(sale, refunds=(*sale.refunds, told.refund))
+    return replace(sale, refunds=(*sale.refunds, told_refund.refund))
 
 
-def _duplicate(told: ToldRefund, sale: PaidSale | None) -> RefundResult:
-    refunds = {each.refund_id: each for each in sale.refunds} if sale else {}
-    first = refunds.get(told.refund.refund_id)
-    differs = () if first is None or first.amount == told.refund.amount else ("amount",)
+def _duplicate(told_refund: ToldRefund, sale: PaidSale | None) -> RefundResult:
+    refunds = {refund.refund_id: refund for refund in sale.refunds} if sale else {}
+    first = refunds.get(told_refund.refund.refund_id)
+    differs = () if first is None or first.amount == told_refund.refund.amount else ("amount",)
     notes = tuple(f"{name} differs from what was told first, which stays" for name in differs)
     return RefundResult(Status.DUPLICATE, notes=notes)

@@ -176,14 +176,15 @@ class Device:
         new = Identification(customer_id, at, received_at)
         return self._with_customers(_bounded(_each_once(self.customers, new)))
 
-    def identified_by_sale(self, sale: CallId, told: Iterable[SaleIdentity]) -> Device:
+    def identified_by_sale(self, sale: CallId, identities: Iterable[SaleIdentity]) -> Device:
         """A copy of the device with those of these identities that are its own, as all of this sale.
 
         What was told of before it was taken back stays so, also where it changed after that.
         """
-        back = {(each.customer_id, each.taken_back_at) for each in self.customers if each.taken_back_at}
-        own = [_of_sale(sale, each, back) for each in told if each.device_id == self.id]
-        customers = _bounded([*(each for each in self.customers if each.sale != sale), *own])
+        taken_back = {(old.customer_id, old.taken_back_at) for old in self.customers if old.taken_back_at}
+        of_sale = [_of_sale(sale, new, taken_back) for new in identities if new.device_id == self.id]
+        others = [identity for identity in self.customers if identity.sale != sale]
+        customers = _bounded([*others, *of_sale])
         return self if customers == self.customers else self._with_customers(customers)
 
     def _with_customers(self, customers: tuple[Identification, ...]) -> Device:
@@ -213,32 +214,34 @@ class Device:
     def taken_back(self, customer_id: CustomerId, at: datetime) -> Device:
         """A copy of the device that was never this customer's, as was told at `at`."""
         customers = [
-            replace(each, taken_back_at=each.taken_back_at or at) if each.customer_id == customer_id else each
-            for each in self.customers
+            replace(identity, taken_back_at=identity.taken_back_at or at)
+            if identity.customer_id == customer_id
+            else identity
+            for identity in self.customers
         ]
         return replace(self, customers=tuple(customers))
 
     def without_customers(self, customers: Collection[CustomerId]) -> Device:
         """A copy of the device that does not name these customers any more."""
-        kept = tuple(each for each in self.customers if each.customer_id not in customers)
+        kept = tuple(identity for identity in self.customers if identity.customer_id not in customers)
         return replace(self, customers=kept)
 
     def customer_at(self, at: datetime) -> CustomerId | None:
         """The customer that the device was last identified as at or before `at`; None if there is none."""
-        return next((each.customer_id for each in reversed(self.standing) if each.at <= at), None)
+        return next((identity.customer_id for identity in reversed(self.standing) if identity.at <= at), None)
 
     @property
     def standing(self) -> tuple[Identification, ...]:
         """What it was identified as, without what was taken back or replaced."""
-        return tuple(each for each in self.customers if each.holds)
+        return tuple(identity for identity in self.customers if identity.holds)
 
     def times_of(self, customers: Collection[CustomerId], *, beginning: bool) -> Times:
         """The periods in which the device belonged to one of these customers.
 
         With `beginning`, also the period before the device was first identified.
         """
-        starts = [None, *(each.at for each in self.standing)]
-        are_theirs = [beginning, *(each.customer_id in customers for each in self.standing)]
+        starts = [None, *(identity.at for identity in self.standing)]
+        are_theirs = [beginning, *(identity.customer_id in customers for identity in self.standing)]
         ends = [*starts[1:], None]
         return [(start, end) for start, end, theirs in zip(starts, ends, are_theirs, strict=True) if theirs]
 
@@ -251,19 +254,19 @@ class Device:
         return self._that_did(lambda at: not _is_in(at, times))
 
     def _that_did(self, is_kept: Callable[[datetime], bool]) -> Device:
-        touches = tuple(each for each in self.touches if is_kept(each.at))
+        touches = tuple(touch for touch in self.touches if is_kept(touch.at))
         first = self.first_touch if self.first_touch and is_kept(self.first_touch.at) else None
         return replace(
             self,
             first_touch=first or next(iter(touches), None),
             touches=touches,
-            click_ids=tuple(each for each in self.click_ids if is_kept(each.at)),
-            customers=tuple(each for each in self.customers if is_kept(each.at)),
-            direct_visits=tuple(each for each in self.direct_visits if is_kept(each.at)),
+            click_ids=tuple(click_id for click_id in self.click_ids if is_kept(click_id.at)),
+            customers=tuple(identity for identity in self.customers if is_kept(identity.at)),
+            direct_visits=tuple(visit for visit in self.direct_visits if is_kept(visit.at)),
         )
 
     def _with_click_ids(self, touch: Touch) -> tuple[ClickId, ...]:
-        first_at = {(each.name, each.value): each.at for each in self.click_ids}
+        first_at = {(click_id.name, click_id.value): click_id.at for click_id in self.click_ids}
         for item in touch.click_ids.items():
             first_at[item] = min(first_at.get(item, touch.at), touch.at)
         click_ids = sorted((ClickId(*item, at) for item, at in sorted(first_at.items())), key=_at)
@@ -285,16 +288,16 @@ def in_order(touches: Iterable[Touch]) -> list[Touch]:
 _Fact = TypeVar("_Fact", Touch, DirectVisit, Identification)
 
 
-def _each_once(known: Iterable[_Fact], new: _Fact) -> list[_Fact]:
+def _each_once(facts: Iterable[_Fact], new: _Fact) -> list[_Fact]:
     """These facts and a new one; if it was told before, it is known since it was told first."""
-    kept: list[_Fact] = list(known)
-    told = new
-    for number, each in enumerate(kept):
-        if each.at == new.at and each == new:
-            told = min(each, new, key=_told_at)
+    kept: list[_Fact] = list(facts)
+    earliest = new
+    for number, fact in enumerate(kept):
+        if fact.at == new.at and fact == new:
+            earliest = min(fact, new, key=_told_at)
             del kept[number]
             break
-    kept.append(told)
+    kept.append(earliest)
     return kept
 
 
@@ -304,33 +307,33 @@ def _told_at(fact: Touch | DirectVisit | Identification) -> datetime:
 
 
 def _of_sale(
-    sale: CallId, told: SaleIdentity, taken_back: Iterable[tuple[CustomerId, datetime | None]]
+    sale: CallId, identity: SaleIdentity, taken_back: Iterable[tuple[CustomerId, datetime | None]]
 ) -> Identification:
     """What a sale tells of its device; taken back when its customer first was after it had been told."""
-    _, customer_id, at, told_at, received_at, replaced_at = told
+    _, customer_id, at, told_at, received_at, replaced_at = identity
     times = (back for whose, back in taken_back if back and whose == customer_id and told_at <= back)
     return Identification(customer_id, at, received_at, min(times, default=None), sale, replaced_at)
 
 
 def _bounded(identifications: Iterable[Identification]) -> tuple[Identification, ...]:
     """The identities in order, without the oldest ones that tell nothing, and of too many the latest."""
-    ordered = sorted(identifications, key=lambda each: (each.at, each.customer_id))
+    ordered = sorted(identifications, key=lambda identity: (identity.at, identity.customer_id))
     if len(ordered) > REPEATED_KEPT:
         repeated = [
             number for number in range(1, len(ordered) - 1) if _is_repeated(*ordered[number - 1 : number + 2])
         ]
         left_out = set(repeated[:-REPEATED_KEPT])
-        ordered = [each for number, each in enumerate(ordered) if number not in left_out]
+        ordered = [identity for number, identity in enumerate(ordered) if number not in left_out]
     if len(ordered) > CUSTOMERS_KEPT:
         ordered = [ordered[0], *ordered[1 - CUSTOMERS_KEPT :]]
     return tuple(ordered)
 
 
-def _is_repeated(before: Identification, each: Identification, after: Identification) -> bool:
+def _is_repeated(before: Identification, identity: Identification, after: Identification) -> bool:
     """Whether those beside it say as much, unless another's identity comes between them."""
-    said = (each.customer_id, each.taken_back_at, each.replaced_at)
-    return _told_at(before) <= _told_at(each) and all(
-        said == (other.customer_id, other.taken_back_at, other.replaced_at) for other in (before, after)
+    claim = (identity.customer_id, identity.taken_back_at, identity.replaced_at)
+    return _told_at(before) <= _told_at(identity) and all(
+        claim == (other.customer_id, other.taken_back_at, other.replaced_at) for other in (before, after)
     )
 
 
@@ -344,7 +347,7 @@ class Credit:
     @property
     def touches(self) -> tuple[Touch, ...]:
         """Both touches, the first one first; one if they are the same."""
-        kept = [each for each in (self.first, self.last) if each]
+        kept = [touch for touch in (self.first, self.last) if touch]
         return tuple(kept[:1] if self.first == self.last else kept)
 
 

@@ -194,18 +194,18 @@ class CurrencyCode:
         return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
 
 
-def notes_of(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:
+def notes_of(rules: Mapping[str, Rule[Any]], fields: Mapping[str, Any]) -> list[str]:
     """Sentences on what lenient rules changed of the given fields, or left out."""
     lenient = [(name, rule) for name, rule in rules.items() if isinstance(rule, LenientRule)]
-    return [note for name, rule in lenient if name in given for note in rule.notes(name, given[name])]
+    return [note for name, rule in lenient if name in fields for note in rule.notes(name, fields[name])]
 
 
-def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[str] = ()) -> list[str]:
+def notes_on_unknown(names: Sequence[str], prefix: str = "", allowed: Container[str] = ()) -> list[str]:
     """Sentences that say that these unknown fields were left out. At most ten are named.
 
-    `prefix` is put before each name, such as `data.`. `known` are the fields that could have been sent.
+    `prefix` is put before each name, such as `data.`. `allowed` are the fields that could have been sent.
     """
-    notes = [f"{prefix}{shown(name)} {_why_left_out(name, known)}" for name in names[:MOST_NOTES]]
+    notes = [f"{prefix}{shown(name)} {_why_left_out(name, allowed)}" for name in names[:MOST_NOTES]]
     if more := len(names) - len(notes):
         notes.append(f"{more} more fields are unknown and were left out")
     return notes
@@ -216,8 +216,8 @@ def shown(name: str) -> str:
     return _readable(name)[:64]
 
 
-def _why_left_out(name: str, known: Container[str]) -> str:
-    if name in CLEAR_CONTACTS and f"{name}_sha256" in known:
+def _why_left_out(name: str, allowed: Container[str]) -> str:
+    if name in CLEAR_CONTACTS and f"{name}_sha256" in allowed:
         return f"was left out: it must be hashed; send {name}_sha256"
     return "is unknown and was left out"
 

@@ -47,8 +47,8 @@ class Metadata(LenientRule):
         left_out = [name for name in names if name.startswith(_NOT_IN_NAMES)]
         for name in left_out[:MOST_NOTES]:
             yield f"{field}.{shown(name)} was left out: no name may begin with {_NOT_IN_NAMES}"
-        is_changed = any(_name(each) != each for each in names if each not in left_out)
-        if is_changed or any(_text(each) != each for each in _texts(value)):
+        is_changed = any(_name(name) != name for name in names if name not in left_out)
+        if is_changed or any(_text(text) != text for text in _texts(value)):
             yield f"half characters (lone surrogates) or NUL in {field} were replaced"
 
     def schema(self) -> Schema:
@@ -70,18 +70,18 @@ def _size(value: object) -> int:
         return 0  # one digit in the place of those that were sent
 
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=digit)
-    return len(text.encode("utf-8", "backslashreplace")) + sum(len(each) - 1 for each in written)
+    return len(text.encode("utf-8", "backslashreplace")) + sum(len(digits) - 1 for digits in written)
 
 
 def _stored(field: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            _name(name): _stored(field, each)
-            for name, each in value.items()
+            _name(name): _stored(field, inner)
+            for name, inner in value.items()
             if not name.startswith(_NOT_IN_NAMES)
         }
     if isinstance(value, list):
-        return [_stored(field, each) for each in value]
+        return [_stored(field, inner) for inner in value]
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, Decimal | float) or (isinstance(value, int) and not -(2**63) <= value < 2**63):
@@ -113,19 +113,19 @@ def _names(value: object) -> Iterator[str]:
     """Every name within, but not those in what is left out."""
     if isinstance(value, dict):
         yield from value
-    for each in _kept(value):
-        yield from _names(each)
+    for inner in _kept(value):
+        yield from _names(inner)
 
 
 def _texts(value: object) -> Iterator[str]:
     """Every text within what is kept."""
     if isinstance(value, str):
         yield value
-    for each in _kept(value):
-        yield from _texts(each)
+    for inner in _kept(value):
+        yield from _texts(inner)
 
 
 def _kept(value: object) -> list[Any]:
     if isinstance(value, dict):
-        return [each for name, each in value.items() if not name.startswith(_NOT_IN_NAMES)]
+        return [inner for name, inner in value.items() if not name.startswith(_NOT_IN_NAMES)]
     return value if isinstance(value, list) else []

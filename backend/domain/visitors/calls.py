@@ -66,14 +66,14 @@ def parse_call(value: object) -> Call:
         raise InvalidField("call", "must be a JSON object")
     kind = Kind(_KIND.parse("kind", value.get("kind")))
     rules = _RULES[kind]
-    given = {name: each for name, each in value.items() if not is_blank(each)}
+    fields = {name: item for name, item in value.items() if not is_blank(item)}
     required = (*_ALWAYS_REQUIRED, *REQUIRED[kind])
-    errors: list[FieldError] = [MissingField(name) for name in required if name not in given]
-    parsed = parse_call_fields(rules, given, errors)
+    errors: list[FieldError] = [MissingField(name) for name in required if name not in fields]
+    parsed = parse_call_fields(rules, fields, errors)
     raise_all(errors)
-    notes = notes_on_unknown([name for name in given if name not in rules], known=rules)
+    notes = notes_on_unknown([name for name in fields if name not in rules], allowed=rules)
     notes += [
-        note for name, rule in _LENIENT[kind] if name in given for note in rule.notes(name, given[name])
+        note for name, rule in _LENIENT[kind] if name in fields for note in rule.notes(name, fields[name])
     ]
     kept = with_rounded_revenue(kind, parsed)
     notes += notes_on_revenue(parsed, kept)
@@ -83,20 +83,20 @@ def parse_call(value: object) -> Call:
         occurred_at=parsed["occurred_at"],
         page=parsed.get("page"),
         customer_id=parsed.get("customer_id"),
-        fields={name: each for name, each in kept.items() if name not in _OF_EVERY_CALL},
+        fields={name: item for name, item in kept.items() if name not in _OF_EVERY_CALL},
         notes=tuple(notes),
     )
 
 
 def parse_call_fields(
-    rules: Mapping[str, Rule[Any]], given: Mapping[str, object], errors: list[FieldError]
+    rules: Mapping[str, Rule[Any]], fields: Mapping[str, object], errors: list[FieldError]
 ) -> dict[str, Any]:
     """The given fields as they are stored, without those that their rules leave out.
 
     The errors of those that break a rule are added to `errors`.
     """
-    parsed = parse_fields(rules, given, errors)
-    return {name: each for name, each in parsed.items() if each is not None}
+    parsed = parse_fields(rules, fields, errors)
+    return {name: item for name, item in parsed.items() if item is not None}
 
 
 def with_rounded_revenue(kind: Kind, fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -106,9 +106,9 @@ def with_rounded_revenue(kind: Kind, fields: Mapping[str, Any]) -> Mapping[str, 
     return {**fields, "revenue": money.rounded(fields["revenue"], fields["currency"])}
 
 
-def notes_on_revenue(told: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
+def notes_on_revenue(parsed: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
     """A sentence if the revenue that is kept is not the one that was told."""
-    if told.get("revenue") == kept.get("revenue"):
+    if parsed.get("revenue") == kept.get("revenue"):
         return []
     return [f"revenue was rounded to {kept['revenue']} {kept['currency']}"]
 
@@ -162,7 +162,7 @@ FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     },
 }
 # The rules of all fields that a call of each kind may have, and those among them that repair values.
-_RULES = {kind: _SHARED | own for kind, own in FIELDS.items()}
+_RULES = {kind: _SHARED | fields for kind, fields in FIELDS.items()}
 _LENIENT = {
     kind: [(name, rule) for name, rule in rules.items() if isinstance(rule, LenientRule)]
     for kind, rules in _RULES.items()

@@ -22,21 +22,21 @@ MILLISECOND = timedelta(milliseconds=1)
 DeviceClock = timedelta
 
 
-def clock_of(sent_at: datetime, received_at: datetime, known: Sequence[DeviceClock]) -> DeviceClock:
+def clock_of(sent_at: datetime, received_at: datetime, clocks: Sequence[DeviceClock]) -> DeviceClock:
     """The clock that a request was sent by: a known clock of the device if one fits, else a new one.
 
     `sent_at` is a time by the browser's clock, `received_at` by the server's.
     """
     ahead = _in_milliseconds(received_at - sent_at)
-    nearest = min(known, key=lambda each: abs(each - ahead), default=ahead)
+    nearest = min(clocks, key=lambda clock: abs(clock - ahead), default=ahead)
     return nearest if abs(nearest - ahead) <= SAME_CLOCK else ahead
 
 
-def with_clock(known: Sequence[DeviceClock], clock: DeviceClock) -> tuple[DeviceClock, ...]:
+def with_clock(clocks: Sequence[DeviceClock], clock: DeviceClock) -> tuple[DeviceClock, ...]:
     """The device's clocks after it used `clock`: the most recent ones, `clock` last."""
-    if known and known[-1] == clock:  # nearly always
-        return tuple(known)
-    return (*(each for each in known if each != clock), clock)[-CLOCKS_KEPT:]
+    if clocks and clocks[-1] == clock:  # nearly always
+        return tuple(clocks)
+    return (*(other for other in clocks if other != clock), clock)[-CLOCKS_KEPT:]
 
 
 def counted_at(occurred: Sequence[datetime], sent_at: datetime, clock: DeviceClock) -> list[datetime]:

@@ -40,38 +40,41 @@ class Share(Enum):
 
 
 def person_of(
-    customers: Iterable[CustomerId], emails: Iterable[str], known: Mapping[str, Collection[CustomerId]]
+    customers: Iterable[CustomerId],
+    emails: Iterable[str],
+    users_by_email: Mapping[str, Collection[CustomerId]],
 ) -> Person:
     """The person with these customer ids and hashed e-mail addresses.
 
-    `known` maps the person's e-mail addresses to all customers who were identified by them. An address also
-    becomes the person's if nobody else was identified by it.
+    `users_by_email` maps the person's e-mail addresses to all customers who were identified by them. An
+    address also becomes the person's if nobody else was identified by it.
     """
-    own = frozenset(customers)
-    return Person(own, frozenset(emails) | {email for email, users in known.items() if own.issuperset(users)})
+    ids = frozenset(customers)
+    theirs = {email for email, users in users_by_email.items() if ids.issuperset(users)}
+    return Person(ids, frozenset(emails) | theirs)
 
 
 def users_of_device(
     customers: Iterable[DeviceUser],
     senders: Iterable[DeviceUser],
-    known: Mapping[str, Collection[CustomerId]],
+    users_by_email: Mapping[str, Collection[CustomerId]],
 ) -> list[DeviceUser]:
     """The users of a device, in order of time.
 
     `customers` are those the device was identified as. `senders` left an e-mail address in a lead while the
-    device was not identified. `known` maps each such address to the customers who were identified by it. An
-    address without a customer counts as a user of its own only if the device was never identified; else it is
-    taken for its first customer's.
+    device was not identified. `users_by_email` maps each such address to the customers who were identified by
+    it. An address without a customer counts as a user of its own only if the device was never identified;
+    else it is taken for its first customer's.
     """
     identified = list(customers)
-    ids = {each.customer_id for each in identified}
+    ids = {user.customer_id for user in identified}
     others = [
         sender
         for sender in senders
-        if (users := known.get(sender.email_sha256 or "", ())) or not identified
+        if (users := users_by_email.get(sender.email_sha256 or "", ())) or not identified
         if ids.isdisjoint(users)
     ]
-    return sorted((*identified, *others), key=lambda each: each.at)
+    return sorted((*identified, *others), key=lambda user: user.at)
 
 
 def share_of(person: Person, users: Sequence[DeviceUser]) -> Share:

@@ -9,7 +9,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from backend.domain.clicks.ids import browser_of
-from backend.domain.errors import FieldError, InvalidField, MissingField, noted, raise_all, shown_name
+from backend.domain.errors import (
+    FieldError,
+    InvalidField,
+    MissingField,
+    collect_errors,
+    raise_all,
+    shown_name,
+)
 from backend.domain.fields.rules import Moment, Rule, Schema, Uuid, parse_string
 from backend.domain.ids import CallId, DeviceId, OrgId
 from backend.domain.visitors.attribution import Source, Touch
@@ -37,7 +44,7 @@ AHEAD = timedelta(minutes=5)
 WHO = ("customer_id", "device_id", "click_id")
 
 
-class TrueTime:
+class ZonedTime:
     """A time in ISO 8601 with a zone: a server's own time without one could be any."""
 
     _HAS_ZONE = re.compile(r"\d.*[T ].*(Z|[+-]\d{2}:?\d{2})", re.ASCII)
@@ -58,7 +65,7 @@ _SHARED: dict[str, Rule[Any]] = {
     "customer_id": CallText(ID_LENGTH),
     "device_id": Uuid(),
     "click_id": CallText(ID_LENGTH),
-    "occurred_at": TrueTime(),
+    "occurred_at": ZonedTime(),
     "call_id": Uuid(),
     "page": AddressText(PAGE_LENGTH),
 }
@@ -69,7 +76,7 @@ OWN_FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     | (_METADATA if kind in {Kind.LEAD, Kind.CONVERSION} else {})
     for kind in (Kind.CONVERSION, Kind.LEAD, Kind.EVENT, Kind.IDENTIFY)
 }
-RULES = {kind: _SHARED | own for kind, own in OWN_FIELDS.items()}
+RULES = {kind: _SHARED | fields for kind, fields in OWN_FIELDS.items()}
 REQUIRED_FIELDS = {kind: REQUIRED[kind] for kind in RULES} | {
     Kind.CONVERSION: ("transaction_id", *REQUIRED[Kind.CONVERSION])
 }
@@ -103,12 +110,12 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId
     """
     if not isinstance(value, dict):
         raise InvalidField("items", "must hold JSON objects")
-    given = {name: each for name, each in value.items() if not is_blank(each)}
+    fields = {name: item for name, item in value.items() if not is_blank(item)}
     errors: list[FieldError] = []
-    parsed = _parse_fields(kind, given, errors)
-    with noted(errors):
+    parsed = _parse_fields(kind, fields, errors)
+    with collect_errors(errors):
         occurred_at = told_at(parsed, teller)
-    with noted(errors):
+    with collect_errors(errors):
         click = _click(parsed, teller)
     raise_all(errors)
     kept = with_rounded_revenue(kind, parsed)
@@ -121,7 +128,7 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId
         customer_id=parsed.get("customer_id"),
         fields={name: kept[name] for name in OWN_FIELDS[kind] if name in kept},
         notes=(
-            *notes_of(RULES[kind], given),
+            *notes_of(RULES[kind], fields),
             *notes_on_revenue(parsed, kept),
             *_notes_on_visit(visit, occurred_at),
         ),
@@ -138,10 +145,10 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId
 def _click(parsed: Mapping[str, Any], teller: Teller) -> Source | None:
     if "click_id" not in parsed:
         return None
-    found = teller.clicks.get(parsed["click_id"])
-    if found is None:
+    source = teller.clicks.get(parsed["click_id"])
+    if source is None:
         raise InvalidField("click_id", "must be a cl_click_id that one of your links gave a visitor")
-    return found
+    return source
 
 
 def _browser(teller: Teller, visit: Touch) -> DeviceId:
@@ -156,17 +163,17 @@ def _notes_on_visit(visit: Touch | None, occurred_at: datetime) -> list[str]:
     return ["click_id names a click after occurred_at, which gets no credit"] if is_late else []
 
 
-def _parse_fields(kind: Kind, given: Mapping[str, Any], errors: list[FieldError]) -> dict[str, Any]:
+def _parse_fields(kind: Kind, fields: Mapping[str, Any], errors: list[FieldError]) -> dict[str, Any]:
     rules = RULES[kind]
-    for name in given:
+    for name in fields:
         if name not in rules:
             is_clear = name in CLEAR_CONTACTS and f"{name}_sha256" in rules
             hashed = InvalidField(name, f"must be hashed: send {name}_sha256")
             errors.append(hashed if is_clear else UnknownField(name))
-    errors += [MissingField(name) for name in REQUIRED_FIELDS[kind] if name not in given]
-    if not any(name in given for name in WHO):
+    errors += [MissingField(name) for name in REQUIRED_FIELDS[kind] if name not in fields]
+    if not any(name in fields for name in WHO):
         errors.append(InvalidField(WHO[0], f"must be given, or {' or '.join(WHO[1:])}"))
-    return parse_call_fields(rules, given, errors)
+    return parse_call_fields(rules, fields, errors)
 
 
 def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:

@@ -35,7 +35,7 @@ class Telling(NamedTuple, Generic[VisitT]):
 
 
 class Combined(NamedTuple):
-    """What tellings of one sale come to: its time, device, and the customer that it was told of.
+    """What follows from all tellings of one sale: its time, its device and its customer.
 
     `received_at` is when the service was first told.
     """
@@ -62,79 +62,85 @@ class SaleIdentity(NamedTuple):
 
 
 def combine(tellings: Sequence[Telling[VisitT]]) -> Combined:
-    """What these tellings, of which there is at least one, come to."""
+    """What follows from these tellings, of which there is at least one."""
     if len(tellings) == 1:  # nearly always
         [only] = tellings
         return Combined(only.at, only.received_at, only.device_id, only.customer_id)
     device_id = _device_of(tellings)
-    by_it = [each for each in tellings if each.device_id == device_id] if device_id else tellings
+    by_it = [telling for telling in tellings if telling.device_id == device_id] if device_id else tellings
     return Combined(
-        min(each.at for each in by_it),
-        min(each.received_at for each in tellings),
+        min(telling.at for telling in by_it),
+        min(telling.received_at for telling in tellings),
         device_id,
         _customer_of(tellings),
     )
 
 
 def _device_of(tellings: Sequence[Telling[VisitT]]) -> DeviceId | None:
-    named = [(not each.is_server, each.at, each.device_id) for each in tellings if each.device_id]
+    named = [
+        (not telling.is_server, telling.at, telling.device_id) for telling in tellings if telling.device_id
+    ]
     return min(named)[2] if named else None
 
 
 def _customer_of(tellings: Sequence[Telling[VisitT]]) -> CustomerId | None:
-    named = [(not each.is_server, each.at, each.customer_id) for each in tellings if each.customer_id]
+    named = [
+        (not telling.is_server, telling.at, telling.customer_id)
+        for telling in tellings
+        if telling.customer_id
+    ]
     return min(named)[2] if named else None
 
 
-def says_more(telling: Telling[VisitT], known: Sequence[Telling[VisitT]]) -> bool:
-    """Whether a telling may ever change what these come to, whatever is told later.
+def says_more(telling: Telling[VisitT], tellings: Sequence[Telling[VisitT]]) -> bool:
+    """Whether a telling can change what follows from these tellings, now or with later ones.
 
-    It can't if one of them says all that it says, of no later time, and was not told later.
+    It can't if one of these tellings says everything that it says, of no later time, and arrived no later.
     """
     return not any(
-        each.received_at <= telling.received_at
-        and each.at <= telling.at
-        and each.device_id == telling.device_id
-        and each.is_server == telling.is_server
-        and telling.customer_id in {None, each.customer_id}
-        for each in known
-    ) or _names_a_click(telling, known)
+        earlier.received_at <= telling.received_at
+        and earlier.at <= telling.at
+        and earlier.device_id == telling.device_id
+        and earlier.is_server == telling.is_server
+        and telling.customer_id in {None, earlier.customer_id}
+        for earlier in tellings
+    ) or _names_a_click(telling, tellings)
 
 
-def _names_a_click(telling: Telling[VisitT], known: Sequence[Telling[VisitT]]) -> bool:
+def _names_a_click(telling: Telling[VisitT], tellings: Sequence[Telling[VisitT]]) -> bool:
     """Whether it names a click that none of these named, unless it was told later."""
     return telling.visit is not None and not any(
-        each.received_at <= telling.received_at and each.visit == telling.visit for each in known
+        earlier.received_at <= telling.received_at and earlier.visit == telling.visit for earlier in tellings
     )
 
 
 def identities_of(tellings: Sequence[Telling[VisitT]]) -> list[SaleIdentity]:
-    """What the sale said at any time of whose its device is, each as long as it was said."""
+    """The customers that the sale named for its devices over time, each with the time in which it held."""
     if len(tellings) == 1:  # nearly always
         [only] = tellings
         new = _identity(tellings, only.received_at)
         return [new] if new else []
-    said: list[SaleIdentity] = []
-    for moment in sorted({each.received_at for each in tellings}):
-        new = _identity([each for each in tellings if each.received_at <= moment], moment)
-        last = said[-1] if said and said[-1].replaced_at is None else None
+    identities: list[SaleIdentity] = []
+    for moment in sorted({telling.received_at for telling in tellings}):
+        new = _identity([telling for telling in tellings if telling.received_at <= moment], moment)
+        last = identities[-1] if identities and identities[-1].replaced_at is None else None
         if last and (new is None or new[:3] != last[:3]):
-            said[-1] = last._replace(replaced_at=moment)
+            identities[-1] = last._replace(replaced_at=moment)
         if new and (last is None or new[:3] != last[:3]):
-            said.append(new)
-    return said
+            identities.append(new)
+    return identities
 
 
 def _identity(tellings: Sequence[Telling[VisitT]], received_at: datetime) -> SaleIdentity | None:
     at, _, device_id, customer_id = combine(tellings)
     if device_id is None or customer_id is None:
         return None
-    of_device = [each.received_at for each in tellings if each.device_id == device_id]
+    of_device = [telling.received_at for telling in tellings if telling.device_id == device_id]
     # Of a device, only itself and servers may say whose it is.
     of_customer = [
-        each.received_at
-        for each in tellings
-        if each.customer_id == customer_id and (each.is_server or each.device_id == device_id)
+        telling.received_at
+        for telling in tellings
+        if telling.customer_id == customer_id and (telling.is_server or telling.device_id == device_id)
     ]
     if not of_customer:
         return None

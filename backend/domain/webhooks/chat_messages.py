@@ -22,11 +22,11 @@ def chat_message(form: Form, sentences: Sequence[Sentence]) -> dict[str, Any]:
 
 def _bounded(sentences: Sequence[Sentence], most: int) -> list[Sentence]:
     kept: list[Sentence] = []
-    left = most
+    remaining = most
     for number, sentence in enumerate(sentences):
         # Escapes may double each character of the words, and the URL is told once as text and once as a link.
-        left -= 2 * len(sentence.words) + 2 * len(sentence.short_url) + 10
-        if left < 0 and kept:
+        remaining -= 2 * len(sentence.words) + 2 * len(sentence.short_url) + 10
+        if remaining < 0 and kept:
             return [*kept, Sentence(f"… and {len(sentences) - number} more")]
         kept.append(sentence)
     return kept
@@ -35,14 +35,16 @@ def _bounded(sentences: Sequence[Sentence], most: int) -> list[Sentence]:
 def _slack(sentences: Sequence[Sentence]) -> dict[str, Any]:
     """Text is text in `rich_text`: nothing in it is read as markup. `text` is what notifications show."""
     elements: list[dict[str, Any]] = []
-    for number, each in enumerate(sentences):
+    for number, sentence in enumerate(sentences):
         begin = "\n" if number else ""
-        elements.append({"type": "text", "text": f"{begin}{each.words}{' ' if each.short_url else ''}"})
-        if each.short_url:
-            elements.append({"type": "link", "url": each.short_url, "text": each.shown_url})
+        elements.append(
+            {"type": "text", "text": f"{begin}{sentence.words}{' ' if sentence.short_url else ''}"}
+        )
+        if sentence.short_url:
+            elements.append({"type": "link", "url": sentence.short_url, "text": sentence.shown_url})
     section = {"type": "rich_text_section", "elements": elements}
     return {
-        "text": "\n".join(_slack_text(each.text) for each in sentences),
+        "text": "\n".join(_slack_text(sentence.text) for sentence in sentences),
         "blocks": [{"type": "rich_text", "elements": [section]}],
         "unfurl_links": False,
         "unfurl_media": False,
@@ -55,8 +57,9 @@ def _slack_text(text: str) -> str:
 
 def _discord(sentences: Sequence[Sentence]) -> dict[str, Any]:
     lines = (
-        _DISCORD_MARKUP.sub(r"\\\1", each.words) + (f" <{each.short_url}>" if each.short_url else "")
-        for each in sentences
+        _DISCORD_MARKUP.sub(r"\\\1", sentence.words)
+        + (f" <{sentence.short_url}>" if sentence.short_url else "")
+        for sentence in sentences
     )
     return {
         "content": "\n".join(lines),
@@ -76,7 +79,7 @@ def _teams(sentences: Sequence[Sentence]) -> dict[str, Any]:
                     "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
                     "type": "AdaptiveCard",
                     "version": "1.4",
-                    "body": [{"type": "RichTextBlock", "inlines": _runs(each)} for each in sentences],
+                    "body": [{"type": "RichTextBlock", "inlines": _runs(sentence)} for sentence in sentences],
                 },
             }
         ],

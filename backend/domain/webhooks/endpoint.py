@@ -34,7 +34,7 @@ class Form(StrEnum):
 
 
 class EndpointState(StrEnum):
-    """How an endpoint does."""
+    """Whether events are sent to an endpoint."""
 
     ACTIVE = "active"
     FAILING = "failing"  # the last request failed, and will be tried again
@@ -87,7 +87,7 @@ class Endpoint:
 
     @property
     def state(self) -> EndpointState:
-        """How it does."""
+        """Whether the endpoint gets events, is tried again, is not tried any more, or is disabled."""
         if not self.is_enabled:
             return EndpointState.DISABLED
         if self.slept_at:
@@ -96,4 +96,4 @@ class Endpoint:
 
     def secrets_at(self, now: datetime) -> list[str]:
         """The secrets that sign at this time, the newest first."""
-        return [self.secret, *(each.secret for each in self.old_secrets if now < each.until)]
+        return [self.secret, *(old.secret for old in self.old_secrets if now < old.until)]

@@ -29,7 +29,7 @@ class Chosen:
             raise InvalidField(field, "must be a list")
         if len(value) > MOST_CHOSEN:
             raise InvalidField(field, f"must have at most {MOST_CHOSEN} values")
-        return tuple(dict.fromkeys(self.rule.parse(field, each) for each in value))
+        return tuple(dict.fromkeys(self.rule.parse(field, item) for item in value))
 
     def schema(self) -> Schema:
         """JSON Schema of such a list."""

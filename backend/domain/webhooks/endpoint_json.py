@@ -23,9 +23,9 @@ def endpoint_json(
     return {
         "id": endpoint.id,
         "url": endpoint.url,
-        "types": [each.value for each in endpoint.types],
+        "types": [event_type.value for event_type in endpoint.types],
         "link_ids": list(endpoint.link_ids),
-        "tags": [tags.get(each, each) for each in endpoint.tag_ids],
+        "tags": [tags.get(tag_id, tag_id) for tag_id in endpoint.tag_ids],
         "form": endpoint.form.value,
         "batch_size": endpoint.batch_size,
         "is_enabled": endpoint.is_enabled,

@@ -45,14 +45,14 @@ def request_of(
 def test_request_of(endpoint: Endpoint, test_id: str, now: datetime) -> WebhookRequest:
     """A request as its events would come, which says that it is a test."""
     if endpoint.form is Form.JSON:
-        told = {
+        event = {
             "id": test_id,
             "type": TEST_TYPE,
             "at": exact_time_json(now),
             "org_id": endpoint.org_id,
             "data": {"message": _TEST},
         }
-        return WebhookRequest(test_id, _json_bytes(_in_batch(endpoint, [told])))
+        return WebhookRequest(test_id, _json_bytes(_in_batch(endpoint, [event])))
     return WebhookRequest(test_id, _json_bytes(chat_message(endpoint.form, [Sentence(_TEST)])))
 
 

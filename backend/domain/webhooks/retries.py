@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from backend.domain.feed.events import Event
 from backend.domain.webhooks.endpoint import Endpoint
 
-# So long after the first of failures in a row an endpoint is tried for the last time.
+# An endpoint is tried for the last time so long after the first of several failures in a row.
 PATIENCE = timedelta(days=5)
-# Between attempts; the last one stays.
+# The pauses between attempts. The last one is used again and again.
 PAUSES = tuple(
     timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1_800, 3_600, 3 * 3_600, 6 * 3_600)
 )
@@ -33,7 +33,7 @@ class Failure:
 
 
 def succeeded(endpoint: Endpoint, events: Sequence[Event], repeats: int) -> Endpoint:
-    """The endpoint after these events arrived, so many of which had been sent before."""
+    """The endpoint after these events arrived, of which `repeats` had been sent before."""
     return replace(
         endpoint,
         cursor=events[-1].cursor,
@@ -48,7 +48,7 @@ def succeeded(endpoint: Endpoint, events: Sequence[Event], repeats: int) -> Endp
 
 
 def failed(endpoint: Endpoint, failure: Failure, repeats: int, now: datetime, chance: float) -> Endpoint:
-    """The endpoint after a request failed now, so many of whose events had been sent before.
+    """The endpoint after a request failed now, of whose events `repeats` had been sent before.
 
     It sleeps where it has failed for PATIENCE, or its receiver is gone. `chance` is a random number from 0
     to 1.
@@ -71,5 +71,5 @@ def failed(endpoint: Endpoint, failure: Failure, repeats: int, now: datetime, ch
 
 
 def _whole(moment: datetime) -> datetime:
-    """To the millisecond, as it is stored."""
+    """The time in whole milliseconds, as MongoDB stores it."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

@@ -50,12 +50,14 @@ def sentence_about(event: Event, short_urls: Mapping[LinkId, str]) -> Sentence:
 
 
 def harmless(text: object) -> str:
-    """What a stranger wrote, in at most 80 characters of one line, which no chat takes for a mention or a
-    link: an invisible space breaks those."""
-    plain = "".join(each for each in str(text) if unicodedata.category(each)[0] != "C" or each.isspace())
+    """A stranger's text as one line of at most 80 characters, in which chats find no mention and no link.
+
+    Invisible spaces break mentions and links.
+    """
+    plain = "".join(char for char in str(text) if unicodedata.category(char)[0] != "C" or char.isspace())
     line = _SPACES.sub(" ", plain).strip()
     shortened = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-    return _ACTIVE.sub(lambda found: f"{found[0]}{_BREAK}", shortened)
+    return _ACTIVE.sub(lambda match: f"{match[0]}{_BREAK}", shortened)
 
 
 def _click(data: Mapping[str, Any]) -> str:
@@ -99,7 +101,7 @@ _AMOUNT = re.compile(r"[0-9]{1,30}([.][0-9]{1,30})?")
 
 
 def harmless_amount(amount: object) -> str:
-    """An amount of money, whose point is no stranger's."""
+    """An amount of money, whose decimal point is left as it is; any other text is made harmless."""
     return str(amount) if _AMOUNT.fullmatch(str(amount)) else harmless(amount)
 
 

@@ -23,7 +23,7 @@ def signed_headers(secrets: Iterable[str], webhook_id: str, at: datetime, body: 
     return {
         "webhook-id": webhook_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(f"v1,{each}" for each in signatures),
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
 
 

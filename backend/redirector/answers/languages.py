@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.concurrency.bounded_cache import remember
-from backend.domain.web.accept_language import wanted_languages
+from backend.domain.web.accept_language import preferred_languages
 
 DEFAULT = "en"
 _LONGEST = 512  # bytes of a header that is remembered
@@ -153,5 +153,5 @@ def texts_in(language: str) -> dict[str, tuple[str, str]]:
 @remember(most_bytes=500_000, longest_key=_LONGEST)
 def language_of(accept_language: bytes) -> str:
     """The language that an Accept-Language header prefers among those we have; English if there is none."""
-    regionless = (tag.partition("-")[0] for tag in wanted_languages(accept_language))
+    regionless = (tag.partition("-")[0] for tag in preferred_languages(accept_language))
     return next((name for name in regionless if name in _TEXTS), DEFAULT)

@@ -136,7 +136,7 @@ def _plain(link: Link) -> dict[str, Any]:
 
 def _plain_limits(limits: LinkLimits) -> dict[str, Any]:
     """The limits that are set, with their times as seconds."""
-    found = limits.given
+    found = limits.by_name
     return found | {name: found[name].timestamp() for name in LIMIT_TIMES if name in found}
 
 

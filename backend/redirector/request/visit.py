@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.concurrency.bounded_cache import remember
-from backend.domain.web.accept_language import wanted_languages
+from backend.domain.web.accept_language import preferred_languages
 from backend.domain.web.host_names import LONGEST_HOST, InvalidHostName, normalize_host
 from backend.domain.web.short_urls import link_path
 from backend.redirector.request.recognition import LONGEST_USER_AGENT
@@ -95,7 +95,7 @@ class Visit:
 
 @remember(most_bytes=500_000, longest_key=_LONGEST_LANGUAGES)
 def _language(accept_language: bytes) -> str | None:
-    return next((tag for tag in wanted_languages(accept_language) if tag != "*"), None)
+    return next((tag for tag in preferred_languages(accept_language) if tag != "*"), None)
 
 
 def _host(headers: Collection[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from backend.domain.feed.data_schemas import DATA_SCHEMAS
 from backend.domain.feed.events import EventType
-from backend.domain.feed.shapes import SHAPES
 from backend.domain.fields.rules import Schema
 from backend.rest_api.routes.operation import reference
 
@@ -29,7 +29,7 @@ def _event(type_: EventType, data: Schema) -> Schema:
 
 
 EVENT_SCHEMAS: dict[str, Schema] = {
-    **{schema_name(type_): _event(type_, SHAPES.get(type_, _ANYTHING)) for type_ in EventType},
+    **{schema_name(type_): _event(type_, DATA_SCHEMAS.get(type_, _ANYTHING)) for type_ in EventType},
     "FeedEvent": {
         "oneOf": [reference(schema_name(type_)) for type_ in EventType],
         "discriminator": {

@@ -14,7 +14,7 @@ from backend.domain.errors import (
     InvalidField,
     MissingField,
     RequestError,
-    noted,
+    collect_errors,
     raise_all,
     shown_name,
 )
@@ -168,7 +168,7 @@ def _parse(operation: object) -> LinkOperation:
         for name in operation
         if name not in _FIELDS
     ]
-    with noted(errors):
+    with collect_errors(errors):
         parsed = _parse_known(operation)
     raise_all(errors)
     return parsed
@@ -187,9 +187,9 @@ def _parse_known(operation: Mapping[str, Any]) -> LinkOperation:
             return UpsertLink(parse_new_link(fields, NEW_LINK_FIELDS))
         case "update":
             errors: list[FieldError] = []
-            with noted(errors):
+            with collect_errors(errors):
                 link_id = _link_id(operation)
-            with noted(errors):
+            with collect_errors(errors):
                 changes = parse_changes(_fields(operation), CHANGE_FIELDS)
             raise_all(errors)
             return ChangeLink(link_id, changes)

@@ -19,7 +19,7 @@ from backend.domain.links.input import (
     parse_copy,
     parse_new_link,
 )
-from backend.domain.links.json_form import LinkFacts, whole_link_json
+from backend.domain.links.json_form import LinkDetails, whole_link_json
 from backend.domain.links.operations import (
     ArchiveLink,
     ChangeLink,
@@ -198,6 +198,6 @@ async def _answer(outcome: LinkResult) -> tuple[int, str]:
     link = outcome.require_link()
     if outcome.done is Done.CREATED:
         tags, form = await find_tags_of(resources().database, [link]), resources().short_url_form
-        return 201, json.dumps(whole_link_json(link, LinkFacts({}, tags, {}), form, resources().clock()))
+        return 201, json.dumps(whole_link_json(link, LinkDetails({}, tags, {}), form, resources().clock()))
     (shown,) = await shown_links([link])
     return 200, json.dumps(shown)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from quart import request
 
-from backend.domain.errors import FieldError, InvalidField, noted, raise_all, shown_name
+from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
 from backend.domain.fields.rules import Rule
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
@@ -24,7 +24,7 @@ def read_query(rules: Mapping[str, Rule[Any]], required: Sequence[str] = ()) -> 
     given: dict[str, Any] = {}
     errors: list[FieldError] = []
     for name, values in request.args.lists():
-        with noted(errors):
+        with collect_errors(errors):
             given[name] = _parse(name, values, rules)
     errors += [InvalidField(name, "parameter is required") for name in required if name not in request.args]
     try:

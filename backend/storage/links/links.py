@@ -212,7 +212,7 @@ def to_document(link: Link) -> dict[str, Any]:
     """The stored form of a link. It shares the link's parts: neither may be changed."""
     # Not asdict: its deep copy took longer than everything else for a new link.
     document = {"_id": link.id, **dict(zip(_STORED, _stored_of(link), strict=True))}
-    document["limits"] = link.limits.given
+    document["limits"] = link.limits.by_name
     if link.imported_clicks:
         document["imported_clicks"] = asdict(link.imported_clicks)
     if link.hold:

@@ -17,9 +17,9 @@ from backend.domain.sales.intake import (
     ONCE_FIELDS,
     Decisions,
     DeviceKey,
-    Known,
     OnceKey,
     Result,
+    StoredState,
     call_key,
     decide,
     devices_of,
@@ -43,7 +43,7 @@ _RECORDS = {
     Kind.CONVERSION: conversions.COLLECTION,
     Kind.EVENT: events.COLLECTION,
 }
-_Reader = Callable[[BlockingDatabase, BlockingSession, Sequence[Batch]], Known]
+_Reader = Callable[[BlockingDatabase, BlockingSession, Sequence[Batch]], StoredState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def _store_once(database: BlockingDatabase, batches: Sequence[Batch], days: Days
 
 def _store(database: BlockingDatabase, batches: Sequence[Batch], days: Days, read: _Reader) -> _Stored:
     def work(session: BlockingSession) -> Decisions:
-        known = read(database, session, batches)
-        known = replace(known, records=_late_records(database, session, batches, known))
-        decisions = decide(batches, known)
-        _write(database, session, known, decisions, days)
+        stored = read(database, session, batches)
+        stored = replace(stored, records=_late_records(database, session, batches, stored))
+        decisions = decide(batches, stored)
+        _write(database, session, stored, decisions, days)
         return decisions
 
     decisions = transact(database, work)
@@ -89,19 +89,23 @@ def _store(database: BlockingDatabase, batches: Sequence[Batch], days: Days, rea
     return _Stored(decisions, read_retention_days(database, days) == days)
 
 
-def _expect_news(database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]) -> Known:
-    """What is known, assuming that none of the calls is stored, which is nearly always true.
+def _expect_news(
+    database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]
+) -> StoredState:
+    """What is stored, assuming that none of the calls is stored, which is nearly always true.
 
     If one is, a unique index refuses the writes.
     """
-    return Known(
+    return StoredState(
         counted=counted_once.find_restored(database, session, _once_keys(batches)),
         devices=_find_devices(database, session, batches),
     )
 
 
-def _look_behind(database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]) -> Known:
-    """What is known, including which of these calls are stored already.
+def _look_behind(
+    database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]
+) -> StoredState:
+    """What is stored, including which of these calls are stored already.
 
     It also looks for their records: these may still exist when the marks of the calls have expired.
     """
@@ -113,11 +117,11 @@ def _look_behind(database: BlockingDatabase, session: BlockingSession, batches: 
     ]
     counted = counted_once.find_counted(database, session, _once_keys(batches))
     told = _find_told(database, session, counted)
-    return Known(
+    return StoredState(
         calls=frozenset().union(*found),
         counted=counted,
         devices=_find_devices(database, session, batches, told.values()),
-        told=told,
+        counted_records=told,
     )
 
 
@@ -137,11 +141,11 @@ def _find_told(
 
 
 def _late_records(
-    database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch], known: Known
+    database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch], stored: StoredState
 ) -> dict[DeviceKey, list[Record]]:
     """Stored records of devices with touches that arrived late. Nearly always there are none."""
     found: dict[DeviceKey, list[Record]] = {}
-    for device, at in late_touches(batches, known.devices).items():
+    for device, at in late_touches(batches, stored.devices).items():
         condition = records.since(device, at)
         for kind, collection in _RECORDS.items():
             found.setdefault(device, []).extend(
@@ -169,14 +173,18 @@ def _find_devices(
 
 
 def _write(
-    database: BlockingDatabase, session: BlockingSession, known: Known, decisions: Decisions, days: Days
+    database: BlockingDatabase,
+    session: BlockingSession,
+    stored: StoredState,
+    decisions: Decisions,
+    days: Days,
 ) -> None:
     """Write what was decided, one collection after another.
 
     Devices come first: there, two transactions can conflict.
     """
     changes = [
-        devices.update(device, known.devices.get(key), days.get(device.org_id))
+        devices.update(device, stored.devices.get(key), days.get(device.org_id))
         for key, device in decisions.devices.items()
     ]
     if changes:
@@ -186,7 +194,7 @@ def _write(
             database[name].insert_many(documents, session=session, ordered=False)
     if links := _identity_changes(decisions, days):
         database[identities.NAME].bulk_write(links, session=session)
-    before = {each.key: each for each in known.told.values()}
+    before = {each.key: each for each in stored.counted_records.values()}
     for kind, collection in _RECORDS.items():
         if updates := _record_changes(kind, decisions, before, days):
             database[collection.name].bulk_write(updates, session=session, ordered=False)

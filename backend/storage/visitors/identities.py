@@ -56,13 +56,13 @@ _EMAILS_KEPT = 20
 
 def update(identity: Identity, days: int | None) -> UpdateOne:
     """The write that keeps a customer, of a device if one is named, with the name and hashes of the call."""
-    known = dict(identity.known)
-    email = known.pop("email_sha256", None)
+    details = dict(identity.details)
+    email = details.pop("email_sha256", None)
     values = {
         "org_id": identity.org_id,
         **({"device_id": identity.device_id} if identity.device_id else {}),
         "customer_id": identity.customer_id,
-        **known,
+        **details,
     }
     changes = {
         # `$literal`, since text from a visitor may look like a field of the document.

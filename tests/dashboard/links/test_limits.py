@@ -62,10 +62,10 @@ async def test_limits_are_set_and_changed(
     )
     assert emptied.status_code == 303
     kept = (await stored(database, where, organization)).limits
-    assert kept.given == {"password_hash": limits.password_hash}
+    assert kept.by_name == {"password_hash": limits.password_hash}
     removed = form(organization, remove_password="true")
     await person.send(f"{where}/edit", f"{where}/edit", **removed)
-    assert (await stored(database, where, organization)).limits.given == {}
+    assert (await stored(database, where, organization)).limits.by_name == {}
 
 
 @pytest.mark.parametrize(

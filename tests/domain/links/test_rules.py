@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.links.rule_input import MOST_RULES, LinkRules
 from backend.domain.links.rules import Circumstances, CompiledRules, rule_targets, share_of, variant_names
-from backend.domain.web.accept_language import wanted_languages
+from backend.domain.web.accept_language import preferred_languages
 from backend.domain.web.client import Client, ClientKind, Platform
 
 # A Friday.
@@ -151,7 +151,7 @@ def test_hours_on_days_on_which_clocks_change() -> None:
 )
 def test_languages_by_weight(header: bytes, languages: list[str]) -> None:
     """The greatest weight first, of equal ones the first; weight 0 is not wanted."""
-    assert list(wanted_languages(header)) == languages
+    assert list(preferred_languages(header)) == languages
 
 
 def test_targets_for_a_platform() -> None:

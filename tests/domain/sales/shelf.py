@@ -16,8 +16,8 @@ from backend.domain.sales.intake import (
     CallKey,
     Decisions,
     DeviceKey,
-    Known,
     OnceKey,
+    StoredState,
     decide,
     late_touches,
 )
@@ -64,10 +64,10 @@ class Shelf:
         """Decide about a group, and keep what was decided."""
         since = late_touches(batches, self.devices)
         records = {key: self._since(key, at) for key, at in since.items()}
-        known = Known(
+        stored = StoredState(
             frozenset(self.calls), frozenset(self.counted), dict(self.devices), self._told(), records
         )
-        decisions = decide(batches, known)
+        decisions = decide(batches, stored)
         self.calls |= set(decisions.calls)
         self.counted |= set(decisions.counted)
         self.devices |= decisions.devices

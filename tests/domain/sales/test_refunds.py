@@ -129,4 +129,4 @@ def test_refunds_agree_with_a_naive_model(groups: list[list[ToldRefund]]) -> Non
                 left[each.transaction_id] -= cents
             else:
                 assert result.status is None
-    assert {key[1]: int(sale.left * 100) for key, sale in sales.items()} == left
+    assert {key[1]: int(sale.refundable * 100) for key, sale in sales.items()} == left

@@ -118,7 +118,7 @@ def test_a_server_needs_no_device() -> None:
     decided = shelf.store(
         [told("lead", customer="c", email_sha256="ab"), told("event", customer="c", name="n")]
     )
-    assert [each.known for each in decided.identities] == [{"email_sha256": "ab"}, {}]
+    assert [identity.details for identity in decided.identities] == [{"email_sha256": "ab"}, {}]
     assert {each.device_id for each in decided.identities} == {None}
     assert shelf.devices == {}
     assert set(shelf.sources().values()) == {(None, None)}

@@ -1,4 +1,4 @@
-"""Where links may lead: what an organization says of its own, and what the service's operator blocks."""
+"""Where links may lead, by the rules of their organization and by the operator's block list."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.links.links import Link
 
-_NAMED = 5
+_MOST_EXAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class DestinationPolicy:
-    """What holds for the destinations of an organization's links, ready to be asked."""
+    """The rules for the destinations of an organization's links, in a form for quick look-ups."""
 
     allowed: AddressPatterns = field(default_factory=AddressPatterns)
     refused: AddressPatterns = field(default_factory=AddressPatterns)
     blocked: AddressPatterns = field(default_factory=AddressPatterns)
-    # The first of those that are allowed, for an error.
+    # The first allowed patterns, which error messages name.
     examples: tuple[str, ...] = ()
 
     @property
@@ -31,7 +31,7 @@ class DestinationPolicy:
     def of(cls, rules: DestinationRules) -> DestinationPolicy:
         """The policy of an organization with these rules, where the operator blocks nothing."""
         allowed, refused = AddressPatterns.of(rules.allowed), AddressPatterns.of(rules.refused)
-        return cls(allowed, refused, examples=rules.allowed[:_NAMED])
+        return cls(allowed, refused, examples=rules.allowed[:_MOST_EXAMPLES])
 
     def with_blocked(self, blocked: AddressPatterns) -> DestinationPolicy:
         """This policy where the operator has this block list."""
@@ -56,9 +56,9 @@ def refuse_destinations(link: Link, before: Link | None, policy: DestinationPoli
     """Raise InvalidField if the link leads where it may not, and did not lead `before` it was changed."""
     if policy.refuses_nothing:  # nearly always, and quick to find out
         return
-    known = set(before.destinations.values()) if before else set()
+    former_urls = set(before.destinations.values()) if before else set()
     for name, url in link.destinations.items():
-        if url not in known:
+        if url not in former_urls:
             allowed_destination(name, url, policy)
 
 

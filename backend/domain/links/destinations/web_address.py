@@ -11,8 +11,8 @@ from backend.domain.web.host_names import InvalidHostName, in_ascii
 LINK_ID_PARAMETER = "cl_link_id"
 VARIANT_PARAMETER = "cl_variant"
 CLICK_ID_PARAMETER = "cl_click_id"
-# What only redirects say: what visitors and destinations bring of it is left out.
-_OURS = frozenset({LINK_ID_PARAMETER, VARIANT_PARAMETER, CLICK_ID_PARAMETER})
+# Only the redirect sets these: the same parameters of visitors and destinations are left out.
+_RESERVED_PARAMETERS = frozenset({LINK_ID_PARAMETER, VARIANT_PARAMETER, CLICK_ID_PARAMETER})
 # Characters that a URI may contain (RFC 3986), and %, since the text is percent-encoded already.
 _URI_CHARACTERS = "%:/?#[]@!$&'()*+,;=-._~"
 _AUTHORITY = re.compile(r"(?P<scheme>[^:/?#]+://)(?P<userinfo>[^/?#]*@)?(?P<host>\[[^\]]*\]|[^:/?#]*)")
@@ -29,19 +29,20 @@ def web_address(link: Link, visitor_query: str = "", variant: str | None = None)
     """
     address, hash_sign, fragment = link.destination_url.partition("#")
     base, _, query = address.partition("?")
-    theirs = [part for part in _parts(visitor_query) if _key(part) not in {*link.utm, *_OURS}]
-    overridden = {*_OURS, *link.utm, *(_key(part) for part in theirs if _key(part) in UTM_FIELDS)}
-    own = [part for part in _parts(query) if _key(part) not in overridden]
+    fixed = {*link.utm, *_RESERVED_PARAMETERS}
+    from_visitor = [parameter for parameter in _parameters(visitor_query) if _key(parameter) not in fixed]
+    overridden = {*fixed, *(key for key in map(_key, from_visitor) if key in UTM_FIELDS)}
+    from_destination = [parameter for parameter in _parameters(query) if _key(parameter) not in overridden]
     added = [f"{name}={quote(value, safe='')}" for name, value in link.utm.items()]
     added.append(f"{LINK_ID_PARAMETER}={quote(link.id, safe='')}")
     if variant is not None:
         added.append(f"{VARIANT_PARAMETER}={quote(variant, safe='')}")
-    joined = "&".join([*own, *theirs, *added])
+    joined = "&".join([*from_destination, *from_visitor, *added])
     return f"{_ascii_base(base)}?{_ascii(joined).replace('#', '%23')}{hash_sign}{_ascii(fragment)}"
 
 
 def with_click_id(address: bytes, click_id: bytes) -> bytes:
-    """A web address of `web_address` with the id of the click behind its other parameters."""
+    """An address made by `web_address`, with the id of the click after its other parameters."""
     whole, hash_sign, fragment = address.partition(b"#")
     return b"%s&cl_click_id=%s%s%s" % (whole, click_id, hash_sign, fragment)
 
@@ -53,13 +54,13 @@ def encoded_address(url: str) -> str:
     return f"{_ascii_base(base)}{question_mark}{_ascii(query)}{hash_sign}{_ascii(fragment)}"
 
 
-def _parts(query: str) -> list[str]:
+def _parameters(query: str) -> list[str]:
     return query.split("&") if query else []
 
 
-def _key(part: str) -> str:
+def _key(parameter: str) -> str:
     """The decoded name of a parameter: `utm%5Fsource` is the same as `utm_source`."""
-    name = part.partition("=")[0]
+    name = parameter.partition("=")[0]
     return unquote_plus(name) if "%" in name or "+" in name else name
 
 

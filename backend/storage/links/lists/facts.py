@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from backend.domain.links.json_form import LinkFacts
+from backend.domain.links.json_form import LinkDetails
 from backend.domain.links.links import Link
 from backend.storage.analytics.click_windows import ClickWindows
 from backend.storage.analytics.client import Analytics
@@ -16,7 +16,7 @@ from backend.storage.links.taken_clicks import count_taken
 
 async def read_facts(
     database: Database, analytics: Analytics, links: Sequence[Link], now: datetime
-) -> LinkFacts:
+) -> LinkDetails:
     """The clicks of one organization's links up to now, their tags, and what was taken of their limits."""
     counts = {}
     if links:
@@ -24,4 +24,4 @@ async def read_facts(
         counts = await analytics.ask(links[0].org_id, windows)
     tags = await find_tags_of(database, links)
     limited = [link.id for link in links if link.limits.max_clicks is not None]
-    return LinkFacts(counts, tags, await count_taken(database, limited))
+    return LinkDetails(counts, tags, await count_taken(database, limited))

@@ -1,6 +1,6 @@
-"""What the data of each type of event looks like, as JSON Schema, for the OpenAPI document and for tests.
+"""JSON Schemas of the `data` of events, by their types, for the OpenAPI document and for tests.
 
-Every field is always there, and null where nothing is known. Later versions only add fields.
+Events always have every field, which is null if nothing is known. Later versions only add fields.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CURRENCY: Schema = {"type": "string", "pattern": "^[A-Z]{3}$"}
 _SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
-def _said(schema: Schema, description: str) -> Schema:
+def _described(schema: Schema, description: str) -> Schema:
     return schema | {"description": description}
 
 
@@ -71,9 +71,9 @@ def _record(description: str, fields: Mapping[str, Schema]) -> Schema:
     return _object(
         f"{description} It says what was known with this telling, and nothing that was only told later.",
         {
-            "id": _said(_UUID, "The same for everything that is told of it."),
-            "told_by": _said({"type": "string", "enum": ["browser", "server"]}, "Who told this."),
-            "told_again": _said(_FLAG, "Whether it was told before, so that this only completes it."),
+            "id": _described(_UUID, "The same for everything that is told of it."),
+            "told_by": _described({"type": "string", "enum": ["browser", "server"]}, "Who told this."),
+            "told_again": _described(_FLAG, "Whether it was told before, so that this only completes it."),
             "customer_id": _or_null(_TEXT, "Your own id of the customer that it was told of."),
             "device_id": _or_null(_UUID, _DEVICE_ID),
             "page": _or_null(_TEXT, "The page that it happened on."),
@@ -90,10 +90,10 @@ _CLICK = _object(
     {
         "link_id": _UUID,
         "short_url": _or_null(_TEXT, "The link's; null if the link was deleted for good."),
-        "counted": _said(_FLAG, "Whether it counts. Those of bots, and repeats, do not."),
+        "counted": _described(_FLAG, "Whether it counts. Those of bots, and repeats, do not."),
         "reason": _or_null(_TEXT, "Why it does not count."),
-        "outcome": _said(
-            {"type": "string", "enum": [each.value for each in Outcome]}, "Where the visitor was led."
+        "outcome": _described(
+            {"type": "string", "enum": [outcome.value for outcome in Outcome]}, "Where the visitor was led."
         ),
         "platform": _TEXT,
         "system": _TEXT,
@@ -118,8 +118,8 @@ _CONVERSION = _record(
     "A sale.",
     {
         "transaction_id": _or_null(_TEXT, "Your own id of the order."),
-        "revenue": _said(_AMOUNT, "What was paid, in major units."),
-        "currency": _said(_CURRENCY, "ISO 4217 code."),
+        "revenue": _described(_AMOUNT, "What was paid, in major units."),
+        "currency": _described(_CURRENCY, "ISO 4217 code."),
         "product_id": _or_null(_TEXT, "Your own id of what was sold."),
         "metadata": _METADATA,
     },
@@ -135,11 +135,11 @@ _EVENT = _record(
 _REFUND = _object(
     "What was paid back of a sale.",
     {
-        "id": _said(_TEXT, "Your own id of the refund."),
-        "conversion_id": _said(_UUID, "The `id` of the sale's events."),
-        "transaction_id": _said(_TEXT, "Your own id of the order."),
-        "amount": _said(_AMOUNT, "In major units: the whole or a part of the revenue."),
-        "currency": _said(_CURRENCY, "ISO 4217 code."),
+        "id": _described(_TEXT, "Your own id of the refund."),
+        "conversion_id": _described(_UUID, "The `id` of the sale's events."),
+        "transaction_id": _described(_TEXT, "Your own id of the order."),
+        "amount": _described(_AMOUNT, "In major units: the whole or a part of the revenue."),
+        "currency": _described(_CURRENCY, "ISO 4217 code."),
         "link_id": _or_null(_UUID, "The link that is credited with the sale."),
     },
 )
@@ -148,8 +148,10 @@ _IDENTIFY = _object(
     "Name and hashes are what is known of them when the event is read.",
     {
         "device_id": _or_null(_UUID, _DEVICE_ID),
-        "customer_id": _said(_TEXT, "Your own id of the customer."),
-        "taken_back": _said(_FLAG, "Whether it was told to be wrong: the device never was this customer's."),
+        "customer_id": _described(_TEXT, "Your own id of the customer."),
+        "taken_back": _described(
+            _FLAG, "Whether it was told to be wrong: the device never was this customer's."
+        ),
         "name": _or_null(_TEXT, "The customer's name."),
         "emails_sha256": _list_of(_SHA256, "SHA-256 of the customer's e-mail addresses, the latest last."),
         "phone_sha256": _or_null(_SHA256, "SHA-256 of the customer's phone number."),
@@ -158,10 +160,12 @@ _IDENTIFY = _object(
 _INSTALL = _object(
     "The first launch of an app on a device.",
     {
-        "install_id": _said(_TEXT, "The app's own id of the installation."),
-        "platform": {"type": "string", "enum": [each.value for each in AppPlatform]},
+        "install_id": _described(_TEXT, "The app's own id of the installation."),
+        "platform": {"type": "string", "enum": [platform.value for platform in AppPlatform]},
         "link_id": _or_null(_UUID, "The link that led to it."),
-        "match": _said({"type": "string", "enum": [each.value for each in Match]}, "How the link was found."),
+        "match": _described(
+            {"type": "string", "enum": [match.value for match in Match]}, "How the link was found."
+        ),
     },
 )
 _PERIOD = _object(
@@ -196,7 +200,9 @@ _LINK = _object(
         "link_name": _TEXT,
         "is_enabled": _FLAG,
         "is_archived": _FLAG,
-        "state": _said(_TEXT, f"What it did for visitors then: {', '.join(LinkState)}; there may be more."),
+        "state": _described(
+            _TEXT, f"What it did for visitors then: {', '.join(LinkState)}; there may be more."
+        ),
         "ios_behavior": {"type": "integer"},
         "android_behavior": {"type": "integer"},
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _TEXT_OR_NULL),
@@ -208,7 +214,7 @@ _LINK = _object(
         "expired_url": _or_null(_TEXT, "Where it leads who comes too late."),
         "has_password": _FLAG,
         "tags": _list_of(_TEXT, "The names that its tags have when the event is read."),
-        "created_by": {"type": "string", "enum": [each.value for each in CreatedBy]},
+        "created_by": {"type": "string", "enum": [creator.value for creator in CreatedBy]},
         "created_at": _TIME,
         "modified_at": _TIME,
         "archived_at": _or_null(_TIME, "When it was archived."),
@@ -227,8 +233,10 @@ _LINK_FIELDS: Mapping[str, Schema] = {
         _TEXT, "Which fields of the link have changed. `has_password` also where it got another password."
     ),
 }
-_PURGED = _said(_FLAG, "Whether it was deleted for good; its short URL may be another link's from then on.")
-SHAPES: Mapping[EventType, Schema] = {
+_PURGED = _described(
+    _FLAG, "Whether it was deleted for good; its short URL may be another link's from then on."
+)
+DATA_SCHEMAS: Mapping[EventType, Schema] = {
     EventType.LINK_CREATED: _object("A link was made.", _LINK_FIELDS),
     EventType.LINK_CHANGED: _object("A link was changed, or taken out of the archive.", _LINK_FIELDS),
     EventType.LINK_ARCHIVED: _object(
