@@ -44,7 +44,7 @@ from backend.storage.driver.lanes import Lane
 from backend.storage.driver.mongo import Database
 from backend.storage.driver.pulse import Pulse
 from backend.storage.ledger.statement_signing import statement_signing
-from backend.storage.lifecycle.organization_deletion import deletion_sweep
+from backend.storage.lifecycle.organization_deletion import finishing_deletions
 from backend.storage.links.destinations.block_list import BlockList
 from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.outbox.aging import feed_aging
@@ -208,7 +208,7 @@ class Service:
         """Start what goes on beside requests, and is stopped at the end."""
         hours = self.settings.check_destinations_hours
         for task in (
-            deletion_sweep(database, self._clock),
+            finishing_deletions(database, self._clock),
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
             feed_aging(database, self._clock),

@@ -36,7 +36,7 @@ from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.feed.reading import read_feed
 from backend.storage.outbox import entries
 from backend.storage.outbox.heads import find_heads
-from backend.storage.outbox.sequencer import MOST_AT_ONCE, Sequencer, place_waiting
+from backend.storage.outbox.sequencer import MOST_PER_TRANSACTION, Sequencer, place_waiting
 from backend.storage.outbox.watch import FeedWatch
 from benchmarks.ingest import mongod_pid
 from benchmarks.made_clicks import made_lines
@@ -106,7 +106,7 @@ async def _print_reading(database: Database, blocks: int) -> None:
 async def _print_placing(database: Database) -> None:
     facts = {_new_organization(): [{"type": "click", "block": "x" * 40, "clicks": 1}] for _ in range(50)}
     async with await database.client.start_session() as session:
-        for _ in range(5 * MOST_AT_ONCE // len(facts)):
+        for _ in range(5 * MOST_PER_TRANSACTION // len(facts)):
             await entries.note(database, session, facts)
     began, placed = time.monotonic(), 0
     while now := await place_waiting(database):

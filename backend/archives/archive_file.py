@@ -22,8 +22,8 @@ from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import OrgId
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import Holdings
-from backend.storage.lifecycle.collections import Archived, archived_collections
+from backend.storage.lifecycle.archived_documents.context import ArchiveContext
+from backend.storage.lifecycle.collections import ArchivedCollection, archived_collections
 
 FORMAT = "waylink-organization"
 VERSION = 2
@@ -153,7 +153,7 @@ class Contents:
     """
 
     counts: Counter[str]
-    holdings: Holdings
+    context: ArchiveContext
     fingerprint: str
 
 
@@ -164,7 +164,7 @@ def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[in
     its last call.
     """
     digest, counts, last = hashlib.sha256(), Counter[str](), -1
-    holdings = Holdings(header.org_id, now)
+    context = ArchiveContext(header.org_id, now)
     known = archived_collections()
     order = {name: number for number, name in enumerate(known)}
     with path.open("rb") as file:
@@ -174,9 +174,9 @@ def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[in
                 expected = {name: counts[name] for name in known}
                 _check_end(_object(line, number), expected, digest.hexdigest(), file.read(1))
                 digest.update(line)
-                return Contents(counts, holdings, digest.hexdigest())
+                return Contents(counts, context, digest.hexdigest())
             collection, document = _owned_document(line, number, header, known)
-            holdings.add(collection, document)
+            context.add(collection, document)
             if order[collection] < last:
                 raise UnreadableArchive(f"Line {number} is out of order.")
             last = order[collection]
@@ -204,7 +204,7 @@ def _check_end(end: dict[str, Any], counts: dict[str, int], digest: str, rest: b
 
 
 def _owned_document(
-    line: bytes, number: int, header: Header, known: Mapping[str, Archived]
+    line: bytes, number: int, header: Header, known: Mapping[str, ArchivedCollection]
 ) -> tuple[str, Document]:
     try:
         found = from_json(line.decode())

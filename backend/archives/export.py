@@ -39,7 +39,7 @@ async def export_organization(
 async def _write_documents(
     database: Database, org_id: OrgId, writer: ArchiveWriter, progress: Progress, *, in_snapshot: bool
 ) -> None:
-    async with snapshot(database, wanted=in_snapshot) as session:
+    async with snapshot(database, is_consistent=in_snapshot) as session:
         total, reported = await count_owned(database, session, org_id), 0
         async for name, document in read_owned(database, session, org_id):
             writer.write_document(name, document)

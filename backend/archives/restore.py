@@ -22,7 +22,7 @@ from backend.archives.chains import Chains
 from backend.storage.accounts.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.archived_documents.check import BrokenRule, check_document
-from backend.storage.lifecycle.archived_documents.holdings import Holdings
+from backend.storage.lifecycle.archived_documents.context import ArchiveContext
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.restores import (
     begin_restore,
@@ -58,15 +58,15 @@ async def restore_organization(
     another organization, nor stay longer than such are kept, from `now` on. `advance` is called with the
     number of bytes done since its last call; `is_api_host` says which host names can't be link domains.
     Raises UnreadableArchive, AlreadyTaken if the database already has something that the file contains,
-    BeingDeleted, AnotherRestore and GivenUp.
+    BeingDeleted, OtherRestoreUnfinished and RestoreCancelled.
     """
     header = read_header(path)
     contents = check_whole(path, header, now, advance)
     await refuse_being_deleted(database, header.org_id)
     position = await find_position(database, header.org_id, contents.fingerprint)
     if position is None:
-        await _Check(database, contents.holdings, is_api_host).run(read_entries(path, header))
-    await begin_restore(database, header.org_id, contents.fingerprint, contents.holdings.domains)
+        await _Check(database, contents.context, is_api_host).run(read_entries(path, header))
+    await begin_restore(database, header.org_id, contents.fingerprint, contents.context.domains)
     await forget_deletion(database, header.org_id)
     await _Restore(database, path, header, contents, advance).run(position or 0)
     return Restored(header, contents.counts, resumed=position is not None)
@@ -75,13 +75,15 @@ async def restore_organization(
 class _Check:
     """Checks each document against the rules, and against what the database has."""
 
-    def __init__(self, database: Database, holdings: Holdings, is_api_host: Callable[[str], bool]) -> None:
+    def __init__(
+        self, database: Database, context: ArchiveContext, is_api_host: Callable[[str], bool]
+    ) -> None:
         self._database = database
-        self._holdings = holdings
+        self._context = context
         self._is_api_host = is_api_host
         self._problems: list[str] = []
         self._total = 0
-        self._chains = Chains(database, holdings.domains)
+        self._chains = Chains(database, context.domains)
 
     async def run(self, entries: Iterable[Entry]) -> None:
         """Raise RefusedArchive for invalid documents, and AlreadyTaken for those that already exist."""
@@ -97,7 +99,7 @@ class _Check:
 
     async def _check(self, entry: Entry) -> None:
         try:
-            check_document(entry.collection, entry.document, self._holdings, self._is_api_host)
+            check_document(entry.collection, entry.document, self._context, self._is_api_host)
         except BrokenRule as error:
             self._tell(f"line {entry.line}, {entry.collection}: {error}")
         else:
@@ -135,7 +137,7 @@ class _Restore:
 
     async def _store(self, name: str, documents: list[Document], position: int) -> None:
         if name == counted_once.NAME:
-            marks = self.contents.holdings.marks
+            marks = self.contents.context.marks
             documents = [counted_once.restored(each, provable=marks) for each in documents]
         await insert_history(
             self.database,

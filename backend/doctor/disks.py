@@ -47,12 +47,12 @@ def examine_folder(folder: Path) -> Finding:
 
 def examine_mongodb_disk(disk: Disk) -> Finding:
     """For how many clicks there is room on MongoDB's disk."""
-    many, few = (_rounded(disk.left / each) for each in STORED_BYTES)
+    many, few = (_rounded(disk.free / each) for each in STORED_BYTES)
     message = (
-        f"The disk of the member that answers has {_gigabytes(disk.left)} of {_gigabytes(disk.total)} left: "
+        f"The disk of the member that answers has {_gigabytes(disk.free)} of {_gigabytes(disk.total)} left: "
         f"room for {few} to {many} clicks, at {STORED_BYTES[1]} to {STORED_BYTES[0]} bytes each with counts."
     )
-    if disk.left < LITTLE:
+    if disk.free < LITTLE:
         return _storage.warning("MongoDB's disk", message, "Make room, or let clicks expire earlier.")
     return _storage.ok("MongoDB's disk", message)
 

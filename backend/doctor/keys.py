@@ -9,8 +9,8 @@ from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.organizations import Organization
 from backend.storage.accounts.api_keys import list_api_keys
+from backend.storage.accounts.origin_refusals import OriginRefusal, list_origin_refusals
 from backend.storage.accounts.origins import list_origins
-from backend.storage.accounts.refusals import OriginRefusal, list_refusals
 from backend.storage.driver.mongo import Database
 
 _found = Findings(Area.KEYS)
@@ -37,7 +37,7 @@ async def examine_keys(
             yield _about_forgotten(subject, key)
     if len(active) < len(keys):
         yield _found.info(subject, f"{len(keys) - len(active)} of its {len(keys)} keys are revoked.")
-    for finding in _examine_refusals(subject, await list_refusals(database, organization.id), now):
+    for finding in _examine_refusals(subject, await list_origin_refusals(database, organization.id), now):
         yield finding
 
 

@@ -20,7 +20,7 @@ from backend.storage.lifecycle.inspection import (
     read_disk,
     read_server_state,
 )
-from backend.storage.lifecycle.shard_keys import find_other_keys
+from backend.storage.lifecycle.shard_keys import find_other_shard_keys
 from backend.system.clock import Clock
 
 _found = Findings(Area.STORAGE)
@@ -80,7 +80,7 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
 async def examine_cluster(database: Database) -> AsyncIterator[Finding]:
     """Findings on how a sharded cluster distributes collections."""
     try:
-        others = await find_other_keys(database)
+        others = await find_other_shard_keys(database)
     except StorageError as error:
         yield _found.info(
             "cluster",
@@ -89,10 +89,10 @@ async def examine_cluster(database: Database) -> AsyncIterator[Finding]:
         )
         return
     for other in others:
-        wanted = "stay whole" if other.key is None else f"be by {dict(other.key)}"
+        wanted = "stay whole" if other.declared is None else f"be by {dict(other.declared)}"
         yield _found.warning(
             other.collection,
-            f"It is sharded by {dict(other.found)}, and made to {wanted}.",
+            f"It is sharded by {dict(other.actual)}, and made to {wanted}.",
             'Queries may ask all shards, or rules of uniqueness fail: see "Growing" in docs/operations.md.',
         )
     if not others:

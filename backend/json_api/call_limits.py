@@ -68,7 +68,7 @@ class Sender:
         keys = self.resources.keys
         if key := keys.met(text, kind):  # nearly always
             return key
-        is_new = not keys.has_met(text)
+        is_new = not keys.was_active(text)
         if is_new:
             self.count_without_key()
         try:

@@ -8,7 +8,7 @@ from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.link_password_limits import LinkPasswordLimits
-from backend.rate_limits.refused_counts import RefusedCounts
+from backend.rate_limits.rate_limited_counts import RateLimitedCounts
 from backend.rate_limits.stepped_limit import SteppedLimit
 from backend.settings import Settings
 from backend.storage.driver.mongo import Database
@@ -51,7 +51,7 @@ class ServiceLimits:
         )
         self._reports = ExactLimit(database, Limit(REPORTS_OF_ADDRESS, _REPORTS_AN_HOUR, seconds=_HOUR))
         self.link_passwords = LinkPasswordLimits(database, self._hashes)
-        self.refused = RefusedCounts(database, clock)
+        self.refused = RateLimitedCounts(database, clock)
 
     async def count_install(self, org_id: OrgId, network: str) -> float:
         """Count a new install. Returns 0, or the seconds to wait: then it must not be recorded."""

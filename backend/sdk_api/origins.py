@@ -12,7 +12,7 @@ from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
 from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import SdkService
-from backend.storage.accounts.refusals import OriginRefusal, add_refusal
+from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
 from backend.storage.driver.mongo import StorageError
 
 ORIGIN_REFUSED = ErrorRow(
@@ -57,7 +57,7 @@ async def require_allowed_origin(site: CallingSite, org_id: OrgId) -> None:
     reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
     resources = site.sender.resources
     shown = OriginRefusal(next(iter(site.origins), ""), reason, resources.clock())
-    await add_refusal(resources.database, org_id, shown)
+    await add_origin_refusal(resources.database, org_id, shown)
     raise Refusal(ORIGIN_REFUSED)
 
 

@@ -27,7 +27,7 @@ from backend.storage.accounts.users import users
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import COLLECTIONS, archived_collections
-from backend.storage.lifecycle.restores import AlreadyTaken, AnotherRestore
+from backend.storage.lifecycle.restores import AlreadyTaken, OtherRestoreUnfinished
 from backend.storage.links import links
 from backend.storage.links.lists.listing import list_page
 from backend.storage.sales.conversions import NAME as CONVERSIONS
@@ -259,7 +259,7 @@ async def test_another_file_does_not_go_on_with_a_restore(
     await export(database, full.id, second)
     with pytest.raises(KeyboardInterrupt):
         await restore_organization(elsewhere, first, utc_now(), Interruption(first, 0.5), lambda _: False)
-    with pytest.raises(AnotherRestore):
+    with pytest.raises(OtherRestoreUnfinished):
         await restore(elsewhere, second)
     assert (await restore(elsewhere, first)).resumed
 

@@ -14,10 +14,10 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts import restores
 from backend.storage.accounts.domains import DomainTaken, insert_domain, list_domains
 from backend.storage.accounts.organizations import UnknownOrganization
-from backend.storage.accounts.restores import being_restored
+from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.organization_deletion import delete_organization
-from backend.storage.lifecycle.restores import AlreadyTaken, GivenUp, finish_restore, insert_history
+from backend.storage.lifecycle.restores import AlreadyTaken, RestoreCancelled, finish_restore, insert_history
 from backend.storage.links.links import count_links
 from backend.system.clock import utc_now
 from tests.archives.forging import Archive, remove, restore
@@ -91,11 +91,11 @@ async def test_a_restore_that_is_given_up(archive: Archive, elsewhere: Database)
     with pytest.raises(DomainTaken):
         await insert_domain(elsewhere, own.domain, other.id, NOW)
     await delete_organization(elsewhere, own.id, NOW)
-    with pytest.raises(GivenUp):
+    with pytest.raises(RestoreCancelled):
         await finish_restore(elsewhere, own.id, {})
-    with pytest.raises(GivenUp):
+    with pytest.raises(RestoreCancelled):
         await insert_history(elsewhere, "links", [], org_id=own.id, fingerprint="", position=1)
-    assert await being_restored(elsewhere) == set()
+    assert await unfinished_restores(elsewhere) == set()
     await insert_domain(elsewhere, own.domain, other.id, NOW)
     assert await count_links(elsewhere, own.id) == 0
     with pytest.raises(UnknownOrganization):

@@ -28,7 +28,7 @@ async def test_a_snapshot_is_of_one_moment(
     link_id = (await fill(client, database, organization))[0]
     before = len(await recorded_clicks(database, organization.id, link_id))
     clicks, shipped = 0, False
-    async with snapshot(database, wanted=in_snapshot) as session:
+    async with snapshot(database, is_consistent=in_snapshot) as session:
         async for name, document in read_owned(database, session, organization.id):
             if name == "click_blocks":
                 found = unpack(document["packed"]).clicks(organization.id)

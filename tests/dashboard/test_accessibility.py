@@ -24,7 +24,7 @@ from pymongo.database import Database
 
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
-from backend.storage.accounts.limited import KEPT, NAME
+from backend.storage.accounts.rate_limited_requests import KEPT, NAME
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.webhooks import endpoints

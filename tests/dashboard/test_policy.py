@@ -13,7 +13,7 @@ from backend.domain.ids import OrgId
 from backend.domain.visitors.rejections import Rejection
 from backend.storage.accounts.api_keys import list_api_keys
 from backend.storage.accounts.apps import set_apps
-from backend.storage.accounts.refusals import OriginRefusal, add_refusal
+from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, list_tags
 from backend.storage.links.utm_templates import create_template, list_templates
@@ -40,7 +40,7 @@ async def other(
     await make_user(database, other.id)
     await create(client, other, link_name=SECRET, selected_path="p", utm_campaign=SECRET)
     await set_apps(database, other.domain, other.id, Apps(IosApp("A1B2C3D4E5", "secret.app")))
-    await add_refusal(database, other.id, OriginRefusal("https://secret.example", SECRET, utc_now()))
+    await add_origin_refusal(database, other.id, OriginRefusal("https://secret.example", SECRET, utc_now()))
     await create_tag(database, other.id, SECRET, None, utc_now())
     await create_template(database, other.id, SECRET, {"utm_source": SECRET}, utc_now())
     hook = await create_endpoint(database, other.id, {"url": "https://secret.example/"}, utc_now())

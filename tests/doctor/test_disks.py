@@ -66,11 +66,11 @@ async def test_the_disk_of_mongodb(database: Database) -> None:
     """The server tells how much it has, and how much of that is left."""
     disk = await read_disk(database)
     assert disk
-    assert 0 < disk.left < disk.total
-    few = examine_mongodb_disk(Disk(total=80_000_000_000, left=1_770_000_000))
+    assert 0 < disk.free < disk.total
+    few = examine_mongodb_disk(Disk(total=80_000_000_000, free=1_770_000_000))
     assert (few.severity, few.message) == (
         Severity.OK,
         "The disk of the member that answers has 1.8 GB of 80.0 GB left: room for 10 million to 54 million "
         "clicks, at 177 to 33 bytes each with counts.",
     )
-    assert examine_mongodb_disk(Disk(total=80_000_000_000, left=900_000_000)).severity is Severity.WARNING
+    assert examine_mongodb_disk(Disk(total=80_000_000_000, free=900_000_000)).severity is Severity.WARNING

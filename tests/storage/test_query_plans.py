@@ -17,9 +17,9 @@ from backend.storage.accounts import (
     apps,
     deleted_organizations,
     domains,
-    limited,
     organizations,
     origins,
+    rate_limited_requests,
 )
 from backend.storage.accounts.users import known_addresses, sessions, users
 from backend.storage.apps import deferred_links, install_counts, installs
@@ -175,7 +175,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {},
     ),
     "the keys of two days": (address_keys.NAME, {"_id": {"$in": ["2026-01-01", "2026-01-02"]}}, {}),
-    "what limits refused": (limited.NAME, limited.COLLECTION.scope(OrgId("o")), {}),
+    "what limits refused": (
+        rate_limited_requests.NAME,
+        rate_limited_requests.COLLECTION.scope(OrgId("o")),
+        {},
+    ),
     "whether an address is known": (
         known_addresses.NAME,
         {"_id": {"$in": ["a", "b"]}, "expires_at": {"$gt": NOW}},

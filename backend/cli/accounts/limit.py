@@ -8,7 +8,7 @@ from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
-from backend.storage.accounts.limited import Limited, list_limited
+from backend.storage.accounts.rate_limited_requests import RateLimitedRequests, list_rate_limited
 from backend.storage.driver.mongo import Database
 
 
@@ -23,10 +23,10 @@ def limit() -> None:
 async def list_refused(database: Database, org_id: OrgId) -> CommandResult:
     """List how many requests of an organization each limit refused in the last thirty days."""
     await organizations.get_organization(database, org_id)
-    return {"refused": [_row(each) for each in await list_limited(database, org_id)]}
+    return {"refused": [_row(each) for each in await list_rate_limited(database, org_id)]}
 
 
-def _row(each: Limited) -> CommandResult:
+def _row(each: RateLimitedRequests) -> CommandResult:
     """The output for one limit: its name, the number of refused requests, and the time of the last one."""
     return {
         "limit": each.limit,

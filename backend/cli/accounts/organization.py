@@ -18,7 +18,7 @@ from backend.domain.ids import OrgId
 from backend.domain.web.host_names import InvalidHostName, is_ip_address, normalize_host
 from backend.storage.accounts import organizations
 from backend.storage.accounts.deleted_organizations import find_deletion, unfinished_deletions
-from backend.storage.accounts.restores import being_restored
+from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
 from backend.system.clock import utc_now
@@ -137,7 +137,7 @@ async def delete(database: Database, org_id: OrgId, is_confirmed: bool, no_wait:
     # It needs all collections.
     from backend.storage.lifecycle.organization_deletion import delete_organization  # noqa: PLC0415
 
-    if org_id in await being_restored(database):
+    if org_id in await unfinished_restores(database):
         question = f"Delete what an unfinished restore stored of the organization {printable(org_id)}?"
         confirm_by_name(question, org_id, is_confirmed)
     elif org_id not in {each.org_id for each in await unfinished_deletions(database)}:

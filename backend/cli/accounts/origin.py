@@ -9,8 +9,8 @@ from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.accounts.origins import InvalidOrigin, parse_origin
 from backend.domain.ids import OrgId
-from backend.storage.accounts import organizations, origins, refusals
-from backend.storage.accounts.refusals import RefusedOrigin
+from backend.storage.accounts import organizations, origin_refusals, origins
+from backend.storage.accounts.origin_refusals import RefusedOrigin
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 
@@ -63,8 +63,8 @@ async def list_origins(database: Database, org_id: OrgId) -> CommandResult:
 async def list_refused(database: Database, org_id: OrgId) -> CommandResult:
     """List the latest browser requests that were refused because of their origin, by origin."""
     await organizations.get_organization(database, org_id)
-    recent = await refusals.list_refusals(database, org_id)
-    return {"refused": [_row(each) for each in refusals.by_origin(recent)]}
+    recent = await origin_refusals.list_origin_refusals(database, org_id)
+    return {"refused": [_row(each) for each in origin_refusals.by_origin(recent)]}
 
 
 def _row(each: RefusedOrigin) -> CommandResult:

@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.webhooks.endpoint import EndpointState
 from backend.storage.accounts.domains import list_domains
-from backend.storage.accounts.refusals import by_origin, list_refusals
+from backend.storage.accounts.origin_refusals import by_origin, list_origin_refusals
 from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.links.destinations.broken import list_broken
 from backend.storage.links.links import find_links
@@ -132,7 +132,7 @@ async def _most_clicked_enabled(clicks: Mapping[LinkId, int]) -> list[tuple[int,
 
 async def _refused(now: datetime) -> list[News]:
     """Sites whose calls of the SDK were refused, since nobody has allowed them."""
-    refused = by_origin(await list_refusals(resources().database, org_id()))
+    refused = by_origin(await list_origin_refusals(resources().database, org_id()))
     return [
         News(
             each.origin or "A site without an origin",

@@ -18,10 +18,10 @@ from backend.rate_limits.service_limits import (
     REST_OF_KEY,
 )
 from backend.storage.accounts.api_keys import create_api_key, find_active_key
-from backend.storage.accounts.limited import Limited, list_limited
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.origin_refusals import OriginRefusal, list_origin_refusals
 from backend.storage.accounts.origins import is_allowed, list_origins
-from backend.storage.accounts.refusals import OriginRefusal, list_refusals
+from backend.storage.accounts.rate_limited_requests import RateLimitedRequests, list_rate_limited
 from backend.storage.visitors.devices import first_and_last_arrival
 from backend.storage.visitors.rejections import list_rejections
 from backend.web.current import resources
@@ -101,8 +101,8 @@ def _pinned(base_url: str) -> str:
     return f'<script async src="{address}" integrity="{integrity()}" crossorigin="anonymous"></script>'
 
 
-async def _limited() -> list[Limited]:
-    return await list_limited(resources().database, org_id())
+async def _limited() -> list[RateLimitedRequests]:
+    return await list_rate_limited(resources().database, org_id())
 
 
 async def _arrival() -> dict[str, Any]:
@@ -123,7 +123,7 @@ async def _arrival() -> dict[str, Any]:
 async def _recent_refusal() -> OriginRefusal | None:
     """The latest refused request whose origin is still not allowed; None if there is none."""
     database, now = resources().database, resources().clock()
-    for each in await list_refusals(database, org_id()):
+    for each in await list_origin_refusals(database, org_id()):
         if now - each.at < _RECENT and not await is_allowed(database, each.origin, org_id()):
             return each
     return None

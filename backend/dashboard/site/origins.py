@@ -8,8 +8,8 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.origins import InvalidOrigin, parse_origin
+from backend.storage.accounts.origin_refusals import RefusedOrigin, by_origin, list_origin_refusals
 from backend.storage.accounts.origins import add_origin, list_origins, remove_origin
-from backend.storage.accounts.refusals import RefusedOrigin, by_origin, list_refusals
 from backend.web.current import resources
 
 
@@ -42,7 +42,7 @@ async def origins_remove() -> Response:
 async def _page(text: str = "", problem: str = "") -> Response:
     database = resources().database
     allowed = await list_origins(database, org_id())
-    refused = by_origin(await list_refusals(database, org_id()))
+    refused = by_origin(await list_origin_refusals(database, org_id()))
     return await page(
         "site/origins.html",
         422 if problem else 200,

@@ -14,7 +14,7 @@ from backend.domain.accounts.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.domain.errors import OperatorError
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.driver.mongo import Database, Document, known_fields
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 NAME = "api_keys"
@@ -26,7 +26,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("an organization has few, and `key_hash` is unique over all"),
+    shard_key=NotSharded("an organization has few, and `key_hash` is unique over all"),
 )
 
 

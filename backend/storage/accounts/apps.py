@@ -10,7 +10,7 @@ from pymongo import IndexModel
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, known_fields
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 NAME = "apps"
@@ -21,7 +21,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("one small document a domain"),
+    shard_key=NotSharded("one small document a domain"),
 )
 
 

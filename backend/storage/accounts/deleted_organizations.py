@@ -14,8 +14,8 @@ from pymongo import IndexModel
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "deleted_organizations"
 _UNFINISHED = {"is_gone": False}
@@ -24,11 +24,11 @@ _UNDER_WAY = timedelta(minutes=2)
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("is_gone", partialFilterExpression=_UNFINISHED, name="unfinished")],
-    owned_by=Nobodys("an organization that is no more owns nothing"),
+    owned_by=NotOwned("an organization that is no more owns nothing"),
     personal=NotPersonal("ids of organizations"),
     retention=NoRetention("what was late may come at any time"),
     archived=NotArchived("the deletion of an organization is the installation's"),
-    shard_key=StaysWhole("few and small"),
+    shard_key=NotSharded("few and small"),
 )
 
 
@@ -70,21 +70,22 @@ async def note_end(database: Database, org_id: OrgId) -> None:
 
 async def unfinished_deletions(database: Database) -> list[Deletion]:
     """The deletions that were begun and are not finished."""
-    return [Deletion(OrgId(each["_id"]), each["at"]) async for each in database[NAME].find(_UNFINISHED)]
+    unfinished = database[NAME].find(_UNFINISHED)
+    return [Deletion(OrgId(deletion["_id"]), deletion["at"]) async for deletion in unfinished]
 
 
 async def find_deleted(
     database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
 ) -> set[OrgId]:
     """Those of these organizations that were deleted, or are being deleted."""
-    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"_id": 1}, session=session)
-    return {OrgId(each["_id"]) async for each in found}
+    deleted = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"_id": 1}, session=session)
+    return {OrgId(document["_id"]) async for document in deleted}
 
 
 async def find_deletion(database: Database, org_id: OrgId) -> Deletion | None:
     """The deletion of the organization; None if none was begun, or it is finished."""
-    found = await database[NAME].find_one({"_id": org_id} | _UNFINISHED)
-    return Deletion(org_id, found["at"]) if found else None
+    document = await database[NAME].find_one({"_id": org_id} | _UNFINISHED)
+    return Deletion(org_id, document["at"]) if document else None
 
 
 async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:

@@ -24,21 +24,23 @@ class DomainOwners:
     def __init__(self, database: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._monotonic = monotonic
-        self._known: OrderedDict[str, tuple[float, OrgId | None]] = OrderedDict()
+        self._cached: OrderedDict[str, tuple[float, OrgId | None]] = OrderedDict()
 
     async def find(self, hosts: Iterable[str]) -> dict[str, OrgId]:
         """Those of these hosts that are link domains, each with its owner."""
         now = self._monotonic()
-        remembered = {host: known[1] for host in hosts if (known := self._known.get(host)) and now < known[0]}
-        if unknown := [host for host in hosts if host not in remembered]:
-            found = await find_owners(self._database, None, unknown)
-            for host in unknown:
-                remembered[host] = found.get(host)
-                self._remember(host, now, found.get(host))
-        return {host: owner for host, owner in remembered.items() if owner is not None}
+        hosts = list(hosts)
+        cached = ((host, self._cached.get(host)) for host in hosts)
+        owners = {host: entry[1] for host, entry in cached if entry and now < entry[0]}
+        if missing := [host for host in hosts if host not in owners]:
+            stored = await find_owners(self._database, None, missing)
+            for host in missing:
+                owners[host] = stored.get(host)
+                self._remember(host, now, stored.get(host))
+        return {host: owner for host, owner in owners.items() if owner is not None}
 
     def _remember(self, host: str, now: float, owner: OrgId | None) -> None:
-        self._known.pop(host, None)
-        self._known[host] = (now + self.LIFETIME, owner)
-        while len(self._known) > self.CAPACITY:
-            self._known.popitem(last=False)
+        self._cached.pop(host, None)
+        self._cached[host] = (now + self.LIFETIME, owner)
+        while len(self._cached) > self.CAPACITY:
+            self._cached.popitem(last=False)

@@ -11,7 +11,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 NAME = "domains"
@@ -22,7 +22,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("one small document a domain"),
+    shard_key=NotSharded("one small document a domain"),
 )
 
 
@@ -58,8 +58,8 @@ async def insert_domain(database: Database, domain: str, org_id: OrgId, now: dat
 async def set_leaving(database: Database, domain: str, org_id: OrgId, *, is_leaving: bool) -> bool:
     """Whether the domain is the organization's. While it `is_leaving` it gets no more links."""
     change = {"$set": {"is_leaving": True}} if is_leaving else {"$unset": {"is_leaving": 1}}
-    found = await database[NAME].update_one({"_id": domain, "org_id": org_id}, change)
-    return bool(found.matched_count)
+    result = await database[NAME].update_one({"_id": domain, "org_id": org_id}, change)
+    return bool(result.matched_count)
 
 
 async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
@@ -72,8 +72,8 @@ async def find_owners(
 ) -> dict[str, OrgId]:
     """Those of these host names that are link domains, each with who may make links there."""
     settled = {"_id": {"$in": list(names)}, "is_leaving": {"$ne": True}}
-    found = database[NAME].find(settled, {"org_id": 1}, session=session)
-    return {each["_id"]: OrgId(each["org_id"]) async for each in found}
+    owned = database[NAME].find(settled, {"org_id": 1}, session=session)
+    return {domain["_id"]: OrgId(domain["org_id"]) async for domain in owned}
 
 
 async def is_domain(database: Database, domain: str) -> bool:

@@ -35,7 +35,7 @@ class KeyCache:
         key = self._found.fresh(hash_key(text))
         return key if key and key.kind is kind else None
 
-    def has_met(self, text: str) -> bool:
+    def was_active(self, text: str) -> bool:
         """Whether the key was active when this process last looked it up, however long ago."""
         return self._found.recall(hash_key(text)) is not None
 

@@ -15,7 +15,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
 NAME = "organizations"
@@ -29,7 +29,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("one small document an organization"),
+    shard_key=NotSharded("one small document an organization"),
 )
 
 
@@ -83,8 +83,8 @@ async def list_organizations(database: Database) -> list[Organization]:
 
 async def rename_organization(database: Database, org_id: OrgId, name: str) -> None:
     """Give the organization another name. Raises UnknownOrganization."""
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"name": name}})
-    if not found.matched_count:
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"name": name}})
+    if not result.matched_count:
         raise UnknownOrganization(org_id)
 
 
@@ -103,8 +103,8 @@ async def set_retention_days(database: Database, org_id: OrgId, days: int | None
 
     Documents already stored keep their dates: see storage/lifecycle/retention. Raises UnknownOrganization.
     """
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
-    if not found.matched_count:
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
+    if not result.matched_count:
         raise UnknownOrganization(org_id)
 
 
@@ -115,8 +115,8 @@ async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> d
 
 def read_retention_days(database: BlockingDatabase, org_ids: Iterable[OrgId]) -> dict[OrgId, int | None]:
     """As `find_retention_days`, in the calling thread."""
-    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
-    return {each["_id"]: each.get("retention_days") for each in found}
+    organizations = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
+    return {document["_id"]: document.get("retention_days") for document in organizations}
 
 
 async def find_click_days(
@@ -126,8 +126,8 @@ async def find_click_days(
     org_ids = list(org_ids)
     cursor = database[NAME].find({"_id": {"$in": org_ids}}, {"click_days": 1}, session=session)
     days: dict[OrgId, int | None] = dict.fromkeys(org_ids, CLICK_DAYS)
-    async for found in cursor:
-        days[OrgId(found["_id"])] = found.get("click_days", CLICK_DAYS)
+    async for document in cursor:
+        days[OrgId(document["_id"])] = document.get("click_days", CLICK_DAYS)
     return days
 
 
@@ -136,42 +136,43 @@ async def set_click_days(database: Database, org_id: OrgId, days: int | None) ->
 
     Their sums stay (storage/clicks/expired_days). Raises UnknownOrganization.
     """
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}})
-    if not found.matched_count:
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}})
+    if not result.matched_count:
         raise UnknownOrganization(org_id)
 
 
 async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
     """Set whether answers renew the device cookie, and for which domain. Raises UnknownOrganization."""
     change = {"device_cookie": is_on, "cookie_domain": domain}
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": change})
-    if not found.matched_count:
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": change})
+    if not result.matched_count:
         raise UnknownOrganization(org_id)
 
 
 async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: bool) -> None:
     """Set whether a withdrawal of consent may erase what is stored. Raises UnknownOrganization."""
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"erases_on_withdrawal": is_on}})
-    if not found.matched_count:
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"erases_on_withdrawal": is_on}})
+    if not result.matched_count:
         raise UnknownOrganization(org_id)
 
 
 async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:
     """Set whether redirects append click ids. It holds within seconds. Raises UnknownOrganization."""
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_ids": is_on}})
-    if not found.matched_count:
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_ids": is_on}})
+    if not result.matched_count:
         raise UnknownOrganization(org_id)
 
 
 async def find_without_click_ids(database: Database) -> frozenset[OrgId]:
     """The organizations whose redirects append no click ids."""
-    return frozenset([each["_id"] async for each in database[NAME].find({"click_ids": False}, {"_id": 1})])
+    without = database[NAME].find({"click_ids": False}, {"_id": 1})
+    return frozenset([document["_id"] async for document in without])
 
 
 async def find_destination_rules(database: Database, org_id: OrgId) -> DestinationRules:
     """Where the organization's links may lead; no rules if there is no such organization."""
-    found = await database[NAME].find_one({"_id": org_id}, {"destination_rules": 1})
-    return _rules_in(found or {})
+    document = await database[NAME].find_one({"_id": org_id}, {"destination_rules": 1})
+    return _rules_in(document or {})
 
 
 async def set_destination_rules(database: Database, org_id: OrgId, rules: DestinationRules) -> None:
@@ -187,15 +188,15 @@ async def change_destination_rules(
     Raises UnknownOrganization.
     """
     stored = {f"destination_rules.{name}": list(patterns) for name, patterns in lists.items()}
-    found = await database[NAME].find_one_and_update(
+    document = await database[NAME].find_one_and_update(
         {"_id": org_id},
         {"$set": stored},
         projection={"destination_rules": 1},
         return_document=ReturnDocument.AFTER,
     )
-    if found is None:
+    if document is None:
         raise UnknownOrganization(org_id)
-    return _rules_in(found)
+    return _rules_in(document)
 
 
 def _rules_in(document: dict[str, Any]) -> DestinationRules:

@@ -9,7 +9,7 @@ from pymongo import IndexModel
 from backend.domain.accounts.origins import origin_matches, patterns_for
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, Document
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 NAME = "origins"
@@ -20,7 +20,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("an organization has few"),
+    shard_key=NotSharded("an organization has few"),
 )
 
 
@@ -54,4 +54,4 @@ async def is_allowed_by_any(database: Database, origin: str) -> bool:
 
 async def _is_allowed(database: Database, origin: str, owner: Document) -> bool:
     cursor = database[NAME].find({**owner, "origin": {"$in": patterns_for(origin)}}, {"origin": 1})
-    return any([origin_matches(origin, found["origin"]) async for found in cursor])
+    return any([origin_matches(origin, document["origin"]) async for document in cursor])

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.storage.driver.mongo import Database, Document
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "rate_limits"
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("ends_at", expireAfterSeconds=0)],
-    owned_by=Nobodys("limits are the installation's"),
+    owned_by=NotOwned("limits are the installation's"),
     personal=NotPersonal("gone within a day"),
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
-    shard_key=StaysWhole("gone within a day"),
+    shard_key=NotSharded("gone within a day"),
 )
 # Counting does not wait for the journal: a crash may lose some counts.
 _QUICK = WriteConcern(w=1, j=False)
@@ -49,8 +49,8 @@ async def count_in_window(database: Database, window_id: str, amount: int, secon
         "ends_at": {"$cond": [goes_on, "$ends_at", _from_now(seconds)]},
         "counted_at": "$$NOW",
     }
-    found = await _update(database, window_id, [{"$set": changes}])
-    return Window(found["count"], (found["ends_at"] - found["counted_at"]).total_seconds())
+    window = await _update(database, window_id, [{"$set": changes}])
+    return Window(window["count"], (window["ends_at"] - window["counted_at"]).total_seconds())
 
 
 async def forget_count(database: Database, counted_id: str) -> None:
@@ -74,10 +74,10 @@ async def begin_try(database: Database, tries_id: str, pauses: Sequence[float]) 
         "ends_at": _from_now(_TRIES_KEPT),
     }
     unless_paused = {name: {"$cond": ["$is_paused", f"${name}", value]} for name, value in begin.items()}
-    found = await _update(database, tries_id, [{"$set": look}, {"$set": unless_paused}])
-    if not found["is_paused"]:
+    tries = await _update(database, tries_id, [{"$set": look}, {"$set": unless_paused}])
+    if not tries["is_paused"]:
         return 0.0
-    return float((found["ends_pause_at"] - found["counted_at"]).total_seconds())
+    return float((tries["ends_pause_at"] - tries["counted_at"]).total_seconds())
 
 
 def _from_now(seconds: float) -> Document:
@@ -86,7 +86,7 @@ def _from_now(seconds: float) -> Document:
 
 async def _update(database: Database, window_id: str, pipeline: Sequence[Document]) -> Document:
     collection = database.get_collection(NAME, write_concern=_QUICK)
-    found: Document = await collection.find_one_and_update(
+    document: Document = await collection.find_one_and_update(
         {"_id": window_id}, pipeline, upsert=True, return_document=ReturnDocument.AFTER
     )
-    return found
+    return document

@@ -8,13 +8,13 @@ from datetime import timedelta
 from backend.storage.accounts.deleted_organizations import find_deleted
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
-from backend.storage.processes.sweep import Sweep
+from backend.storage.processes.periodic_task import PeriodicTask
 
 _LOOK_EVERY = timedelta(minutes=1)
 _EVERY = 3600.0  # seconds
 
 
-def analytics_upkeep(database: Database, analytics: Analytics) -> Sweep:
+def analytics_upkeep(database: Database, analytics: Analytics) -> PeriodicTask:
     """Brings the files of this host up to date once an hour, and a minute after an organization is deleted.
 
     Where there are none, nothing is asked, and no process is started.
@@ -29,4 +29,4 @@ def analytics_upkeep(database: Database, analytics: Analytics) -> Sweep:
             due_at = time.monotonic() + _EVERY
             await analytics.keep_up()
 
-    return Sweep("keeping the columns of analytics true", keep_up, _LOOK_EVERY)
+    return PeriodicTask("keeping the columns of analytics true", keep_up, _LOOK_EVERY)

@@ -50,14 +50,14 @@ async def read_windows(database: Database, collection: str, link_id: LinkId, now
     """A link's counts at `now`. Costs one query by id for a fixed number of small documents."""
     names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
-    return window_counts({names[found["_id"]]: found["parts"] async for found in cursor}, now)
+    return window_counts({names[document["_id"]]: document["parts"] async for document in cursor}, now)
 
 
 async def read_totals(database: Database, collection: str, link_ids: Iterable[LinkId]) -> dict[str, int]:
     """The total count of each of these links; a link without any is left out."""
     names = {_id(link_id, TOTAL): link_id for link_id in link_ids}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
-    return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
+    return {names[document["_id"]]: sum(document["parts"].values()) async for document in cursor}
 
 
 def _increment(org_id: OrgId, link_id: LinkId, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:

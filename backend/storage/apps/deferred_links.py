@@ -23,7 +23,7 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
 from backend.storage.schema.ownership import ByField
 
@@ -35,7 +35,7 @@ COLLECTION = Collection(
     personal=NotPersonal("an address is there only as a hash, whose key is thrown away"),
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
-    shard_key=StaysWhole("gone within a day"),
+    shard_key=NotSharded("gone within a day"),
 )
 # A click after the claim makes the link wait again. A click before it that is stored later does not.
 _UNCLAIMED: Document = {
@@ -85,12 +85,12 @@ async def find_candidates(
         "expires_at": {"$gt": now},
     }
     cursor = database[NAME].find(waiting | _UNCLAIMED, {"link_id": 1})
-    return [Candidate(found["_id"], found["link_id"]) async for found in cursor]
+    return [Candidate(document["_id"], document["link_id"]) async for document in cursor]
 
 
 async def claim(database: Database, session: ClientSession, install: Install) -> None:
     """Claim the install's candidate in the caller's transaction. Raises AlreadyClaimed."""
-    wanted = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
-    result = await database[NAME].update_one(wanted, {"$set": {"claimed_at": install.at}}, session=session)
+    unclaimed = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
+    result = await database[NAME].update_one(unclaimed, {"$set": {"claimed_at": install.at}}, session=session)
     if not result.matched_count:
         raise AlreadyClaimed

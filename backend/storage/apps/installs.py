@@ -50,8 +50,8 @@ async def find_install(database: Database, org_id: OrgId, install_id: InstallId)
 
     If it was erased or has expired, only the fact that it was recorded is known.
     """
-    if found := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
-        return RecordedInstall(found["link_id"], Match(found["match"]))
+    if document := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
+        return RecordedInstall(document["link_id"], Match(document["match"]))
     is_counted = await counted_once.was_counted(database, _once_key(org_id, install_id))
     return RecordedInstall(None, Match.NONE) if is_counted else None
 

@@ -21,9 +21,9 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "address_keys"
 _THREE_MONTHS = timedelta(days=93)
@@ -35,11 +35,11 @@ _SUMMED_FOR = timedelta(days=30)
 COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX],
-    owned_by=Nobodys("the keys are the installation's"),
+    owned_by=NotOwned("the keys are the installation's"),
     personal=NotPersonal("random bytes"),
     retention=NoRetention("gone within three months, or not of any hash that is kept"),
     archived=NotArchived("gone within three months"),
-    shard_key=StaysWhole("few and small"),
+    shard_key=NotSharded("few and small"),
 )
 
 

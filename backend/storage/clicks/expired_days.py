@@ -37,7 +37,7 @@ from backend.storage.driver.mongo import (
 )
 from backend.storage.outbox import entries
 from backend.storage.processes.leases import take_lease
-from backend.storage.processes.sweep import Sweep
+from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE = "expired_days"
 _EVERY = timedelta(hours=1)
@@ -57,7 +57,7 @@ class Bounds:
     blocks: int = 2_000
 
 
-def expired_days(database: Database) -> Sweep:
+def expired_days(database: Database) -> PeriodicTask:
     """Adds up days in the background, in one process of all, once an hour.
 
     By MongoDB's clock: that of a host may be wrong, and single clicks don't come back.
@@ -68,7 +68,7 @@ def expired_days(database: Database) -> Sweep:
         if await take_lease(database, LEASE, uuid.uuid4().hex, _EVERY):
             await sum_all(database, await server_time(database))
 
-    return Sweep("adding up days whose single clicks have expired", add_up, _LOOK_EVERY)
+    return PeriodicTask("adding up days whose single clicks have expired", add_up, _LOOK_EVERY)
 
 
 async def sum_all(database: Database, now: datetime) -> int:

@@ -13,8 +13,8 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "click_logs"
 _DAY = 24 * 3600
@@ -23,11 +23,11 @@ _DAY = 24 * 3600
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("updated_at", expireAfterSeconds=400 * _DAY)],
-    owned_by=Nobodys("a log is a process's of this installation"),
+    owned_by=NotOwned("a log is a process's of this installation"),
     personal=NotPersonal("positions in files"),
     retention=NoRetention("positions in files"),
     archived=NotArchived("the logs stay with the installation"),
-    shard_key=StaysWhole("one small document a process"),
+    shard_key=NotSharded("one small document a process"),
 )
 
 

@@ -16,7 +16,7 @@ from itertools import groupby
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.clicks.block import UnreadableBlock, merged, unpack
 from backend.domain.ids import OrgId
-from backend.storage.accounts.restores import being_restored
+from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.clicks.blocks import (
     NAME,
     SMALL,
@@ -38,7 +38,7 @@ from backend.storage.driver.mongo import (
     server_time,
 )
 from backend.storage.processes.leases import take_lease
-from backend.storage.processes.sweep import Sweep
+from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
 _EVERY, _ALL_EVERY = timedelta(minutes=1), timedelta(hours=1)
@@ -53,9 +53,9 @@ _OPEN_FOR = timedelta(days=2)
 _logger = logging.getLogger(__name__)
 
 
-def click_merges(database: Database) -> Sweep:
+def click_merges(database: Database) -> PeriodicTask:
     """Merges small blocks in the background, in one process of all at a time."""
-    return Sweep("merging small blocks of clicks", lambda: _merge_due(database), _EVERY)
+    return PeriodicTask("merging small blocks of clicks", lambda: _merge_due(database), _EVERY)
 
 
 async def _merge_due(database: Database) -> None:
@@ -84,7 +84,7 @@ async def organizations_with_small_blocks(database: Database, at_least: int) -> 
     """
     counted = database[NAME].aggregate(_counting(at_least), hint=SMALL_BLOCKS)
     found = {OrgId(each["_id"]) async for each in counted}
-    return sorted(found - await being_restored(database))
+    return sorted(found - await unfinished_restores(database))
 
 
 def _counting(at_least: int) -> list[Document]:

@@ -7,18 +7,18 @@ import secrets
 from pymongo import ReturnDocument
 
 from backend.storage.driver.mongo import Database
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "signing_keys"
 COLLECTION = Collection(
     name=NAME,
     indexes=[],
-    owned_by=Nobodys("the keys are the installation's"),
+    owned_by=NotOwned("the keys are the installation's"),
     personal=NotPersonal("random bytes"),
     retention=NoRetention("what was signed years ago is still known"),
     archived=NotArchived("what another installation signed is not its own"),
-    shard_key=StaysWhole("few and small"),
+    shard_key=NotSharded("few and small"),
 )
 
 

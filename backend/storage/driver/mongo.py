@@ -114,8 +114,8 @@ async def ping(database: Database) -> None:
 
 async def server_time(database: Database) -> datetime:
     """The time by the database's clock, which is the same for all processes."""
-    told: datetime = (await database.command("hello"))["localTime"]
-    return told
+    now: datetime = (await database.command("hello"))["localTime"]
+    return now
 
 
 async def until_confirmed(database: Database) -> None:

@@ -123,12 +123,12 @@ class Mongod:
 
     def find_processes(self, *likely: int) -> list[int]:
         """The processes that use this folder as their database. `likely` process ids are checked first."""
-        noted = [*likely, _number_in(self.data / "mongod.lock")]
-        found = [pid for pid in noted if self.is_process(pid)]
-        if found or not _PROCESSES.is_dir():
-            return list(dict.fromkeys(found))
-        every = (int(each.name) for each in _PROCESSES.iterdir() if each.name.isdecimal())
-        return [pid for pid in every if self.is_process(pid)]
+        candidates = [*likely, _number_in(self.data / "mongod.lock")]
+        pids = [pid for pid in candidates if self.is_process(pid)]
+        if pids or not _PROCESSES.is_dir():
+            return list(dict.fromkeys(pids))
+        all_pids = (int(entry.name) for entry in _PROCESSES.iterdir() if entry.name.isdecimal())
+        return [pid for pid in all_pids if self.is_process(pid)]
 
     def is_process(self, pid: int) -> bool:
         """Whether this process is the folder's server. By now the id may belong to another process."""
@@ -220,7 +220,7 @@ def _close_inherited() -> Iterator[tuple[int, int]]:
 
     Hypercorn and multiprocessing leave these open.
     """
-    for number in [int(each.name) for each in Path("/dev/fd").iterdir()]:
+    for number in [int(entry.name) for entry in Path("/dev/fd").iterdir()]:
         with contextlib.suppress(OSError):  # the one that listed them
             if number > 2 and os.get_inheritable(number):
                 yield os.POSIX_SPAWN_CLOSE, number

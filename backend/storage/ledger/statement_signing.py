@@ -30,7 +30,7 @@ from backend.storage.ledger.ed25519 import public_key, sign
 from backend.storage.ledger.statements import add_statement, last_statement
 from backend.storage.outbox import entries, heads
 from backend.storage.processes.leases import end_lease, take_lease
-from backend.storage.processes.sweep import Sweep
+from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE = "ledger"
 KEY = "ledger"
@@ -39,7 +39,7 @@ _LEASE = timedelta(minutes=10)
 _EVERY = timedelta(minutes=1)
 # So much later, what was stored on a day has its place. What has not is in the next statement.
 _SETTLED_AFTER = timedelta(minutes=2)
-_ENTRIES_AT_ONCE = 1_000
+_ENTRIES_PER_BATCH = 1_000
 _logger = logging.getLogger(__name__)
 
 
@@ -59,9 +59,9 @@ class _Signer:
             await end_lease(self._database, LEASE, self._id)
 
 
-def statement_signing(database: Database) -> Sweep:
+def statement_signing(database: Database) -> PeriodicTask:
     """Signs days in the background. What one process has not signed another does, or the next start."""
-    return Sweep("signing days of the ledger", _Signer(database).sign_what_is_due, _EVERY)
+    return PeriodicTask("signing days of the ledger", _Signer(database).sign_what_is_due, _EVERY)
 
 
 async def sign_all(database: Database, today: date) -> int:
@@ -135,8 +135,8 @@ async def _first_entry(database: Database, org_id: OrgId, first: int) -> Documen
 
 
 def _add(sums: Sums, receipts: Sequence[Receipt]) -> None:
-    for each in receipts:
-        sums.add(each)
+    for receipt in receipts:
+        sums.add(receipt)
 
 
 async def _receipts(
@@ -144,11 +144,11 @@ async def _receipts(
 ) -> AsyncIterator[Sequence[Receipt]]:
     """The receipts in these places of the feed, in their order and in groups."""
     condition: Document = {"org_id": org_id, "place": {"$gte": first, "$lte": last}}
-    found = database[entries.NAME].find(condition, {"facts": 1}).sort("place", 1)
-    while group := await found.to_list(_ENTRIES_AT_ONCE):
+    cursor = database[entries.NAME].find(condition, {"facts": 1}).sort("place", 1)
+    while group := await cursor.to_list(_ENTRIES_PER_BATCH):
         yield [receipt for entry in group for receipt in receipts_of(entry)]
 
 
 def receipts_of(entry: Document) -> list[Receipt]:
     """The receipts in an entry of the feed, in their order. Raises ValueError for what is none."""
-    return [Receipt.of(each) for each in entry["facts"] if each["type"] == EventType.CLICK]
+    return [Receipt.of(fact) for fact in entry["facts"] if fact["type"] == EventType.CLICK]

@@ -45,8 +45,8 @@ async def add_statement(database: Database, signed: SignedStatement) -> bool:
 
 async def last_statement(database: Database, org_id: OrgId) -> Statement | None:
     """The organization's last statement."""
-    found = await database[NAME].find_one({"org_id": org_id}, sort=[("day", -1)])
-    return Statement.of(found) if found else None
+    document = await database[NAME].find_one({"org_id": org_id}, sort=[("day", -1)])
+    return Statement.of(document) if document else None
 
 
 async def statements_since(
@@ -54,10 +54,10 @@ async def statements_since(
 ) -> AsyncIterator[SignedStatement]:
     """The organization's statements from this day on, or all."""
     condition: Document = {"org_id": org_id} | ({"day": {"$gte": first.isoformat()}} if first else {})
-    async for found in database[NAME].find(condition).sort("day", 1):
-        yield from_document(found)
+    async for document in database[NAME].find(condition).sort("day", 1):
+        yield from_document(document)
 
 
-def from_document(found: Document) -> SignedStatement:
+def from_document(document: Document) -> SignedStatement:
     """The statement in this document. Raises ValueError for what is none."""
-    return SignedStatement(Statement.of(found), str(found.get("signature")))
+    return SignedStatement(Statement.of(document), str(document.get("signature")))

@@ -10,12 +10,12 @@ from pymongo.errors import OperationFailure
 from backend.domain.errors import OperatorError
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.lifecycle.collections import Archived, archived_collections
+from backend.storage.lifecycle.collections import ArchivedCollection, archived_collections
 from backend.storage.links import links
 from backend.storage.schema.ownership import Owned
 
 # Links whose clicks and counts are read by one query.
-_LINKS_AT_ONCE = 200
+_LINKS_PER_QUERY = 200
 _SNAPSHOT_TOO_OLD = {239, 246}
 
 
@@ -30,14 +30,14 @@ class SnapshotTooOld(OperatorError):
 
 
 @asynccontextmanager
-async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[ClientSession]:
+async def snapshot(database: Database, *, is_consistent: bool = True) -> AsyncIterator[ClientSession]:
     """A session in which every read sees the database as it was at the first read. Raises SnapshotTooOld.
 
-    If not `wanted`, each read sees the data as it is at that time.
+    If it is not to be consistent, each read sees the data as it is at the time of the read.
     """
     try:
         async with await database.client.start_session(
-            snapshot=wanted, causal_consistency=not wanted
+            snapshot=is_consistent, causal_consistency=not is_consistent
         ) as session:
             yield session
     except OperationFailure as error:
@@ -49,9 +49,9 @@ async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[
 async def count_owned(database: Database, session: ClientSession, org_id: OrgId) -> int:
     """The number of documents that `read_owned` returns."""
     total = 0
-    for each in archived_collections().values():
-        async for condition in _conditions(database, session, each, org_id):
-            total += await database[each.name].count_documents(condition, session=session)
+    for collection in archived_collections().values():
+        async for condition in _conditions(database, session, collection, org_id):
+            total += await database[collection.name].count_documents(condition, session=session)
     return total
 
 
@@ -62,15 +62,15 @@ async def read_owned(
 
     Collections come in the order of `archived_collections`. The order is the same in every database.
     """
-    for each in archived_collections().values():
-        async for condition in _conditions(database, session, each, org_id):
-            found = database[each.name].find(condition, session=session).sort("_id", 1).allow_disk_use(True)
-            async for document in found:
-                yield each.name, each.owned_by.part_of(document, org_id)
+    for collection in archived_collections().values():
+        async for condition in _conditions(database, session, collection, org_id):
+            documents = database[collection.name].find(condition, session=session).sort("_id", 1)
+            async for document in documents.allow_disk_use(True):
+                yield collection.name, collection.owned_by.part_of(document, org_id)
 
 
 async def _conditions(
-    database: Database, session: ClientSession, archived: Archived, org_id: OrgId
+    database: Database, session: ClientSession, archived: ArchivedCollection, org_id: OrgId
 ) -> AsyncIterator[Document]:
     """Queries that together find all documents of the organization in a collection."""
     if isinstance(archived.owned_by, Owned):
@@ -85,7 +85,7 @@ async def _link_ids(database: Database, session: ClientSession, org_id: OrgId) -
     owned = database[links.NAME].find({"org_id": org_id}, {"_id": 1}, session=session)
     async for link in owned.sort("_id", 1).allow_disk_use(True):
         group.append(link["_id"])
-        if len(group) == _LINKS_AT_ONCE:
+        if len(group) == _LINKS_PER_QUERY:
             yield group
             group = []
     if group:

@@ -11,11 +11,11 @@ from backend.storage.accounts import (
     apps,
     deleted_organizations,
     domains,
-    limited,
     organizations,
+    origin_refusals,
     origins,
+    rate_limited_requests,
     rate_limits,
-    refusals,
     restores,
 )
 from backend.storage.accounts.users import known_addresses, sessions, users
@@ -35,15 +35,15 @@ from backend.storage.links.writing import idempotency
 from backend.storage.outbox import entries, heads
 from backend.storage.processes import heartbeats, leases
 from backend.storage.sales import conversions, leads
-from backend.storage.schema.collection import AgesFrom, Collection, Personal, ShardKey, Stage, StaysWhole
-from backend.storage.schema.ownership import ByLink, Nobodys, Owned
+from backend.storage.schema.collection import AgesFrom, Collection, NotSharded, Personal, ShardKey, Stage
+from backend.storage.schema.ownership import ByLink, NotOwned, Owned
 from backend.storage.visitors import calls, counted_once, devices, events, identities, rejections
 from backend.storage.webhooks import deliveries as webhook_deliveries
 from backend.storage.webhooks import endpoints as webhooks
 
 
 @dataclass(frozen=True, slots=True)
-class Archived:
+class ArchivedCollection:
     """A collection that is part of an organization's archive."""
 
     name: str
@@ -70,7 +70,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     statements.COLLECTION,
     install_counts.COLLECTION,
     taken_clicks.COLLECTION,
-    refusals.COLLECTION,
+    origin_refusals.COLLECTION,
     purged_links.COLLECTION,
     tags.COLLECTION,
     utm_templates.COLLECTION,
@@ -92,7 +92,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     address_keys.COLLECTION,
     known_addresses.COLLECTION,
     rejections.COLLECTION,
-    limited.COLLECTION,
+    rate_limited_requests.COLLECTION,
     link_orders.COLLECTION,
     deleted_organizations.COLLECTION,
     broken_destinations.COLLECTION,
@@ -105,34 +105,37 @@ COLLECTIONS: tuple[Collection, ...] = (
 
 def find_collection(name: str) -> Collection:
     """The collection with this name. There must be one."""
-    return next(each for each in COLLECTIONS if each.name == name)
+    return next(collection for collection in COLLECTIONS if collection.name == name)
 
 
 def declared_indexes() -> dict[str, list[IndexModel]]:
     """The indexes that each collection should have, by its name."""
-    return {each.name: each.all_indexes for each in COLLECTIONS}
+    return {collection.name: collection.all_indexes for collection in COLLECTIONS}
 
 
 def declared_shard_keys() -> dict[str, ShardKey]:
     """By which fields a cluster shards collections, by their names; the others stay whole."""
-    return {each.name: each.shard_key for each in COLLECTIONS if not isinstance(each.shard_key, StaysWhole)}
+    keys = {collection.name: collection.shard_key for collection in COLLECTIONS}
+    return {name: key for name, key in keys.items() if not isinstance(key, NotSharded)}
 
 
-def archived_collections() -> dict[str, Archived]:
+def archived_collections() -> dict[str, ArchivedCollection]:
     """The collections in an organization's archive by name, in the order of a restore."""
     return {
-        each.name: Archived(each.name, each.owned_by, each.archived)
-        for each in COLLECTIONS
-        if isinstance(each.archived, Stage) and not isinstance(each.owned_by, Nobodys)
+        collection.name: ArchivedCollection(collection.name, collection.owned_by, collection.archived)
+        for collection in COLLECTIONS
+        if isinstance(collection.archived, Stage) and not isinstance(collection.owned_by, NotOwned)
     }
 
 
 def personal_collections() -> list[tuple[Collection, Personal]]:
     """The collections with personal data, in the order in which they are erased."""
-    found = [(each, each.personal) for each in COLLECTIONS if isinstance(each.personal, Personal)]
-    return sorted(found, key=lambda pair: pair[1].erased_after)
+    pairs = [(collection, collection.personal) for collection in COLLECTIONS]
+    personal = [(collection, fields) for collection, fields in pairs if isinstance(fields, Personal)]
+    return sorted(personal, key=lambda pair: pair[1].erased_after)
 
 
 def aging_collections() -> list[tuple[Collection, AgesFrom]]:
     """The collections to which an organization's retention time applies."""
-    return [(each, each.retention) for each in COLLECTIONS if isinstance(each.retention, AgesFrom)]
+    pairs = [(collection, collection.retention) for collection in COLLECTIONS]
+    return [(collection, retention) for collection, retention in pairs if isinstance(retention, AgesFrom)]

@@ -35,8 +35,8 @@ async def insert_history_links(database: Database, made: Sequence[Link], new_tag
         if new_tags:
             await database[tags.NAME].insert_many(map(tags.to_document, new_tags), session=session)
         await database[links.NAME].insert_many(map(links.to_document, made), session=session)
-        facts = [*(tag_fact(each.id, each.name) for each in new_tags)]
-        facts += (created_fact(each, each.created_at) for each in made)
+        facts = [*(tag_fact(tag.id, tag.name) for tag in new_tags)]
+        facts += (created_fact(link, link.created_at) for link in made)
         await entries.note(database, session, {made[0].org_id: facts})
 
     await in_transaction(database, work)

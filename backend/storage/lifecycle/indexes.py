@@ -26,9 +26,9 @@ async def create_indexes(database: Database) -> None:
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
     with deadline(_SECONDS):  # a new index of a large collection takes long
-        for name, each in declared.items():
-            if each:
-                await database[name].create_indexes(each)
+        for name, indexes in declared.items():
+            if indexes:
+                await database[name].create_indexes(indexes)
             else:
                 await _create_bare(database, name)
         await database[organizations.NAME].create_indexes(last)

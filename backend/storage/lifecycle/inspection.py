@@ -48,7 +48,7 @@ class Disk:
     """The disk on which a server keeps its data, in bytes."""
 
     total: int
-    left: int
+    free: int
 
 
 class Difference(StrEnum):
@@ -91,12 +91,12 @@ async def read_disk(database: Database) -> Disk | None:
     None where the server does not tell: as a cluster's router, or while nothing is stored in the database.
     """
     try:
-        told = await database.command("dbStats")
+        statistics = await database.command("dbStats")
     except OperationFailure:
         return None
-    if not (total := told.get("fsTotalSize")):
+    if not (total := statistics.get("fsTotalSize")):
         return None
-    return Disk(int(total), int(total - told["fsUsedSize"]))
+    return Disk(int(total), int(total - statistics["fsUsedSize"]))
 
 
 async def compare_indexes(database: Database) -> AsyncIterator[IndexDifference]:
@@ -105,21 +105,21 @@ async def compare_indexes(database: Database) -> AsyncIterator[IndexDifference]:
     for name, declared in declared_indexes().items():
         if name not in existing:
             continue
-        present = {found["name"]: dict(found) async for found in database[name].list_indexes()}
-        wanted = {index.document["name"]: index.document for index in declared}
-        for index, document in wanted.items():
+        present = {document["name"]: dict(document) async for document in database[name].list_indexes()}
+        expected = {index.document["name"]: index.document for index in declared}
+        for index, document in expected.items():
             difference = _difference(document, present.get(index))
             if difference:
                 yield IndexDifference(name, index, difference, bool(document.get("unique")))
-        for index in present.keys() - wanted.keys() - {"_id_"}:
+        for index in present.keys() - expected.keys() - {"_id_"}:
             yield IndexDifference(name, index, Difference.UNKNOWN, bool(present[index].get("unique")))
 
 
-def _difference(wanted: Mapping[str, Any], present: Mapping[str, Any] | None) -> Difference | None:
+def _difference(expected: Mapping[str, Any], present: Mapping[str, Any] | None) -> Difference | None:
     if present is None:
         return Difference.MISSING
-    same_keys = list(wanted["key"].items()) == list(present["key"].items())
-    same_rules = all(wanted.get(rule) == present.get(rule) for rule in _RULES)
+    same_keys = list(expected["key"].items()) == list(present["key"].items())
+    same_rules = all(expected.get(rule) == present.get(rule) for rule in _RULES)
     return None if same_keys and same_rules else Difference.CHANGED
 
 
@@ -129,8 +129,8 @@ async def _members(database: Database) -> tuple[Member, ...] | None:
     except OperationFailure:
         return None
     return tuple(
-        Member(each["name"], each["stateStr"], bool(each["health"]) and each["stateStr"] in _WORKING)
-        for each in status["members"]
+        Member(member["name"], member["stateStr"], bool(member["health"]) and member["stateStr"] in _WORKING)
+        for member in status["members"]
     )
 
 

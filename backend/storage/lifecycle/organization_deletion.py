@@ -23,7 +23,7 @@ from backend.storage.accounts.deleted_organizations import (
     note_end,
     unfinished_deletions,
 )
-from backend.storage.accounts.restores import being_restored
+from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.accounts.users import sessions, users
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
@@ -31,12 +31,12 @@ from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.lifecycle import collections
 from backend.storage.lifecycle.purge import delete_counts
-from backend.storage.lifecycle.restores import give_up_restore
+from backend.storage.lifecycle.restores import cancel_restore
 from backend.storage.links import links
 from backend.storage.links import purged as purged_links
 from backend.storage.links.writing.domain_removal import settle
 from backend.storage.outbox import entries
-from backend.storage.processes.sweep import Sweep
+from backend.storage.processes.periodic_task import PeriodicTask
 from backend.storage.schema.collection import Collection, Stage
 from backend.storage.schema.ownership import Owned
 from backend.system.clock import Clock
@@ -46,7 +46,7 @@ _OTHERS_AFTER = timedelta(minutes=1)
 _EVERY = timedelta(minutes=1)
 _SECONDS = 24 * 3600.0
 # Links whose counts are deleted by one command.
-_LINKS_AT_ONCE = 200
+_LINKS_PER_COMMAND = 200
 # Those are shared with other organizations, or wait for the links to go.
 _BY_HAND = {users.NAME, domains.NAME, links.NAME}
 
@@ -57,8 +57,8 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
     It may have been begun before; and what an unfinished restore has stored is deleted likewise. Raises
     UnknownOrganization if there is no such organization, nor a deletion or a restore that is not finished.
     """
-    begun = {each.org_id for each in await unfinished_deletions(database)}
-    if org_id not in begun | await being_restored(database):
+    begun = {deletion.org_id for deletion in await unfinished_deletions(database)}
+    if org_id not in begun | await unfinished_restores(database):
         await organizations.get_organization(database, org_id)
     with deadline(_SECONDS):
         deleted = await _shut(database, org_id, now)
@@ -75,36 +75,37 @@ async def end_deletion(
     `waits` is called once a second with the seconds that are left. Returns how many documents of each
     collection came late.
     """
-    while begun := await find_deletion(database, org_id):  # else a service has ended it
-        left = (begun.over_at - clock()).total_seconds()
-        waits(max(0.0, left))
-        if left < 0:
-            return await _go_on(database, begun, clock())
-        await asyncio.sleep(min(1.0, left + 0.01))
+    while deletion := await find_deletion(database, org_id):  # else a service has ended it
+        seconds_left = (deletion.over_at - clock()).total_seconds()
+        waits(max(0.0, seconds_left))
+        if seconds_left < 0:
+            return await _go_on(database, deletion, clock())
+        await asyncio.sleep(min(1.0, seconds_left + 0.01))
     return Counter()
 
 
 async def finish_deletions(database: Database, now: datetime) -> None:
     """Go on with deletions that were begun a while ago, and look once more, later, for what came late."""
-    for begun in await unfinished_deletions(database):
+    for deletion in await unfinished_deletions(database):
         # While the ones before took their time, another process may have ended it, and an archive brought the
         # organization back.
-        if now - begun.begun_at >= _OTHERS_AFTER and await find_deletion(database, begun.org_id):
-            await _go_on(database, begun, now)
+        if now - deletion.begun_at >= _OTHERS_AFTER and await find_deletion(database, deletion.org_id):
+            await _go_on(database, deletion, now)
 
 
-async def _go_on(database: Database, begun: Deletion, now: datetime) -> Counter[str]:
+async def _go_on(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
     """Delete what is there, and end the deletion if nothing can come any more."""
     with deadline(_SECONDS):
-        deleted = await _delete_rest(database, begun.org_id)
-    if now > begun.over_at:
-        await note_end(database, begun.org_id)
+        deleted = await _delete_rest(database, deletion.org_id)
+    if now > deletion.over_at:
+        await note_end(database, deletion.org_id)
     return deleted
 
 
-def deletion_sweep(database: Database, clock: Clock) -> Sweep:
+def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
     """Finishes deletions in the background of a service."""
-    return Sweep("finishing deletions of organizations", lambda: finish_deletions(database, clock()), _EVERY)
+    name = "finishing deletions of organizations"
+    return PeriodicTask(name, lambda: finish_deletions(database, clock()), _EVERY)
 
 
 async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
@@ -114,11 +115,12 @@ async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str
     async def work(session: ClientSession) -> None:
         deleted.clear()
         await begin_deletion(database, session, org_id, now)
-        await give_up_restore(database, session, org_id)
-        for each in _owned():
-            if each.archived is Stage.SETUP:
-                found = await database[each.name].delete_many(each.scope(org_id), session=session)
-                deleted[each.name] += found.deleted_count
+        await cancel_restore(database, session, org_id)
+        for collection in _owned():
+            if collection.archived is Stage.SETUP:
+                name, condition = collection.name, collection.scope(org_id)
+                result = await database[name].delete_many(condition, session=session)
+                deleted[name] += result.deleted_count
         leaving = {"$set": {"is_leaving": True}}
         await database[domains.NAME].update_many({"org_id": org_id}, leaving, session=session)
         deleted[users.NAME] += await _dismiss_users(database, session, org_id)
@@ -133,8 +135,8 @@ async def _dismiss_users(database: Database, session: ClientSession, org_id: Org
     ids = await database[users.NAME].distinct("_id", only, session=session)
     await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
     await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
-    left = {"$pull": {"org_ids": org_id}}
-    await database[users.NAME].update_many({"org_ids": org_id}, left, session=session)
+    leave = {"$pull": {"org_ids": org_id}}
+    await database[users.NAME].update_many({"org_ids": org_id}, leave, session=session)
     return len(ids)
 
 
@@ -152,8 +154,8 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
             if name == links.NAME:
                 gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
                 deleted[name] += gone.deleted_count
-    for each in _owned():
-        deleted += await _delete(database, each, org_id)
+    for collection in _owned():
+        deleted += await _delete(database, collection, org_id)
     await click_logs.forget_organization(database, org_id)
     return deleted + await _delete(database, domains.COLLECTION, org_id)
 
@@ -161,15 +163,15 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
 def _owned() -> list[Collection]:
     """The collections whose documents say themselves whose they are, but for those that need more."""
     return [
-        each
-        for each in collections.COLLECTIONS
-        if isinstance(each.owned_by, Owned) and each.name not in _BY_HAND
+        collection
+        for collection in collections.COLLECTIONS
+        if isinstance(collection.owned_by, Owned) and collection.name not in _BY_HAND
     ]
 
 
 async def _delete(database: Database, collection: Collection, org_id: OrgId) -> Counter[str]:
-    found = await database[collection.name].delete_many(collection.scope(org_id))
-    return Counter({collection.name: found.deleted_count})
+    result = await database[collection.name].delete_many(collection.scope(org_id))
+    return Counter({collection.name: result.deleted_count})
 
 
 async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:
@@ -177,8 +179,8 @@ async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterat
     after = ""
     while True:
         condition: Document = {"org_id": org_id, "_id": {"$gt": after}}
-        found = database[name].find(condition, {"_id": 1}).sort("_id", 1).limit(_LINKS_AT_ONCE)
-        ids = [LinkId(each["_id"]) async for each in found]
+        documents = database[name].find(condition, {"_id": 1}).sort("_id", 1).limit(_LINKS_PER_COMMAND)
+        ids = [LinkId(document["_id"]) async for document in documents]
         if not ids:
             return
         yield ids

@@ -60,22 +60,23 @@ async def purge_link(
     await add_purged_link(database, link_id, org_id, now)
     of_link = {"org_id": org_id, "link_id": link_id}
     await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
-    await delete_told(database, {"_id": link_id, "org_id": org_id}, now)
+    await delete_links(database, {"_id": link_id, "org_id": org_id}, now)
     return True
 
 
-async def delete_told(database: Database, query: Document, now: datetime) -> int:
+async def delete_links(database: Database, query: Document, now: datetime) -> int:
     """Delete the links that this query finds, and tell it in the feed. Returns how many."""
     deleted = 0
 
     async def work(session: ClientSession) -> None:
         nonlocal deleted
-        found = await links.find_all(database, session, query)
+        deleted_links = await links.find_all(database, session, query)
         facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
-        for each in found:
-            facts[each.org_id].append(purged_fact(each, now))
-        deleted = len(found)
-        await database[links.NAME].delete_many({"_id": {"$in": [each.id for each in found]}}, session=session)
+        for link in deleted_links:
+            facts[link.org_id].append(purged_fact(link, now))
+        deleted = len(deleted_links)
+        ids = [link.id for link in deleted_links]
+        await database[links.NAME].delete_many({"_id": {"$in": ids}}, session=session)
         await entries.note(database, session, facts)
 
     await in_transaction(database, work)
@@ -85,8 +86,8 @@ async def delete_told(database: Database, query: Document, now: datetime) -> int
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
     """Delete what belongs to these links. Returns how many documents of each collection that were."""
     deleted: Counter[str] = Counter()
-    for each in COLLECTIONS:
-        if isinstance(each.owned_by, ByLink):
-            found = await database[each.name].delete_many(each.owned_by.condition(link_ids))
-            deleted[each.name] += found.deleted_count
+    for collection in COLLECTIONS:
+        if isinstance(collection.owned_by, ByLink):
+            result = await database[collection.name].delete_many(collection.owned_by.condition(link_ids))
+            deleted[collection.name] += result.deleted_count
     return deleted

@@ -41,7 +41,7 @@ class AlreadyTaken(OperatorError):
         )
 
 
-class AnotherRestore(OperatorError):
+class OtherRestoreUnfinished(OperatorError):
     """A restore of the same organization from another file was started and is not finished."""
 
     def __init__(self, org_id: OrgId) -> None:
@@ -50,7 +50,7 @@ class AnotherRestore(OperatorError):
         )
 
 
-class GivenUp(OperatorError):
+class RestoreCancelled(OperatorError):
     """What the restore has stored is deleted, by a command that somebody ran meanwhile."""
 
     def __init__(self, org_id: OrgId) -> None:
@@ -63,16 +63,17 @@ class GivenUp(OperatorError):
 async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
     """How many bytes of this file are already stored for certain; None if the restore is new.
 
-    `fingerprint` identifies the file. Raises AlreadyTaken if the organization exists, and AnotherRestore.
+    `fingerprint` identifies the file. Raises AlreadyTaken if the organization exists, and
+    OtherRestoreUnfinished.
     """
     if await database[organizations.NAME].find_one({"_id": org_id}, {"_id": 1}):
         raise AlreadyTaken(organizations.NAME, {"_id": org_id})
-    found = await database[NAME].find_one({"_id": org_id})
-    if found is None:
+    restore = await database[NAME].find_one({"_id": org_id})
+    if restore is None:
         return None
-    if found["fingerprint"] != fingerprint:
-        raise AnotherRestore(org_id)
-    return int(found["position"])
+    if restore["fingerprint"] != fingerprint:
+        raise OtherRestoreUnfinished(org_id)
+    return int(restore["position"])
 
 
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
@@ -96,15 +97,15 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
     if name == api_keys.NAME:
         conditions.append({"key_hash": {"$in": [document["key_hash"] for document in documents]}})
     for condition in conditions:
-        found = await database[name].find_one(condition, {"_id": 1})
-        if found:
-            raise AlreadyTaken(name, found)
+        document = await database[name].find_one(condition, {"_id": 1})
+        if document:
+            raise AlreadyTaken(name, document)
     if name == click_blocks.NAME:
         await _refuse_ids_to_come(database, documents)
     if name == purged_links.NAME:
         ids = [document["_id"] for document in documents]
-        if found := await database[links.NAME].find_one({"_id": {"$in": ids}}, {"_id": 1}):
-            raise AlreadyTaken(name, found)  # clicks of the archive would count for it
+        if document := await database[links.NAME].find_one({"_id": {"$in": ids}}, {"_id": 1}):
+            raise AlreadyTaken(name, document)  # clicks of the archive would count for it
 
 
 async def begin_restore(
@@ -115,16 +116,16 @@ async def begin_restore(
     Else another one could add them meanwhile, and would have links on them that are not its own. Begun
     before, it changes nothing. Raises AlreadyTaken.
     """
-    wanted = list(domain_names)
+    names = list(domain_names)
     begun = {"$setOnInsert": {"fingerprint": fingerprint, "position": 0}}
 
     async def work(session: ClientSession) -> None:
-        found = database[domains.NAME].find({"_id": {"$in": wanted}}, {"org_id": 1}, session=session)
-        owners = {each["_id"]: each["org_id"] async for each in found}
+        documents = database[domains.NAME].find({"_id": {"$in": names}}, {"org_id": 1}, session=session)
+        owners = {document["_id"]: document["org_id"] async for document in documents}
         for name, owner in owners.items():
             if owner != org_id:
                 raise AlreadyTaken(domains.NAME, {"_id": name})
-        held = [{"_id": each, "org_id": org_id, "is_leaving": True} for each in wanted if each not in owners]
+        held = [{"_id": name, "org_id": org_id, "is_leaving": True} for name in names if name not in owners]
         if held:
             await database[domains.NAME].insert_many(held, session=session)
         await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
@@ -134,7 +135,7 @@ async def begin_restore(
 
 async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
     """Raise AlreadyTaken if a block has an id that a click log of this installation will still use."""
-    places = [(each, *place) for each in documents if (place := click_blocks.log_place(each["_id"]))]
+    places = [(block, *place) for block in documents if (place := click_blocks.log_place(block["_id"]))]
     shipped = await click_logs.shipped_positions(database, {log_id for _, log_id, _ in places})
     for document, log_id, position in places:
         if position >= shipped.get(log_id, math.inf):
@@ -153,17 +154,17 @@ async def insert_history(
     """Store these documents, then note that the archive is stored up to `position`.
 
     Documents that an interrupted restore already stored are not changed: they may have been updated since.
-    Raises AlreadyTaken and GivenUp.
+    Raises AlreadyTaken and RestoreCancelled.
     """
     if documents:
         await _insert_missing(database, name, documents)
     come = {"$set": {"position": position}}
     noted = await database[NAME].update_one({"_id": org_id, "fingerprint": fingerprint}, come)
     if not noted.matched_count:
-        raise GivenUp(org_id)
+        raise RestoreCancelled(org_id)
 
 
-async def give_up_restore(database: Database, session: ClientSession, org_id: OrgId) -> None:
+async def cancel_restore(database: Database, session: ClientSession, org_id: OrgId) -> None:
     """Forget in the caller's transaction that the organization is being restored: one that runs will fail."""
     await database[NAME].delete_one({"_id": org_id}, session=session)
 
@@ -171,13 +172,13 @@ async def give_up_restore(database: Database, session: ClientSession, org_id: Or
 async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]) -> None:
     """Store the documents that make the organization usable, all or nothing.
 
-    Raises AlreadyTaken and GivenUp.
+    Raises AlreadyTaken and RestoreCancelled.
     """
 
     async def work(session: ClientSession) -> None:
         ended = await database[NAME].delete_one({"_id": org_id}, session=session)
         if not ended.deleted_count:
-            raise GivenUp(org_id)
+            raise RestoreCancelled(org_id)
         await database[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
         for name, documents in setup.items():
             new = (
@@ -201,14 +202,14 @@ async def _join_known_users(
     ids = [document["_id"] for document in documents]
     collection = database[users.NAME]
     emails = {document["_id"]: document["email"] for document in documents}
-    known = {
-        found["_id"]
-        async for found in collection.find({"_id": {"$in": ids}}, {"email": 1}, session=session)
-        if found["email"] == emails[found["_id"]]
+    known_ids = {
+        user["_id"]
+        async for user in collection.find({"_id": {"$in": ids}}, {"email": 1}, session=session)
+        if user["email"] == emails[user["_id"]]
     }
-    for user_id in known:
+    for user_id in known_ids:
         await collection.update_one({"_id": user_id}, {"$addToSet": {"org_ids": org_id}}, session=session)
-    return [document for document in documents if document["_id"] not in known]
+    return [document for document in documents if document["_id"] not in known_ids]
 
 
 async def _insert_missing(database: Database, name: str, documents: Sequence[Document]) -> None:
@@ -217,18 +218,19 @@ async def _insert_missing(database: Database, name: str, documents: Sequence[Doc
     except BulkWriteError as error:
         refused = _refused(error)
         ids = [document["_id"] for document in refused]
-        known = {found["_id"] async for found in database[name].find({"_id": {"$in": ids}}, {"_id": 1})}
+        cursor = database[name].find({"_id": {"$in": ids}}, {"_id": 1})
+        stored = {existing["_id"] async for existing in cursor}
         for document in refused:
-            if document["_id"] not in known:
+            if document["_id"] not in stored:
                 raise AlreadyTaken(name, document) from None
 
 
 def _refused(error: BulkWriteError) -> list[Document]:
     """The documents that a unique index refused. Any other error is raised again."""
     errors = (error.details or {}).get("writeErrors", [])
-    if not errors or any(each.get("code") != DUPLICATE_KEY for each in errors):
+    if not errors or any(write_error.get("code") != DUPLICATE_KEY for write_error in errors):
         raise error
-    return [each["op"] for each in errors]
+    return [write_error["op"] for write_error in errors]
 
 
 def _raise_taken(error: BulkWriteError, setup: Mapping[str, Sequence[Document]]) -> None:

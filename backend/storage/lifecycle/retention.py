@@ -15,8 +15,8 @@ async def set_retention(database: Database, org_id: OrgId, days: int | None) -> 
     """
     await organizations.set_retention_days(database, org_id, days)
     return {
-        each.name: (
-            await database[each.name].update_many(each.scope(org_id), retention.update(days))
+        collection.name: (
+            await database[collection.name].update_many(collection.scope(org_id), retention.update(days))
         ).matched_count
-        for each, retention in aging_collections()
+        for collection, retention in aging_collections()
     }

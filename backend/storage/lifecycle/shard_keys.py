@@ -13,19 +13,19 @@ _RANGES = {"$eq", "$in", "$gt", "$gte", "$lt", "$lte"}
 
 
 @dataclass(frozen=True, slots=True)
-class OtherKey:
-    """A collection that a cluster has sharded in another way than declared. `key` is None: not declared."""
+class OtherShardKey:
+    """A collection that a cluster shards by another key than `declared`, which is None if none is."""
 
     collection: str
-    found: ShardKey
-    key: ShardKey | None
+    actual: ShardKey
+    declared: ShardKey | None
 
 
 def is_targeted(key: ShardKey, condition: Document) -> bool:
     """Whether a cluster knows from this query which shards to ask, by the key's first field."""
-    if any(is_targeted(key, each) for each in condition.get("$and", ())):
+    if any(is_targeted(key, branch) for branch in condition.get("$and", ())):
         return True
-    if (branches := condition.get("$or")) and all(is_targeted(key, each) for each in branches):
+    if (branches := condition.get("$or")) and all(is_targeted(key, branch) for branch in branches):
         return True
     first, kind = next(iter(key.items()))
     return first in condition and _says_where(condition[first], is_hashed=kind == HASHED)
@@ -52,7 +52,7 @@ def unique_indexes_against(key: ShardKey, collection: str) -> list[str]:
     ]
 
 
-async def find_other_keys(database: Database) -> list[OtherKey]:
+async def find_other_shard_keys(database: Database) -> list[OtherShardKey]:
     """The sharded collections of this cluster whose keys are not the declared ones.
 
     Raises StorageError, such as for a user who may not read the cluster's configuration.
@@ -60,9 +60,9 @@ async def find_other_keys(database: Database) -> list[OtherKey]:
     others = []
     keys = declared_shard_keys()
     ours = {"_id": {"$regex": f"^{re.escape(database.name)}[.]"}}
-    async for found in database.client["config"]["collections"].find(ours).sort("_id", 1):
-        name = str(found["_id"]).removeprefix(f"{database.name}.")
+    async for sharded in database.client["config"]["collections"].find(ours).sort("_id", 1):
+        name = str(sharded["_id"]).removeprefix(f"{database.name}.")
         key = keys.get(name)
-        if "key" in found and (key is None or list(key.items()) != list(found["key"].items())):
-            others.append(OtherKey(name, dict(found["key"]), key))
+        if "key" in sharded and (key is None or list(key.items()) != list(sharded["key"].items())):
+            others.append(OtherShardKey(name, dict(sharded["key"]), key))
     return others

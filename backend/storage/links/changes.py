@@ -21,7 +21,7 @@ from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, Document, StorageError, go_on_closing, is_unreachable
 from backend.storage.links import links
 from backend.storage.processes import heartbeats
-from backend.storage.processes.heartbeats import Heart
+from backend.storage.processes.heartbeats import HeartbeatWriter
 from backend.system.clock import Clock
 
 # How long the server may wait for a change before it says that there is none, in milliseconds.
@@ -97,8 +97,8 @@ async def watch_changes(
     impossible, InDoubt is reported again. Never ends. `on_write` is called whenever MongoDB has confirmed a
     write of its own: it answers.
     """
-    stream = _Stream(Heart(database, clock, on_write), database, since)
-    beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
+    stream = _Stream(HeartbeatWriter(database, clock, on_write), database, since)
+    beating = BackgroundTask("proving that changes are seen", stream.heart.keep_writing)
     beating.start()
     try:
         yield InDoubt()
@@ -119,7 +119,7 @@ class _Unproven(Exception):
 class _Stream:
     """The change stream, and the time up to which it is known to be complete."""
 
-    def __init__(self, heart: Heart, database: Database, since: ClusterTime | None) -> None:
+    def __init__(self, heart: HeartbeatWriter, database: Database, since: ClusterTime | None) -> None:
         self.heart = heart
         self._database = database
         # Where the next stream begins. Empty: with new changes.

@@ -13,7 +13,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItems, name_key
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 
@@ -51,7 +51,7 @@ def items_collection(name: str) -> Collection:
         personal=NotPersonal("the organization made it, and its own people delete it"),
         retention=NoRetention("the organization made it, and its own people delete it"),
         archived=Stage.HISTORY,
-        shard_key=StaysWhole("an organization has few"),
+        shard_key=NotSharded("an organization has few"),
     )
 
 

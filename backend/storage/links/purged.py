@@ -11,7 +11,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import Database
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 NAME = "purged_links"
@@ -22,7 +22,7 @@ COLLECTION = Collection(
     personal=NotPersonal("ids of links"),
     retention=NoRetention("clicks in archives may name the link as long as there are any"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("small, and only for links that were deleted for good"),
+    shard_key=NotSharded("small, and only for links that were deleted for good"),
 )
 
 

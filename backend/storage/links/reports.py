@@ -22,8 +22,8 @@ from backend.storage.schema.collection import (
     Collection,
     NoRetention,
     NotPersonal,
+    NotSharded,
     Stage,
-    StaysWhole,
 )
 from backend.storage.schema.ownership import ByLink
 
@@ -38,7 +38,7 @@ COLLECTION = Collection(
     personal=NotPersonal("who reports is not asked, and no field names anyone"),
     retention=NoRetention("gone half a year after the last report"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("small, and gone half a year after the last report"),
+    shard_key=NotSharded("small, and gone half a year after the last report"),
 )
 
 

@@ -13,7 +13,7 @@ from pymongo import ReturnDocument
 
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, StorageError, is_duplicate
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByLink
 
 NAME = "taken_clicks"
@@ -24,7 +24,7 @@ COLLECTION = Collection(
     personal=NotPersonal("numbers"),
     retention=NoRetention("a limit of clicks holds as long as the link has it"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("small, and only for links with a limit of clicks"),
+    shard_key=NotSharded("small, and only for links with a limit of clicks"),
 )
 
 

@@ -18,7 +18,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.processes.leases import take_lease
-from backend.storage.processes.sweep import Sweep
+from backend.storage.processes.periodic_task import PeriodicTask
 from backend.system.clock import Clock
 
 LEASE = "feed_aging"
@@ -29,7 +29,7 @@ _LOOK_EVERY = timedelta(minutes=5)
 _SPARE = {AgesBy.CLICKS: timedelta(days=2), AgesBy.VISITORS: timedelta(days=1)}
 
 
-def feed_aging(database: Database, clock: Clock) -> Sweep:
+def feed_aging(database: Database, clock: Clock) -> PeriodicTask:
     """Deletes old entries in the background, in one process of all, once an hour."""
 
     async def delete() -> None:
@@ -37,7 +37,7 @@ def feed_aging(database: Database, clock: Clock) -> Sweep:
         if await take_lease(database, LEASE, uuid.uuid4().hex, _EVERY):
             await delete_expired(database, clock())
 
-    return Sweep("deleting what has expired in feeds", delete, _LOOK_EVERY)
+    return PeriodicTask("deleting what has expired in feeds", delete, _LOOK_EVERY)
 
 
 async def delete_expired(database: Database, now: datetime) -> int:

@@ -21,7 +21,7 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.schema.collection import Collection, NoRetention, Personal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "feed_entries"
@@ -54,7 +54,7 @@ COLLECTION = Collection(
     personal=Personal(tellings="facts", tell_of=_NAMES),
     retention=NoRetention("storage/outbox/aging deletes it some time after what it names has gone"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole(
+    shard_key=NotSharded(
         "one server's clock gives the stamps, whose order is then that of causes and effects"
     ),
 )
@@ -118,8 +118,8 @@ def _documents(
             **limits,
             "facts": part,
         }
-        for org_id, each in facts.items()
-        for part in _parts(each)
+        for org_id, org_facts in facts.items()
+        for part in _parts(org_facts)
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
 NAME = "feed_heads"
@@ -20,7 +20,7 @@ COLLECTION = Collection(
     personal=NotPersonal("a number"),
     retention=NoRetention("a number; a place is never given twice, even where its entry is gone"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("it is with the entries, so that one shard places them by itself"),
+    shard_key=NotSharded("it is with the entries, so that one shard places them by itself"),
 )
 
 
@@ -28,7 +28,7 @@ async def find_heads(
     database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
 ) -> dict[OrgId, int]:
     """The last places in the feeds of these organizations; 0 where nothing has one."""
-    wanted = list(org_ids)
-    known = database[NAME].find({"_id": {"$in": wanted}}, session=session)
-    places = {OrgId(each["_id"]): int(each["place"]) async for each in known}
-    return {org_id: places.get(org_id, 0) for org_id in wanted}
+    ids = list(org_ids)
+    stored = database[NAME].find({"_id": {"$in": ids}}, session=session)
+    places = {OrgId(head["_id"]): int(head["place"]) async for head in stored}
+    return {org_id: places.get(org_id, 0) for org_id in ids}

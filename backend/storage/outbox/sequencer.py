@@ -31,7 +31,7 @@ _BETWEEN = 0.05
 _BETWEEN_IDLE = 0.15
 _IDLE_AFTER = 1.0
 # Entries that get their places in one transaction at most.
-MOST_AT_ONCE = 1_000
+MOST_PER_TRANSACTION = 1_000
 _WAITING: Document = {"waits": True}
 _OLDEST_FIRST = [("stamp", 1)]  # also names the index; without it MongoDB reads the whole collection
 
@@ -50,7 +50,7 @@ class Sequencer:
     def __init__(self, database: Database, on_placed: Callable[[], object] = lambda: None) -> None:
         self._database = database
         self._on_placed = on_placed
-        self._at_once = MOST_AT_ONCE
+        self._batch_size = MOST_PER_TRANSACTION
         self._task = BackgroundTask("giving events their places in the feed", self._go_on)
 
     def start(self) -> None:
@@ -83,7 +83,7 @@ class Sequencer:
             if placed:
                 last_placed = now
                 self._on_placed()
-            if placed < self._at_once:
+            if placed < self._batch_size:
                 await asyncio.sleep(_BETWEEN if now < last_placed + _IDLE_AFTER else _BETWEEN_IDLE)
             if now > renewed + _RENEW_EVERY:
                 renewed = now
@@ -92,14 +92,14 @@ class Sequencer:
 
     async def _place(self, session: BlockingSession) -> int:
         """Place as many at once as get through, since a transaction has some seconds and so much memory."""
-        at_once = self._at_once
+        batch_size = self._batch_size
         try:
-            placed = await in_thread(self._database, lambda database: _place(database, session, at_once))
+            placed = await in_thread(self._database, lambda database: _place(database, session, batch_size))
         except StorageError:
-            self._at_once = max(1, at_once // 2)
+            self._batch_size = max(1, batch_size // 2)
             raise
-        if placed == at_once:
-            self._at_once = min(2 * at_once, MOST_AT_ONCE)
+        if placed == batch_size:
+            self._batch_size = min(2 * batch_size, MOST_PER_TRANSACTION)
         return placed
 
     async def _end_former(self, holder: str) -> None:
@@ -117,7 +117,7 @@ class Sequencer:
                 raise
 
 
-async def place_waiting(database: Database, at_once: int = MOST_AT_ONCE) -> int:
+async def place_waiting(database: Database, batch_size: int = MOST_PER_TRANSACTION) -> int:
     """Give the first entries that wait their places. Returns how many got one.
 
     None does if another sequencer is at it. Raises StorageError.
@@ -125,7 +125,7 @@ async def place_waiting(database: Database, at_once: int = MOST_AT_ONCE) -> int:
 
     def work(database: BlockingDatabase) -> int:
         with database.client.start_session() as session:
-            return _place(database, session, at_once)
+            return _place(database, session, batch_size)
 
     return await in_thread(database, work)
 
@@ -135,38 +135,38 @@ async def place_all(database: Database, org_id: OrgId) -> None:
 
     So who asks for the newest does not wait for the sequencer's next look. Raises StorageError.
     """
-    own = _WAITING | {"org_id": org_id}
-    last = await database[entries.NAME].find_one(own, {"stamp": 1}, sort=[("stamp", -1)])
-    until_now: Document = own | {"stamp": {"$lte": last["stamp"]}} if last else own
+    waiting = _WAITING | {"org_id": org_id}
+    last = await database[entries.NAME].find_one(waiting, {"stamp": 1}, sort=[("stamp", -1)])
+    until_now: Document = waiting | {"stamp": {"$lte": last["stamp"]}} if last else waiting
     while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
         if not await place_waiting(database):
             await asyncio.sleep(_BETWEEN / 5)
 
 
-def _place(database: BlockingDatabase, session: BlockingSession, at_once: int) -> int:
+def _place(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:
     # Nearly always nothing waits, and a transaction would be five times the work.
     if database[entries.NAME].find_one(_WAITING, {"_id": 1}, sort=_OLDEST_FIRST) is None:
         return 0
     try:
-        return transact_once(session, lambda session: _place_in(database, session, at_once))
+        return transact_once(session, lambda session: _place_in(database, session, batch_size))
     except _Overtaken:
         return 0
 
 
-def _place_in(database: BlockingDatabase, session: BlockingSession, at_once: int) -> int:
-    found = database[entries.NAME].find(_WAITING, {"org_id": 1, "stamp": 1}, session=session)
+def _place_in(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:
+    unplaced = database[entries.NAME].find(_WAITING, {"org_id": 1, "stamp": 1}, session=session)
     waiting: defaultdict[OrgId, list[Document]] = defaultdict(list)
-    for entry in found.sort(_OLDEST_FIRST).limit(at_once):
+    for entry in unplaced.sort(_OLDEST_FIRST).limit(batch_size):
         waiting[entry["org_id"]].append(entry)
     if not waiting:
         return 0
-    known = database[heads.NAME].find({"_id": {"$in": list(waiting)}}, session=session)
-    before = {OrgId(each["_id"]): each for each in known}
+    stored = database[heads.NAME].find({"_id": {"$in": list(waiting)}}, session=session)
+    before = {OrgId(head["_id"]): head for head in stored}
     placed, moved = [], []
-    for org_id, own in waiting.items():
+    for org_id, org_entries in waiting.items():
         head = before.get(org_id, {})
         place, stamp = int(head.get("place", 0)), head.get("stamp", Timestamp(0, 1))
-        for entry in own:
+        for entry in org_entries:
             place, stamp = place + 1, max(stamp, entry["stamp"])
             # By its id alone MongoDB finds it without planning: that halves what a transaction costs.
             placed.append(

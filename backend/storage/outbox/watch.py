@@ -90,8 +90,8 @@ class FeedWatch:
             if not self._waiting:
                 self._wanted.clear()
                 continue
-            found = await find_heads(self._database, list(self._waiting))
-            self._heads = {org_id: place for org_id, place in found.items() if org_id in self._waiting}
+            places = await find_heads(self._database, list(self._waiting))
+            self._heads = {org_id: place for org_id, place in places.items() if org_id in self._waiting}
             async with self._looked:
                 self._looked.notify_all()
             await asyncio.sleep(_BETWEEN)

@@ -16,26 +16,26 @@ from pymongo import IndexModel, WriteConcern
 
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 from backend.system.clock import Clock
 
 NAME = "heartbeats"
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("at", expireAfterSeconds=3600)],
-    owned_by=Nobodys("they are the installation's processes'"),
+    owned_by=NotOwned("they are the installation's processes'"),
     personal=NotPersonal("numbers"),
     retention=NoRetention("gone within hours"),
     archived=NotArchived("gone within hours"),
-    shard_key=StaysWhole("gone within hours"),
+    shard_key=NotSharded("gone within hours"),
 )
 _EVERY = 0.4  # seconds
 _PATIENCE = 1.0
 _MOST_ON_THEIR_WAY = 1000
 
 
-class Heart:
+class HeartbeatWriter:
     """Writes heartbeats and notes which of them came back. The times it tells are of `time.monotonic`."""
 
     def __init__(self, database: Database, clock: Clock, on_stored: Callable[[], None]) -> None:
@@ -48,7 +48,7 @@ class Heart:
         self._number = 0
         self._on_their_way: dict[int, tuple[float, float]] = {}
 
-    async def go_on_beating(self) -> None:
+    async def keep_writing(self) -> None:
         """Write heartbeats until cancelled."""
         while True:
             self._number += 1

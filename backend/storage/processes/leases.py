@@ -13,18 +13,18 @@ from datetime import timedelta
 from pymongo import ReturnDocument
 
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "leases"
 COLLECTION = Collection(
     name=NAME,
     indexes=[],
-    owned_by=Nobodys("who does what is the installation"),
+    owned_by=NotOwned("who does what is the installation"),
     personal=NotPersonal("names of work"),
     retention=NoRetention("one small document for each kind of work"),
     archived=NotArchived("who does what is the installation"),
-    shard_key=StaysWhole("one small document for each kind of work"),
+    shard_key=NotSharded("one small document for each kind of work"),
 )
 _LONG_AGO = 3_600_000  # milliseconds
 
@@ -45,28 +45,28 @@ async def take_lease(database: Database, name: str, holder: str, duration: timed
         "until": {"$cond": [is_free, until, "$until"]},
     }
     try:
-        found = await database[NAME].find_one_and_update(
+        lease = await database[NAME].find_one_and_update(
             {"_id": name}, [{"$set": change}], upsert=True, return_document=ReturnDocument.AFTER
         )
     except StorageError as error:
         if is_duplicate(error):  # two made it at once
             return False
         raise
-    return bool(found["holder"] == holder)
+    return bool(lease["holder"] == holder)
 
 
 async def find_former_holder(database: Database, name: str) -> str | None:
     """Who had the lease before its holder and has not ended it, but was killed or stopped. None: nobody."""
-    found = await database[NAME].find_one({"_id": name}, {"former": 1})
-    former: str | None = (found or {}).get("former")
+    lease = await database[NAME].find_one({"_id": name}, {"former": 1})
+    former: str | None = (lease or {}).get("former")
     return former
 
 
 async def live_leases(database: Database, prefix: str) -> set[str]:
     """The names of the leases that somebody has now and that begin so."""
     lasts = {"$expr": {"$gt": ["$until", "$$NOW"]}}
-    found = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **lasts}, {"_id": 1})
-    return {str(each["_id"]) async for each in found}
+    leases = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **lasts}, {"_id": 1})
+    return {str(lease["_id"]) async for lease in leases}
 
 
 async def forget_leases(database: Database, prefix: str) -> None:

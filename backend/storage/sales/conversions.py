@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymongo import IndexModel
 
-from backend.storage.schema.collection import Collection, Personal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NotSharded, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import records
 
@@ -32,5 +32,5 @@ COLLECTION = Collection(
     retention=records.RETENTION,
     archived=Stage.HISTORY,
     # The index may go first: counted_once carries the same rule.
-    shard_key=StaysWhole("its unique index on `transaction_id` does not begin with an id"),
+    shard_key=NotSharded("its unique index on `transaction_id` does not begin with an id"),
 )

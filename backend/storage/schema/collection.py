@@ -15,7 +15,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Document
-from backend.storage.schema.ownership import Nobodys, Owned, Ownership
+from backend.storage.schema.ownership import NotOwned, Owned, Ownership
 from backend.storage.schema.reason import Reason
 
 # MongoDB deletes a document within about a minute of the date in its `expires_at`.
@@ -107,7 +107,7 @@ HASHED = "hashed"
 BY_ID: ShardKey = {"_id": 1}
 
 
-class StaysWhole(Reason):
+class NotSharded(Reason):
     """A cluster keeps the whole collection on one shard, for the reason given."""
 
 
@@ -121,13 +121,13 @@ class Collection:
     personal: Personal | NotPersonal
     retention: AgesFrom | NoRetention
     archived: Stage | NotArchived
-    shard_key: ShardKey | StaysWhole
+    shard_key: ShardKey | NotSharded
 
     def __post_init__(self) -> None:
         for statement in (self.personal, self.retention):
             if not isinstance(statement, Reason) and not isinstance(self.owned_by, Owned):
                 raise ValueError(f"{self.name} has documents of visitors, so that each must say whose it is.")
-        if isinstance(self.owned_by, Nobodys) and isinstance(self.archived, Stage):
+        if isinstance(self.owned_by, NotOwned) and isinstance(self.archived, Stage):
             raise ValueError(f"{self.name} is no organization's, so that no archive can hold it.")
 
     def scope(self, org_id: OrgId) -> Document:

@@ -40,14 +40,14 @@ def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = Fal
     if depth > _DEEPEST:
         raise InvalidField(name, f"must have at most {_DEEPEST} levels")
     if isinstance(value, dict):
-        for key, each in value.items():
+        for key, inner in value.items():
             _plain_text("a field's name", key, is_json=is_json)
             if key.startswith("$"):
                 raise InvalidField(name, "must not have names that begin with $")
-            check_plain(key, each, depth + 1, is_json=is_json)
+            check_plain(key, inner, depth + 1, is_json=is_json)
     elif isinstance(value, list):
-        for each in value:
-            check_plain(name, each, depth + 1, is_json=is_json)
+        for inner in value:
+            check_plain(name, inner, depth + 1, is_json=is_json)
     elif isinstance(value, str):
         _plain_text(name, value, is_json=is_json)
     elif isinstance(value, bytes):
@@ -83,12 +83,12 @@ class DocumentFields:
         for name in self.required:
             if name not in document:
                 raise InvalidField(name, "is missing")
-        known = {**self.required, **self.optional}
+        rules = {**self.required, **self.optional}
         for name, value in document.items():
             if name in {"_id", "org_id"}:
                 continue
-            if name in known:
-                as_stored(name, value, known[name])
+            if name in rules:
+                as_stored(name, value, rules[name])
             elif not self.is_open:
                 raise InvalidField(name, "is not a field of such a document")
 
@@ -119,12 +119,12 @@ def or_none(parse: Parse) -> Parse:
 
 def text(name: str, value: object, longest: int = 256) -> object:
     """A text without control characters."""
-    found = parse_string(name, value)
-    if len(found) > longest:
+    string = parse_string(name, value)
+    if len(string) > longest:
         raise InvalidField(name, f"must have at most {longest} characters")
-    if CONTROL.search(found):
+    if CONTROL.search(string):
         raise InvalidField(name, "must not contain control characters")
-    return found
+    return string
 
 
 def sha256(name: str, value: object) -> object:
@@ -136,7 +136,7 @@ def sha256(name: str, value: object) -> object:
 
 def one_of(choices: type[StrEnum]) -> Parse:
     """A check for a word of this enumeration."""
-    words = [each.value for each in choices]
+    words = [choice.value for choice in choices]
 
     def parse(name: str, value: object) -> object:
         if value not in words:
@@ -152,7 +152,7 @@ def list_of(parse: Parse, longest: int = _MOST_PARTS) -> Parse:
     def check(name: str, value: object) -> object:
         if not isinstance(value, list) or len(value) > longest:
             raise InvalidField(name, f"must be a list of at most {longest}")
-        return [parse(name, each) for each in value]
+        return [parse(name, item) for item in value]
 
     return check
 
@@ -182,7 +182,7 @@ def texts(name: str, value: object) -> object:
     """A document whose values are all text."""
     if not isinstance(value, dict):
         raise InvalidField(name, "must be a document")
-    return {each: parse_string(name, text) for each, text in value.items()}
+    return {key: parse_string(name, text) for key, text in value.items()}
 
 
 def nested(fields: DocumentFields) -> Parse:

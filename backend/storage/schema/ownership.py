@@ -12,7 +12,7 @@ from backend.storage.driver.mongo import Document
 from backend.storage.schema.reason import Reason
 
 
-class Nobodys(Reason):
+class NotOwned(Reason):
     """No organization owns the documents, for the reason given."""
 
 
@@ -131,4 +131,4 @@ class ByLink:
         return document
 
 
-Ownership = Owned | ByLink | Nobodys
+Ownership = Owned | ByLink | NotOwned

@@ -18,7 +18,7 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -30,7 +30,7 @@ COLLECTION = Collection(
     personal=NotPersonal("names of fields and rules, in the service's words; nothing that a call said"),
     retention=NoRetention("gone thirty days after it happened last"),
     archived=NotArchived("gone within a month"),
-    shard_key=StaysWhole("small, and gone within a month"),
+    shard_key=NotSharded("small, and gone within a month"),
 )
 KEPT = timedelta(days=30)
 

@@ -15,7 +15,7 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
 from backend.storage.schema.ownership import ByField
 
@@ -29,7 +29,7 @@ COLLECTION = Collection(
     personal=NotPersonal("ids of events, and how an organization's own server answered"),
     retention=NoRetention("the last attempts, and gone a week after the last"),
     archived=NotArchived("gone within a week"),
-    shard_key=StaysWhole("an organization has few"),
+    shard_key=NotSharded("an organization has few"),
 )
 
 

@@ -35,7 +35,7 @@ from backend.storage.feed.reading import cursor_at
 from backend.storage.links.links import find_links
 from backend.storage.links.tags import find_known_tags
 from backend.storage.outbox.heads import find_heads
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 from backend.storage.webhooks import deliveries
 
@@ -50,7 +50,7 @@ COLLECTION = Collection(
     personal=NotPersonal("addresses of the organization's own servers"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("an organization has few"),
+    shard_key=NotSharded("an organization has few"),
 )
 # Of secrets that were replaced within a day.
 _MOST_OLD_SECRETS = 3

@@ -17,7 +17,7 @@ from backend.domain.ids import InstallId
 from backend.json_api import error_table
 from backend.sdk_api import SdkService
 from backend.settings import Settings
-from backend.storage.accounts import limited
+from backend.storage.accounts import rate_limited_requests
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import Database
 from backend.web.current import given_to
@@ -241,12 +241,16 @@ async def test_the_owner_is_told(
     for _ in range(4):
         await first_launch(client, organization, InstallId(str(uuid.uuid4())))
     told = await wait_for_async(
-        lambda: limited.list_limited(database, organization.id),
+        lambda: rate_limited_requests.list_rate_limited(database, organization.id),
         "not told",
         lambda rows: sum(row.requests for row in rows) == 7,
     )
     assert [(row.limit, row.requests) for row in told] == [("calls_of_address", 7)]
-    documents = await database[limited.NAME].find({"_id": {"$regex": f"^{organization.id}/"}}).to_list(None)
+    documents = (
+        await database[rate_limited_requests.NAME]
+        .find({"_id": {"$regex": f"^{organization.id}/"}})
+        .to_list(None)
+    )
     assert len(documents) == 1
     kept = [*documents, *await counted_now(database).find().to_list(None)]
     assert "198.19.0" not in str(kept)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from backend.storage.accounts.origin_refusals import list_origin_refusals
 from backend.storage.accounts.origins import add_origin
-from backend.storage.accounts.refusals import list_refusals
 from backend.storage.driver.mongo import Database
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
@@ -131,7 +131,7 @@ async def test_the_owner_sees_refusals(visitor: Visitor, database: Database) -> 
     """The latest refused requests are kept, newest first, with their Origin as it was sent."""
     for origin in ("https://shop.example:8443", "null", ""):
         await visitor.post(conversion(), headers={"Origin": origin})
-    seen = await list_refusals(database, visitor.organization.id)
+    seen = await list_origin_refusals(database, visitor.organization.id)
     assert [each.origin for each in seen] == ["", "null", "https://shop.example:8443"]
     assert seen[0].reason == "no Origin header"
 
@@ -140,7 +140,7 @@ async def test_refusals_take_bounded_room(visitor: Visitor, database: Database) 
     """However many requests are refused, the latest hundred are kept, and no Origin at length."""
     for number in range(105):
         await visitor.post(conversion(), headers={"Origin": f"https://{number}.example/" + "x" * 1000})
-    seen = await list_refusals(database, visitor.organization.id)
+    seen = await list_origin_refusals(database, visitor.organization.id)
     assert len(seen) == 100
     assert seen[0].origin.startswith("https://104.example/")
     assert max(len(each.origin) for each in seen) <= 256

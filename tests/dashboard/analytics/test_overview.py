@@ -14,7 +14,7 @@ import pytest
 
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.links.links import Link
-from backend.storage.accounts.refusals import OriginRefusal, add_refusal
+from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
 from backend.storage.driver.mongo import Database
 from tests.api.link_calls import create
 from tests.conftest import OrganizationFactory
@@ -248,7 +248,7 @@ async def test_what_to_look_at(
     await ship(database, [click(link.org_id, link.id, now, reason=NotCounted.CRAWLER)])
     for origin, ago in (("https://new.example", 0), ("https://old.example", 9)):
         refusal = OriginRefusal(origin, "not allowed", now - timedelta(days=ago))
-        await add_refusal(database, organization.id, refusal)
+        await add_origin_refusal(database, organization.id, refusal)
 
     async def told() -> list[str]:
         page = (await person.get("/")).text

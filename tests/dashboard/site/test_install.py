@@ -15,8 +15,8 @@ import pytest
 from backend.domain.accounts.api_keys import KeyKind, hash_key
 from backend.domain.visitors.rejections import Rejection
 from backend.storage.accounts.api_keys import create_api_key, find_active_key, list_api_keys, revoke_api_key
-from backend.storage.accounts.limited import Limited, add_limited
 from backend.storage.accounts.organizations import set_erases_on_withdrawal
+from backend.storage.accounts.rate_limited_requests import RateLimitedRequests, add_rate_limited
 from backend.storage.driver.mongo import Database
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from backend.system.clock import utc_now
@@ -183,8 +183,8 @@ async def test_what_limits_refused_is_shown(
     assert "Too many at once" not in (await person.get("/install")).text
     last = utc_now().replace(hour=12, minute=34)
     other = await make_organization()
-    await add_limited(database, [(organization.id, Limited("calls_of_address", 1234, last))])
-    await add_limited(database, [(other.id, Limited("calls_of_key", 9876, last))])
+    await add_rate_limited(database, [(organization.id, RateLimitedRequests("calls_of_address", 1234, last))])
+    await add_rate_limited(database, [(other.id, RateLimitedRequests("calls_of_key", 9876, last))])
     shown = (await person.get("/install")).text
     assert "Calls or app opens from one address" in shown
     assert "1,234" in shown

@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 
 from backend.domain.ids import OrgId
+from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
 from backend.storage.accounts.origins import list_origins
-from backend.storage.accounts.refusals import OriginRefusal, add_refusal
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
@@ -18,7 +18,7 @@ from tests.facts.organizations import TestOrganization
 
 async def refuse(database: Database, org_id: OrgId, origin: str) -> None:
     """A call from this origin was refused just now."""
-    await add_refusal(database, org_id, OriginRefusal(origin, "not an Allowed Web Origin", utc_now()))
+    await add_origin_refusal(database, org_id, OriginRefusal(origin, "not an Allowed Web Origin", utc_now()))
 
 
 async def test_an_origin_is_allowed_and_removed(

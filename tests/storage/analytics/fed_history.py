@@ -23,7 +23,7 @@ from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
-from backend.storage.lifecycle.purge import delete_told
+from backend.storage.lifecycle.purge import delete_links
 from backend.storage.links import links, tags
 from backend.storage.links import purged as purged_links
 from backend.storage.links.feed_facts import changed_fact, created_fact
@@ -161,7 +161,7 @@ class Stage:
             await self.database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
             at = START + timedelta(minutes=number)
             await add_purged_link(self.database, own_id, self.org_id, at)
-            await delete_told(self.database, {"_id": own_id}, at)
+            await delete_links(self.database, {"_id": own_id}, at)
 
     async def tag(self, number: int, act: Act) -> None:
         """A tag is made, renamed, or deleted."""

@@ -360,8 +360,8 @@ async def test_in_the_background(database: Database) -> None:
         org_id = (await create_test_organization(own)).id
         await ship(own, some_clicks(org_id, 5))
         await set_click_days(own, org_id, DAYS)
-        sweep = expired_days.expired_days(own)
-        sweep.start()
+        task = expired_days.expired_days(own)
+        task.start()
         assert await wait_for_async(partial(summaries, own, org_id), "nothing is added up")
-        await sweep.stop()
+        await task.stop()
         assert not await take_lease(own, expired_days.LEASE, "another", timedelta(hours=1))

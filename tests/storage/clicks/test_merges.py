@@ -19,7 +19,7 @@ from backend.storage.clicks import merges as click_merges
 from backend.storage.clicks.blocks import NAME, SMALL_BLOCKS, fields_of
 from backend.storage.clicks.merges import MANY, merge_small_blocks, organizations_with_small_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.lifecycle.restores import begin_restore, find_position, give_up_restore, insert_history
+from backend.storage.lifecycle.restores import begin_restore, cancel_restore, find_position, insert_history
 from backend.storage.processes.leases import take_lease
 from tests.facts.clicks import click, recorded_clicks, ship
 from tests.fresh_database import fresh_database
@@ -136,7 +136,7 @@ async def test_what_is_being_restored_stays_as_it_is(database: Database, org_id:
         await insert_history(database, NAME, whole, org_id=org_id, fingerprint="some", position=position)
         assert org_id not in await organizations_with_small_blocks(database, 1)
     async with await database.client.start_session() as session:
-        await give_up_restore(database, session, org_id)
+        await cancel_restore(database, session, org_id)
     assert org_id in await organizations_with_small_blocks(database, 1)
     assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
 
@@ -161,16 +161,16 @@ async def test_in_the_background(database: Database) -> None:
         assert await take_lease(own, click_merges.LEASE_OF_ALL, "another", timedelta(hours=1))
         for org_id, number in ((many, MANY), (few, 2)):
             await ship_each(own, org_id, number)
-        sweep = click_merges.click_merges(own)
-        sweep.start()
+        task = click_merges.click_merges(own)
+        task.start()
         blocks = partial(number_of_blocks, own, many)
         await wait_for_async(blocks, "nothing is merged", lambda number: number == 1)
-        await sweep.stop()
+        await task.stop()
         assert await number_of_blocks(own, few) == 2
         assert not await take_lease(own, click_merges.LEASE, "another", timedelta(minutes=1))
         await own["leases"].delete_many({})
-        sweep = click_merges.click_merges(own)
-        sweep.start()
+        task = click_merges.click_merges(own)
+        task.start()
         blocks = partial(number_of_blocks, own, few)
         await wait_for_async(blocks, "those of few are not merged", lambda number: number == 1)
-        await sweep.stop()
+        await task.stop()

@@ -92,7 +92,7 @@ async def test_an_erasure_of_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """More than is erased at once goes as well, also where some of it names others in what was told."""
-    monkeypatch.setattr("backend.storage.lifecycle.privacy.personal_changes._AT_ONCE", 2)
+    monkeypatch.setattr("backend.storage.lifecycle.privacy.personal_changes._DOCUMENTS_PER_TRANSACTION", 2)
     visitor = Visitor(client, organization)
     await visitor.results(
         call("identify", customer_id="ada"), *(call("event", name="seen") for _ in range(5)), conversion()

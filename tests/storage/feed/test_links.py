@@ -28,7 +28,7 @@ from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.reading import read_feed
-from backend.storage.lifecycle.purge import delete_told
+from backend.storage.lifecycle.purge import delete_links
 from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.writing.holds import NotHeld, hold_link, release_link
 from backend.storage.links.writing.told_changes import mark_used_up
@@ -282,7 +282,7 @@ async def test_what_is_not_stored_is_not_told(
     with pytest.raises(Stopped):
         await hold_link(database, LinkId(made["id"]), "phishing", utc_now())
     with pytest.raises(Stopped):
-        await delete_told(database, {"_id": made["id"]}, utc_now())
+        await delete_links(database, {"_id": made["id"]}, utc_now())
     assert len(noted) == 4
     monkeypatch.undo()
     assert await told.news() == []

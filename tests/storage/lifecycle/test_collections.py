@@ -26,12 +26,12 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
+    NotSharded,
     Personal,
     Stage,
-    StaysWhole,
 )
 from backend.storage.schema.document_fields import DocumentFields, text, time
-from backend.storage.schema.ownership import ByField, ByLink, Nobodys
+from backend.storage.schema.ownership import ByField, ByLink, NotOwned
 from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
 from tests.fresh_database import fresh_database
@@ -43,7 +43,7 @@ STATEMENTS: dict[str, Any] = {
     "personal": Personal(customer="by"),
     "retention": AgesFrom("written_at"),
     "archived": Stage.HISTORY,
-    "shard_key": StaysWhole("it is short"),
+    "shard_key": NotSharded("it is short"),
 }
 WRITTEN_AT = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -116,7 +116,7 @@ def test_nothing_can_be_left_out(missing: str) -> None:
         Collection(**{name: each for name, each in STATEMENTS.items() if name != missing})
 
 
-@pytest.mark.parametrize("statement", [NotPersonal, NoRetention, NotArchived, Nobodys, StaysWhole])
+@pytest.mark.parametrize("statement", [NotPersonal, NoRetention, NotArchived, NotOwned, NotSharded])
 def test_what_does_not_apply_has_a_reason(statement: type) -> None:
     """There is no opting out without saying why."""
     with pytest.raises(ValueError, match="needs a reason"):
@@ -126,11 +126,11 @@ def test_what_does_not_apply_has_a_reason(statement: type) -> None:
 @pytest.mark.parametrize(
     ("statements", "sentence"),
     [
-        ({"owned_by": Nobodys("it is ours")}, "must say whose it is"),
+        ({"owned_by": NotOwned("it is ours")}, "must say whose it is"),
         ({"owned_by": ByLink("link_id")}, "must say whose it is"),
         ({"owned_by": ByLink(), "personal": NotPersonal("x")}, "must say whose it is"),
         (
-            {"owned_by": Nobodys("x"), "personal": NotPersonal("x"), "retention": NoRetention("x")},
+            {"owned_by": NotOwned("x"), "personal": NotPersonal("x"), "retention": NoRetention("x")},
             "no archive can hold it",
         ),
     ],

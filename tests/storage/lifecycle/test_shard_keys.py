@@ -30,8 +30,8 @@ from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention
 from backend.storage.lifecycle.shard_keys import (
-    OtherKey,
-    find_other_keys,
+    OtherShardKey,
+    find_other_shard_keys,
     is_targeted,
     unique_indexes_against,
 )
@@ -236,9 +236,9 @@ async def test_the_keys_of_a_cluster_are_compared(database: Database) -> None:
     ids = [f"{database.name}.{name}" for name, _ in found]
     await config.insert_many([{"_id": each, "key": key} for each, (_, key) in zip(ids, found, strict=True)])
     try:
-        assert await find_other_keys(database) == [
-            OtherKey("calls", {"_id": "hashed"}, {"_id": 1}),
-            OtherKey("links", {"domain": 1, "path": 1}, None),
+        assert await find_other_shard_keys(database) == [
+            OtherShardKey("calls", {"_id": "hashed"}, {"_id": 1}),
+            OtherShardKey("links", {"domain": 1, "path": 1}, None),
         ]
         told = {each.subject: each.message async for each in examine_cluster(database)}
         assert told == {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.storage.driver.mongo import Database
-from backend.storage.processes.heartbeats import NAME, Heart
+from backend.storage.processes.heartbeats import NAME, HeartbeatWriter
 from tests.polling import until
 
 MOMENT = datetime(2100, 1, 1, 12, 34, 56, 789_000, tzinfo=UTC)
@@ -15,8 +15,8 @@ MOMENT = datetime(2100, 1, 1, 12, 34, 56, 789_000, tzinfo=UTC)
 async def test_a_heartbeat_is_of_the_minute(database: Database) -> None:
     """Its time is the minute of the clock that is passed in: the index of times is written once a minute."""
     stored: list[None] = []
-    heart = Heart(database, lambda: MOMENT, lambda: stored.append(None))
-    beating = BackgroundTask("beating", heart.go_on_beating)
+    heart = HeartbeatWriter(database, lambda: MOMENT, lambda: stored.append(None))
+    beating = BackgroundTask("beating", heart.keep_writing)
     beating.start()
     try:
         await until(lambda: stored, "no heartbeat is stored")

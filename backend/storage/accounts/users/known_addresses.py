@@ -12,19 +12,19 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "known_addresses"
 COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX],
-    owned_by=Nobodys("they are users', who may act for several organizations"),
+    owned_by=NotOwned("they are users', who may act for several organizations"),
     personal=NotPersonal("hashes, of users of the dashboard"),
     retention=NoRetention("gone within two months"),
     archived=NotArchived("gone within two months"),
-    shard_key=StaysWhole("small, and gone within two months"),
+    shard_key=NotSharded("small, and gone within two months"),
 )
 
 
@@ -35,5 +35,5 @@ async def add_known_address(database: Database, hashed: str, expires_at: datetim
 
 async def is_known_address(database: Database, hashes: Sequence[str], now: datetime) -> bool:
     """Whether one of these hashes is remembered. One account and address has one hash for each key."""
-    found = await database[NAME].find_one({"_id": {"$in": list(hashes)}, "expires_at": {"$gt": now}})
-    return found is not None
+    address = await database[NAME].find_one({"_id": {"$in": list(hashes)}, "expires_at": {"$gt": now}})
+    return address is not None

@@ -40,8 +40,8 @@ async def with_password_hash(fields: Changes) -> Changes:
     if "password" not in fields:
         return fields
     others = {name: value for name, value in fields.items() if name != "password"}
-    given = fields["password"]
-    return others | {"password_hash": None if given is None else await hash_password(given)}
+    password = fields["password"]
+    return others | {"password_hash": None if password is None else await hash_password(password)}
 
 
 async def is_password(password: str, password_hash: str | None) -> bool:

@@ -16,21 +16,21 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "sessions"
 COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX, IndexModel("user_id")],
-    owned_by=Nobodys("a session is its user's, who may act for several organizations"),
+    owned_by=NotOwned("a session is its user's, who may act for several organizations"),
     personal=NotPersonal(
         "the organization's own people, not visitors; `waylink user delete` ends their sessions"
     ),
     retention=NoRetention("gone within a week"),
     archived=NotArchived("who is signed in here is not signed in elsewhere"),
-    shard_key=StaysWhole("gone within a week"),
+    shard_key=NotSharded("gone within a week"),
 )
 
 
@@ -45,8 +45,8 @@ async def find_session(database: Database, token_hash: str, now: datetime) -> Se
 
     Expiry is checked here because MongoDB deletes expired sessions a little later.
     """
-    found = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
-    return Session(token_hash=found["_id"], **known_fields(found, Session)) if found else None
+    document = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
+    return Session(token_hash=document["_id"], **known_fields(document, Session)) if document else None
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: OrgId) -> None:

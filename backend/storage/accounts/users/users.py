@@ -13,7 +13,7 @@ from backend.domain.accounts.users import User
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId
 from backend.storage.driver.mongo import Database, Document, known_fields
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByMembership
 
 NAME = "users"
@@ -24,7 +24,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization's own people, not visitors; `waylink user delete` deletes one"),
     retention=NoRetention("a user stays until deleted"),
     archived=Stage.SETUP,
-    shard_key=StaysWhole("few, and `email` is unique over all"),
+    shard_key=NotSharded("few, and `email` is unique over all"),
 )
 
 
@@ -74,7 +74,7 @@ async def list_users_of_all(database: Database) -> list[User]:
 
 
 async def _list(database: Database, condition: Document) -> list[User]:
-    return [_from_document(found) async for found in database[NAME].find(condition).sort("email", 1)]
+    return [_from_document(document) async for document in database[NAME].find(condition).sort("email", 1)]
 
 
 async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:

@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backend.domain.errors import InvalidField, RequestError
-from backend.storage.accounts import domains, refusals
+from backend.storage.accounts import domains, origin_refusals
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archived_documents import (
     clicks,
     counts,
+    deduplication,
     feed,
     findings,
     ledger,
     links,
     organization,
-    repeats,
     visitors,
     webhooks,
 )
-from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings
+from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
 from backend.storage.schema.document_fields import check_plain
 
 # Every archived collection has one.
@@ -38,7 +38,7 @@ RULES: dict[str, DocumentRule] = {
     **findings.RULES,
     **ledger.RULES,
     **visitors.RULES,
-    **repeats.RULES,
+    **deduplication.RULES,
     **webhooks.RULES,
 }
 
@@ -48,7 +48,7 @@ class BrokenRule(ValueError):
 
 
 def check_document(
-    name: str, document: Document, holdings: Holdings, is_api_host: Callable[[str], bool]
+    name: str, document: Document, context: ArchiveContext, is_api_host: Callable[[str], bool]
 ) -> None:
     """Raise BrokenRule unless the document is valid as a new one of the archive's organization.
 
@@ -56,8 +56,8 @@ def check_document(
     """
     try:
         # Refused origins are stored as anyone sent them, and shown as such.
-        check_plain("document", document, is_json=name == refusals.NAME)
-        RULES[name](document, holdings)
+        check_plain("document", document, is_json=name == origin_refusals.NAME)
+        RULES[name](document, context)
         if name == domains.NAME and is_api_host(document["_id"]):
             raise InvalidField("_id", "is the API's own host name (WAYLINK_BASE_URL)")
     except (RequestError, ValueError, TypeError, KeyError, AttributeError) as error:

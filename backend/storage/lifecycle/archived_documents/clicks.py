@@ -14,9 +14,9 @@ from backend.domain.fields.rules import Flag
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import (
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
     DocumentRule,
-    Holdings,
     expires_within,
     own_link,
 )
@@ -46,10 +46,10 @@ _SUMMARY = DocumentFields(
 )
 
 
-def _block(document: Document, holdings: Holdings) -> None:
+def _block(document: Document, context: ArchiveContext) -> None:
     """Raise an error unless the block's clicks are of links of the archive, and as the document says."""
     _BLOCK.check(document)
-    expires_within(_LONGEST_KEPT, document, holdings)
+    expires_within(_LONGEST_KEPT, document, context)
     if document.get("is_unreadable"):
         return
     try:
@@ -57,16 +57,16 @@ def _block(document: Document, holdings: Holdings) -> None:
     except UnreadableBlock as error:
         raise InvalidField("packed", f"is no block of clicks: {error}") from None
     for link_id in columns.links:
-        own_link(link_id, holdings)
-    said = (document["clicks"], document["first_at"], document["last_at"])
-    if said != (len(columns.at), moment(min(columns.at)), moment(max(columns.at))):
+        own_link(link_id, context)
+    stated = (document["clicks"], document["first_at"], document["last_at"])
+    if stated != (len(columns.at), moment(min(columns.at)), moment(max(columns.at))):
         raise InvalidField("packed", "does not hold as many clicks, or not of that time")
     sizes = [part.clicks for part in click_blocks.parts_of(document)]
     if sum(sizes) != len(columns.at) or min(sizes) < 1:
         raise InvalidField("parts", "must be the blocks that it was merged from, with their clicks")
 
 
-def _summary(document: Document, holdings: Holdings) -> None:
+def _summary(document: Document, context: ArchiveContext) -> None:
     """Raise an error unless the clicks are of links of the archive, and as many as the document says."""
     _SUMMARY.check(document)
     if document.get("is_unreadable"):
@@ -76,7 +76,7 @@ def _summary(document: Document, holdings: Holdings) -> None:
     except UnreadableSummary as error:
         raise InvalidField("packed", f"is no summary of clicks: {error}") from None
     for link_id in columns.links:
-        own_link(link_id, holdings)
+        own_link(link_id, context)
     if (document["day"], document["clicks"]) != (columns.day, columns.clicks):
         raise InvalidField("packed", "does not hold as many clicks, or not of that day")
 

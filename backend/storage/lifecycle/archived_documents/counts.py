@@ -9,9 +9,9 @@ from backend.domain.errors import InvalidField
 from backend.domain.links.window_counts import FINE_BUCKETS_KEPT, is_bucket, is_fine
 from backend.storage.apps import install_counts
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import (
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
     DocumentRule,
-    Holdings,
     expires_within,
     own_id,
     own_link,
@@ -21,10 +21,10 @@ from backend.storage.schema.document_fields import DocumentFields, anything, tex
 _COUNTS = DocumentFields({"link_id": text, "parts": anything}, {"expires_at": time})
 
 
-def _counts(document: Document, holdings: Holdings) -> None:
+def _counts(document: Document, context: ArchiveContext) -> None:
     _COUNTS.check(document)
-    expires_within(FINE_BUCKETS_KEPT, document, holdings)
-    own_link(document["link_id"], holdings)
+    expires_within(FINE_BUCKETS_KEPT, document, context)
+    own_link(document["link_id"], context)
     bucket = str(document["_id"]).removeprefix(f"{document['link_id']}/")
     own_id(document, document["link_id"], bucket)
     if not is_bucket(bucket) or is_fine(bucket) is not ("expires_at" in document):

@@ -18,9 +18,9 @@ from backend.domain.fields.rules import Flag
 from backend.domain.links.json_form import own_link_json
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import (
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
     DocumentRule,
-    Holdings,
     expires_within,
     own_id,
 )
@@ -137,15 +137,15 @@ def _kinds(entry: Document) -> Mapping[str, DocumentFields]:
     return _LINKS
 
 
-def _entry(document: Document, holdings: Holdings) -> None:
+def _entry(document: Document, context: ArchiveContext) -> None:
     _ENTRY.check(document)
-    own_id(document, holdings.org_id, text("_id", str(document["_id"]).partition("/")[2]))
-    expires_within(TOLD_FOR, document, holdings)
-    if document["stamp"].as_datetime() > holdings.latest:
+    own_id(document, context.org_id, text("_id", str(document["_id"]).partition("/")[2]))
+    expires_within(TOLD_FOR, document, context)
+    if document["stamp"].as_datetime() > context.latest:
         raise InvalidField("stamp", "must not be later than now")
     if ("waits" in document) == ("place" in document):
         raise InvalidField("place", "is of entries that do not wait for one")
-    if document.get("place", 0) > holdings.last_place:
+    if document.get("place", 0) > context.last_place:
         raise InvalidField("place", "must not be behind the last one of the feed")
     kinds = _kinds(document)
     for fact in document["facts"]:
@@ -154,9 +154,9 @@ def _entry(document: Document, holdings: Holdings) -> None:
         kinds[fact["type"]].check(fact)
 
 
-def _head(document: Document, holdings: Holdings) -> None:
+def _head(document: Document, context: ArchiveContext) -> None:
     _HEAD.check(document)
-    holdings.last_place = document["place"]
+    context.last_place = document["place"]
 
 
 RULES: Mapping[str, DocumentRule] = {heads.NAME: _head, entries.NAME: _entry}

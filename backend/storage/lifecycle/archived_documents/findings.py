@@ -10,9 +10,9 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import WebAddress
 from backend.domain.links.reports import REPORT_TEXT, ReportReason
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import (
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
     DocumentRule,
-    Holdings,
     expires_within,
     own_link,
 )
@@ -29,7 +29,7 @@ from backend.storage.schema.document_fields import (
 )
 
 
-def _said(name: str, value: object) -> object:
+def _report_text(name: str, value: object) -> object:
     return value if value == "" else REPORT_TEXT.parse(name, value)
 
 
@@ -39,7 +39,7 @@ def _count(name: str, value: object) -> object:
     return count
 
 
-_REPORT = DocumentFields({"reason": one_of(ReportReason), "text": _said, "at": time})
+_REPORT = DocumentFields({"reason": one_of(ReportReason), "text": _report_text, "at": time})
 _REPORTS = DocumentFields(
     {
         "count": _count,
@@ -62,10 +62,10 @@ _BROKEN_LINK = DocumentFields(
 
 
 def _of_link(fields: DocumentFields, kept: timedelta) -> DocumentRule:
-    def check(document: Document, holdings: Holdings) -> None:
+    def check(document: Document, context: ArchiveContext) -> None:
         fields.check(document)
-        expires_within(kept, document, holdings)
-        own_link(document["_id"], holdings)
+        expires_within(kept, document, context)
+        own_link(document["_id"], context)
 
     return check
 

@@ -10,17 +10,17 @@ from backend.domain.ledger.statements import Statement
 from backend.storage.driver.mongo import Document
 from backend.storage.ledger import statements
 from backend.storage.ledger.ed25519 import is_signed
-from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings, own_id
+from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule, own_id
 
-_FIELDS = {"_id", "signature", *(each.name for each in fields(Statement))}
+_FIELDS = {"_id", "signature", *(field.name for field in fields(Statement))}
 
 
-def _statement(document: Document, holdings: Holdings) -> None:
+def _statement(document: Document, context: ArchiveContext) -> None:
     """Raise an error unless it is signed by the key that it names."""
     if document.keys() != _FIELDS:
         raise InvalidField("_id", "must be a statement's, with its fields and no others")
     signed = statements.from_document(document)
-    own_id(document, holdings.org_id, signed.statement.day)
+    own_id(document, context.org_id, signed.statement.day)
     if not is_signed(signed.statement.key, signed.statement.text, signed.signature):
         raise InvalidField("signature", "must be by the statement's key")
 

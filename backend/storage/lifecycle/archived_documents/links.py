@@ -23,9 +23,9 @@ from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, Li
 from backend.domain.links.links import UTM_FIELDS, Behavior
 from backend.domain.links.tags import MOST_ON_A_LINK, TagColor
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import (
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
     DocumentRule,
-    Holdings,
     own_domain,
     own_id,
     own_link,
@@ -89,19 +89,19 @@ _STATE = (
 )  # fmt: skip
 
 
-def _link(document: Document, holdings: Holdings) -> None:
+def _link(document: Document, context: ArchiveContext) -> None:
     """Raise an error unless create-link would accept the link's fields and store them in this form."""
     Uuid().parse("_id", document["_id"])
     link = links.from_document(document)
     new = parse_new_link(body_of(link))
-    own_domain("domain", link.domain, holdings)
+    own_domain("domain", link.domain, context)
     for name in ("created_at", "modified_at"):
         time(name, document[name])
     for name in ("ios_behavior", "android_behavior"):
         Number(Behavior, "1 or 2").parse(name, document[name])
     Flag().parse("is_enabled", document["is_enabled"])
     made = new.to_link(
-        link.path, link_id=link.id, org_id=holdings.org_id, created_by=link.created_by, now=link.created_at
+        link.path, link_id=link.id, org_id=context.org_id, created_by=link.created_by, now=link.created_at
     )
     if "imported_clicks" in document:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
@@ -134,21 +134,21 @@ def _limits(document: Document) -> LinkLimits:
     return replace(limits, is_used_up=True) if document.get("is_used_up") else limits
 
 
-def _taken_clicks(document: Document, holdings: Holdings) -> None:
+def _taken_clicks(document: Document, context: ArchiveContext) -> None:
     _TAKEN.check(document)
-    own_link(document["link_id"], holdings)
+    own_link(document["link_id"], context)
     own_id(document, document["link_id"], "taken")
     if document["taken"] < 0:
         raise InvalidField("taken", "must not be negative")
 
 
-def _purged_link(document: Document, _: Holdings) -> None:
+def _purged_link(document: Document, _: ArchiveContext) -> None:
     _PURGED_LINK.check(document)
     as_stored("_id", document["_id"], Uuid().parse)
 
 
 def _named(fields: DocumentFields) -> DocumentRule:
-    def check(document: Document, _: Holdings) -> None:
+    def check(document: Document, _: ArchiveContext) -> None:
         fields.check(document)
         as_stored("_id", document["_id"], Uuid().parse)
         if document["key"] != name_key(document["name"]):

@@ -15,10 +15,10 @@ from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPattern
 from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
-from backend.storage.accounts import api_keys, apps, domains, organizations, origins, refusals
+from backend.storage.accounts import api_keys, apps, domains, organizations, origin_refusals, origins
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings, own_domain
+from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule, own_domain
 from backend.storage.schema.document_fields import (
     DocumentFields,
     as_stored,
@@ -83,27 +83,27 @@ _ORGANIZATION = DocumentFields(
 )
 
 
-def _apps(document: Document, holdings: Holdings) -> None:
-    own_domain("_id", document["_id"], holdings)
+def _apps(document: Document, context: ArchiveContext) -> None:
+    own_domain("_id", document["_id"], context)
     if apps.to_document(apps.from_document(document), document["org_id"]) != {
         name: value for name, value in document.items() if name != "_id"
     }:
         raise InvalidField("apps", "must be apps as they are stored")
 
 
-def _origin(document: Document, _: Holdings) -> None:
+def _origin(document: Document, _: ArchiveContext) -> None:
     _ORIGIN.check(document)
     if not isinstance(document["_id"], ObjectId):
         raise InvalidField("_id", "must be an ObjectId")
 
 
-def _domain(document: Document, _: Holdings) -> None:
+def _domain(document: Document, _: ArchiveContext) -> None:
     _DOMAIN.check(document)
     as_stored("_id", document["_id"], HostName().parse)
 
 
 def _by_uuid(fields: DocumentFields) -> DocumentRule:
-    def check(document: Document, _: Holdings) -> None:
+    def check(document: Document, _: ArchiveContext) -> None:
         fields.check(document)
         as_stored("_id", document["_id"], Uuid().parse)
 
@@ -111,7 +111,7 @@ def _by_uuid(fields: DocumentFields) -> DocumentRule:
 
 
 RULES: Mapping[str, DocumentRule] = {
-    refusals.NAME: lambda document, _: _REFUSALS.check(document),
+    origin_refusals.NAME: lambda document, _: _REFUSALS.check(document),
     apps.NAME: _apps,
     origins.NAME: _origin,
     domains.NAME: _domain,

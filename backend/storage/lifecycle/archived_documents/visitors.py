@@ -20,7 +20,12 @@ from backend.domain.visitors.call_metadata import Metadata
 from backend.domain.visitors.tellings import MOST_TELLINGS
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings, own_id, own_link
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
+    DocumentRule,
+    own_id,
+    own_link,
+)
 from backend.storage.sales import conversions, leads
 from backend.storage.schema.document_fields import (
     DocumentFields,
@@ -145,29 +150,29 @@ _INSTALL = DocumentFields(
 )
 
 
-def _device(document: Document, holdings: Holdings) -> None:
+def _device(document: Document, context: ArchiveContext) -> None:
     _DEVICE.check(document)
-    own_id(document, holdings.org_id, document["device_id"])
+    own_id(document, context.org_id, document["device_id"])
 
 
-def _identity(document: Document, holdings: Holdings) -> None:
+def _identity(document: Document, context: ArchiveContext) -> None:
     _IDENTITY.check(document)
-    own_id(document, holdings.org_id, document.get("device_id", ""), document["customer_id"])
+    own_id(document, context.org_id, document.get("device_id", ""), document["customer_id"])
 
 
 def _record(fields: DocumentFields) -> DocumentRule:
-    def check(document: Document, holdings: Holdings) -> None:
+    def check(document: Document, context: ArchiveContext) -> None:
         fields.check(document)
-        call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
-        own_id(document, holdings.org_id, Uuid().parse("_id", call_id))
+        call_id = str(document["_id"]).removeprefix(f"{context.org_id}/")
+        own_id(document, context.org_id, Uuid().parse("_id", call_id))
 
     return check
 
 
-def _conversion(document: Document, holdings: Holdings) -> None:
-    _record(_CONVERSION)(document, holdings)
+def _conversion(document: Document, context: ArchiveContext) -> None:
+    _record(_CONVERSION)(document, context)
     revenue = _amount("revenue", document["revenue"])
-    refunds = [_amount("refunds.amount", each["amount"]) for each in document.get("refunds", ())]
+    refunds = [_amount("refunds.amount", refund["amount"]) for refund in document.get("refunds", ())]
     if sum(refunds) > revenue:
         raise InvalidField("refunds", "must not be more than the revenue")
 
@@ -181,10 +186,10 @@ def _amount(name: str, value: object) -> Decimal:
     return amount
 
 
-def _install(document: Document, holdings: Holdings) -> None:
+def _install(document: Document, context: ArchiveContext) -> None:
     _INSTALL.check(document)
     if document["link_id"] is not None:
-        own_link(document["link_id"], holdings)
+        own_link(document["link_id"], context)
 
 
 RULES: Mapping[str, DocumentRule] = {

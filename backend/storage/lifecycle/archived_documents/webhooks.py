@@ -14,7 +14,7 @@ from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize
 from backend.domain.webhooks.receiver_url import ReceiverUrl
 from backend.domain.webhooks.signing import SECRET_BYTES, key_in
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import DocumentRule, Holdings
+from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
 from backend.storage.schema.document_fields import (
     DocumentFields,
     as_stored,
@@ -30,14 +30,14 @@ from backend.storage.webhooks import endpoints
 
 
 def _secret(name: str, value: object) -> object:
-    given = parse_string(name, value)
+    secret = parse_string(name, value)
     try:
-        is_ours = len(key_in(given)) == SECRET_BYTES
+        is_ours = len(key_in(secret)) == SECRET_BYTES
     except ValueError:
         is_ours = False
     if not is_ours:
         raise InvalidField(name, "must be a secret as the service makes them")
-    return given
+    return secret
 
 
 def _cursor(name: str, value: object) -> object:
@@ -81,7 +81,7 @@ _ENDPOINT = DocumentFields(
 )
 
 
-def _endpoint(document: Document, _: Holdings) -> None:
+def _endpoint(document: Document, _: ArchiveContext) -> None:
     _ENDPOINT.check(document)
     as_stored("_id", document["_id"], Uuid().parse)
 

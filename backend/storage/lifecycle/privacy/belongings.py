@@ -81,21 +81,24 @@ def _times(device: Device, share: Share, person: Person) -> Times:
 
 async def _person(database: Database, org_id: OrgId, subject: Subject) -> Person:
     emails = [subject.email_sha256] if subject.email_sha256 else []
-    customers = {each for users in (await _known(database, org_id, emails)).values() for each in users}
+    by_email = await _customers_by_email(database, org_id, emails)
+    customers = {customer_id for ids in by_email.values() for customer_id in ids}
     if subject.customer_id:
         customers.add(subject.customer_id)
     condition = {"org_id": org_id, "customer_id": {"$in": list(customers)}}
     theirs = await database[identities.NAME].distinct("emails_sha256", condition)
-    return person_of(customers, emails, await _known(database, org_id, theirs))
+    return person_of(customers, emails, await _customers_by_email(database, org_id, theirs))
 
 
-async def _known(database: Database, org_id: OrgId, emails: Iterable[str]) -> dict[str, set[CustomerId]]:
+async def _customers_by_email(
+    database: Database, org_id: OrgId, emails: Iterable[str]
+) -> dict[str, set[CustomerId]]:
     """Each of these hashed e-mail addresses with the customers who were identified by it."""
-    customers: dict[str, set[CustomerId]] = {each: set() for each in emails}
+    customers: dict[str, set[CustomerId]] = {email: set() for email in emails}
     condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
-    async for found in database[identities.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
-        for email in customers.keys() & set(found["emails_sha256"]):
-            customers[email].add(found["customer_id"])
+    async for identity in database[identities.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
+        for email in customers.keys() & set(identity["emails_sha256"]):
+            customers[email].add(identity["customer_id"])
     return customers
 
 
@@ -106,10 +109,10 @@ async def _used_devices(database: Database, org_id: OrgId, person: Person) -> li
         {"$match": {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}},
         {"$group": {"_id": "$device_id", "at": {"$min": "$at"}}},
     ]
-    async for found in database[leads.NAME].aggregate(sent):
-        customers = await _customers(database, org_id, found["_id"]) if found["_id"] else ()
-        if found["_id"] and not _is_identified(customers, found["at"]):
-            used.add(found["_id"])
+    async for lead in database[leads.NAME].aggregate(sent):
+        customers = await _customers(database, org_id, lead["_id"]) if lead["_id"] else ()
+        if lead["_id"] and not _is_identified(customers, lead["at"]):
+            used.add(lead["_id"])
     return sorted(used)
 
 
@@ -117,14 +120,14 @@ async def _customers(database: Database, org_id: OrgId, device_id: DeviceId) -> 
     """The customers that a device was identified as, each from its first time on."""
     device = {"org_id": org_id, "device_id": device_id}
     return [
-        DeviceUser(found["first_at"], customer_id=found["customer_id"])
-        async for found in database[identities.NAME].find(device | identities.STANDING)
+        DeviceUser(identity["first_at"], customer_id=identity["customer_id"])
+        async for identity in database[identities.NAME].find(device | identities.STANDING)
     ]
 
 
 def _is_identified(customers: Iterable[DeviceUser], at: datetime) -> bool:
     """Whether the device was identified by this time: then what is told of nobody is its customer's."""
-    return any(each.at <= at for each in customers)
+    return any(customer.at <= at for customer in customers)
 
 
 async def _users(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
@@ -133,11 +136,11 @@ async def _users(database: Database, org_id: OrgId, device_id: DeviceId) -> list
     sent: Document = {"org_id": org_id, "device_id": device_id}
     sent |= {"customer_id": None, "email_sha256": {"$ne": None}}
     senders = [
-        DeviceUser(found["at"], email_sha256=found["email_sha256"])
-        async for found in database[leads.NAME].find(sent, {"at": 1, "email_sha256": 1})
-        if not _is_identified(customers, found["at"])
+        DeviceUser(lead["at"], email_sha256=lead["email_sha256"])
+        async for lead in database[leads.NAME].find(sent, {"at": 1, "email_sha256": 1})
+        if not _is_identified(customers, lead["at"])
     ]
-    return users_of_device(customers, senders, await _known(database, org_id, _emails(senders)))
+    return users_of_device(customers, senders, await _customers_by_email(database, org_id, _emails(senders)))
 
 
 def _emails(users: Iterable[DeviceUser]) -> list[str]:

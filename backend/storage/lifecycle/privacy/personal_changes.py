@@ -21,13 +21,13 @@ _READ_BY_ANALYTICS: Mapping[str, str] = {
     events.NAME: EventType.EVENT.value,
     installs.NAME: EventType.INSTALL.value,
 }
-# That one transaction changes, and one fact names.
-_AT_ONCE = 500
+# The most documents that one transaction changes and one fact names.
+_DOCUMENTS_PER_TRANSACTION = 500
 # Changes the documents that a query finds, so that the query finds them no more. Returns how many they were.
 ChangeDocument = Callable[[ClientSession | None, Document], Awaitable[int]]
 
 
-async def change_told(
+async def change_with_reread(
     database: Database, org_id: OrgId, collection: str, condition: Document, change: ChangeDocument
 ) -> int:
     """Change all of the organization's documents that the condition finds. Returns how many.
@@ -36,23 +36,24 @@ async def change_told(
     """
     if collection not in _READ_BY_ANALYTICS:
         return await change(None, condition)
-    found = changed = 0
+    ids: list[str] = []
+    changed = 0
 
     async def work(session: ClientSession) -> None:
-        nonlocal found, changed
-        some = await tell_to_reread(database, session, org_id, collection, condition, most=_AT_ONCE)
-        found = len(some)
-        changed = await change(session, {"_id": {"$in": some}}) if some else 0
+        nonlocal ids, changed
+        most = _DOCUMENTS_PER_TRANSACTION
+        ids = await note_reread(database, session, org_id, collection, condition, most=most)
+        changed = await change(session, {"_id": {"$in": ids}}) if ids else 0
 
     total = 0
     while True:
         await in_transaction(database, work)
         total += changed
-        if found < _AT_ONCE:
+        if len(ids) < _DOCUMENTS_PER_TRANSACTION:
             return total
 
 
-async def tell_to_reread(
+async def note_reread(
     database: Database,
     session: ClientSession,
     org_id: OrgId,
@@ -65,10 +66,10 @@ async def tell_to_reread(
 
     At most `most`, or all for 0. Returns their ids.
     """
-    found = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
-    ids: list[str] = [each["_id"] async for each in found]
+    documents = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
+    ids: list[str] = [document["_id"] async for document in documents]
     if ids and collection in _READ_BY_ANALYTICS:
-        own_ids = [each.partition("/")[2] for each in ids]
+        own_ids = [document_id.partition("/")[2] for document_id in ids]
         fact = reread_fact(_READ_BY_ANALYTICS[collection], own_ids)
         expires_at = await server_time(database) + entries.TOLD_FOR
         await entries.note(database, session, {org_id: [fact]}, expires_at=expires_at)

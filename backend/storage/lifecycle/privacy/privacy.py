@@ -14,7 +14,7 @@ from backend.domain.visitors.persons import Person
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.belongings import Belongings, SharedDevice, Subject, find_belongings
-from backend.storage.lifecycle.privacy.personal_changes import change_told, tell_to_reread
+from backend.storage.lifecycle.privacy.personal_changes import change_with_reread, note_reread
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.schema.collection import IN_ID, Collection, Personal
@@ -34,13 +34,13 @@ async def export_subject(
     would tell the person of somebody else.
     """
     belongings = await find_belongings(database, org_id, subject)
-    for each, personal in personal_collections():
+    for collection, personal in personal_collections():
         if not personal.has_owners:
             continue
-        condition = each.scope(org_id) | _condition(org_id, personal, belongings)
-        async for document in database[each.name].find(condition).sort("_id", 1):
+        condition = collection.scope(org_id) | _condition(org_id, personal, belongings)
+        async for document in database[collection.name].find(condition).sort("_id", 1):
             if subject.device_id or _is_about(belongings.person, document):
-                yield each.name, _naming_only(belongings.person, document)
+                yield collection.name, _naming_only(belongings.person, document)
     for shared in belongings.shared:
         if device := await devices.find_device(database, org_id, shared.id):
             part = device.during(shared.times)
@@ -56,8 +56,8 @@ def _naming_only(person: Person, document: Document) -> Document:
     """The document; a device's without other customers than the person."""
     if "customers" not in document:
         return document
-    own = [each for each in document["customers"] if each["customer_id"] in person.customers]
-    return document | {"customers": own}
+    theirs = [customer for customer in document["customers"] if customer["customer_id"] in person.customers]
+    return document | {"customers": theirs}
 
 
 async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> dict[str, int]:
@@ -73,15 +73,15 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
     for shared in belongings.shared:
         await _leave(database, org_id, shared)
     erased = {}
-    for each, personal in personal_collections():
-        if each.name == identities.NAME:  # the last, since they show which devices these are
+    for collection, personal in personal_collections():
+        if collection.name == identities.NAME:  # the last, since they show which devices these are
             for shared in belongings.shared:
                 await _forget_customers(database, org_id, shared, belongings.person)
         if personal.has_owners:
-            condition = each.scope(org_id) | _condition(org_id, personal, belongings)
-            erased[each.name] = await _delete(database, org_id, each.name, condition)
+            condition = collection.scope(org_id) | _condition(org_id, personal, belongings)
+            erased[collection.name] = await _delete(database, org_id, collection.name, condition)
         if personal.tellings:
-            await _forget_tellings(database, each, personal, org_id, belongings)
+            await _forget_tellings(database, collection, personal, org_id, belongings)
     return erased | {SHARED_DEVICES: len(belongings.shared)}
 
 
@@ -89,7 +89,7 @@ async def _delete(database: Database, org_id: OrgId, collection: str, condition:
     async def delete(session: ClientSession | None, some: Document) -> int:
         return (await database[collection].delete_many(some, session=session)).deleted_count
 
-    return await change_told(database, org_id, collection, condition, delete)
+    return await change_with_reread(database, org_id, collection, condition, delete)
 
 
 async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> None:
@@ -129,12 +129,12 @@ async def _forget_in_tellings(
     condition: Document = {"org_id": org_id, f"{tellings}.{field}": {"$in": ids}}
 
     async def forget(session: ClientSession | None, some: Document) -> int:
-        empty = {"$set": {f"{tellings}.$[each].{field}": None}}
-        named = [{f"each.{field}": {"$in": ids}}]
+        empty = {"$set": {f"{tellings}.$[telling].{field}": None}}
+        named = [{f"telling.{field}": {"$in": ids}}]
         stored = database[collection]
         return (await stored.update_many(some, empty, array_filters=named, session=session)).modified_count
 
-    await change_told(database, org_id, collection, condition, forget)
+    await change_with_reread(database, org_id, collection, condition, forget)
 
 
 async def _forget_customers(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
@@ -160,8 +160,8 @@ async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> No
     theirs: dict[str, Sequence[Any]] = {
         "devices": belongings.devices,
         "shared_devices": [
-            {"device_id": each.id, "times": [{"from": begin, "to": end} for begin, end in each.times]}
-            for each in belongings.shared
+            {"device_id": shared.id, "times": [{"from": begin, "to": end} for begin, end in shared.times]}
+            for shared in belongings.shared
         ],
         "installs": belongings.installs,
     }
@@ -178,20 +178,20 @@ async def _forget_click_ids(database: Database, session: ClientSession, device: 
 
     A record keeps its source, but these click ids are from visits of another person.
     """
-    for each, personal in personal_collections():
+    for collection, personal in personal_collections():
         if not personal.device:
             continue
-        own = each.scope(device.org_id) | _names(device.org_id, personal.device, [device.id])
+        of_device = collection.scope(device.org_id) | _names(device.org_id, personal.device, [device.id])
         for touch in personal.touches:
             for begin, end in times:
                 at = {"$gte": begin} if begin else {}
-                condition = own | {f"{touch}.at": at | ({"$lt": end} if end else {"$ne": None})}
+                condition = of_device | {f"{touch}.at": at | ({"$lt": end} if end else {"$ne": None})}
                 change: Document = {
                     "$set": {f"{touch}.click_ids": {}},
                     "$unset": {f"{touch}.{name}": 1 for name in CLICK_FIELDS},
                 }
-                found = await tell_to_reread(database, session, device.org_id, each.name, condition)
-                await database[each.name].update_many({"_id": {"$in": found}}, change, session=session)
+                ids = await note_reread(database, session, device.org_id, collection.name, condition)
+                await database[collection.name].update_many({"_id": {"$in": ids}}, change, session=session)
 
 
 def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Document:
@@ -221,7 +221,7 @@ def _told_of_nobody(
     Without what belongs to someone else's e-mail address.
     """
     others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
-    times: Document = {"$or": [_during(*each) for each in shared.times]}
+    times: Document = {"$or": [_during(*period) for period in shared.times]}
     return _names(org_id, device, [shared.id]) | {customer: None} | others | times
 
 
@@ -233,5 +233,5 @@ def _during(begin: datetime | None, end: datetime | None) -> Document:
 def _names(org_id: OrgId, field: str | None, ids: Sequence[str]) -> Document:
     """A query for documents with one of these ids in the field. It finds nothing if `field` is None."""
     if field == IN_ID or field is None:
-        ids = [f"{org_id}/{each}" for each in ids if field]
+        ids = [f"{org_id}/{own_id}" for own_id in ids if field]
     return {field or IN_ID: {"$in": ids}}

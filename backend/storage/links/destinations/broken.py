@@ -21,8 +21,8 @@ from backend.storage.schema.collection import (
     Collection,
     NoRetention,
     NotPersonal,
+    NotSharded,
     Stage,
-    StaysWhole,
 )
 from backend.storage.schema.ownership import ByLink
 
@@ -35,7 +35,7 @@ COLLECTION = Collection(
     personal=NotPersonal("what pages answer"),
     retention=NoRetention("gone a month after the last look"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("small, and gone a month after the last look"),
+    shard_key=NotSharded("small, and gone a month after the last look"),
 )
 
 

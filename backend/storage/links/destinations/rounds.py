@@ -11,18 +11,18 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
 from backend.storage.links import links
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.schema.ownership import Nobodys
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import NotOwned
 
 NAME = "destination_rounds"
 COLLECTION = Collection(
     name=NAME,
     indexes=[],
-    owned_by=Nobodys("who looks is the installation"),
+    owned_by=NotOwned("who looks is the installation"),
     personal=NotPersonal("positions among links"),
     retention=NoRetention("one small document for each kind of look"),
     archived=NotArchived("who looks is the installation"),
-    shard_key=StaysWhole("one small document for each kind of look"),
+    shard_key=NotSharded("one small document for each kind of look"),
 )
 # Longer than the links that are looked at together take, but where hundreds of addresses do not answer.
 _TURN = timedelta(minutes=15)

@@ -20,7 +20,7 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -32,7 +32,7 @@ COLLECTION = Collection(
     personal=NotPersonal("ids of links"),
     retention=NoRetention("gone within an hour"),
     archived=NotArchived("gone within an hour"),
-    shard_key=StaysWhole("gone within an hour"),
+    shard_key=NotSharded("gone within an hour"),
 )
 KEPT = timedelta(hours=1)
 # Orders of an organization: the oldest is dropped, so that the disk holds no more than so many lists of ids.

@@ -14,8 +14,8 @@ from backend.storage.schema.collection import (
     Collection,
     NoRetention,
     NotPersonal,
+    NotSharded,
     Stage,
-    StaysWhole,
 )
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -27,7 +27,7 @@ COLLECTION = Collection(
     personal=NotPersonal("requests of servers, not of visitors"),
     retention=NoRetention("it is kept for a day"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("gone within a day"),
+    shard_key=NotSharded("gone within a day"),
 )
 # How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)

@@ -19,7 +19,7 @@ _SLACK = timedelta(days=1)
 
 
 @dataclass(slots=True)
-class Holdings:
+class ArchiveContext:
     """The organization of an archive, the time at which its documents are checked, and everything that they
     may refer to."""
 
@@ -47,7 +47,7 @@ class Holdings:
 
 
 # Raises RequestError, ValueError, TypeError, KeyError or AttributeError for a document that is not valid.
-DocumentRule = Callable[[Document, Holdings], None]
+DocumentRule = Callable[[Document, ArchiveContext], None]
 
 
 def own_id(document: Document, *parts: object) -> None:
@@ -57,23 +57,23 @@ def own_id(document: Document, *parts: object) -> None:
         raise InvalidField("_id", "does not belong to what the document is about")
 
 
-def own_link(link_id: object, holdings: Holdings) -> None:
+def own_link(link_id: object, context: ArchiveContext) -> None:
     """Raise InvalidField unless the archive has this link."""
-    if link_id not in holdings.link_ids:
+    if link_id not in context.link_ids:
         raise InvalidField("link_id", "must be a link of the archive")
 
 
-def own_domain(name: str, domain: object, holdings: Holdings) -> None:
+def own_domain(name: str, domain: object, context: ArchiveContext) -> None:
     """Raise InvalidField, which names the field, unless the archive has this domain."""
-    if domain not in holdings.domains:
+    if domain not in context.domains:
         raise InvalidField(name, "must be a domain of the archive")
 
 
-def expires_within(kept: timedelta, document: Document, holdings: Holdings) -> None:
+def expires_within(kept: timedelta, document: Document, context: ArchiveContext) -> None:
     """Raise InvalidField if the document's `expires_at`, a time, is later than `kept` from now.
 
     Without one, the document is valid.
     """
     expires_at = document.get("expires_at")
-    if expires_at is not None and expires_at > holdings.latest + kept:
+    if expires_at is not None and expires_at > context.latest + kept:
         raise InvalidField("expires_at", f"must be a date at most {kept} from now")

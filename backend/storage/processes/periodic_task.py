@@ -13,7 +13,7 @@ from backend.storage.driver.mongo import StorageError, is_unreachable
 _REST = timedelta(seconds=30)
 
 
-class Sweep:
+class PeriodicTask:
     """Does `work` at the start and again so much after each end. Where MongoDB is away, it tries again soon.
 
     `name` says what the work does, such as "finishing deletions". Other errors are logged and counted, as

@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, known_fields
-from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
 NAME = "refusals"
@@ -21,7 +21,7 @@ COLLECTION = Collection(
     personal=NotPersonal("origins of sites, which are not visitors"),
     retention=NoRetention("only the latest hundred are kept"),
     archived=Stage.HISTORY,
-    shard_key=StaysWhole("one document an organization, of bounded size"),
+    shard_key=NotSharded("one document an organization, of bounded size"),
 )
 # One small document an organization, however many requests are refused.
 KEPT = 100
@@ -50,13 +50,13 @@ def by_origin(recent: Iterable[OriginRefusal]) -> list[RefusedOrigin]:
     """One row for each origin in these refusals. Both the refusals and the rows are newest first."""
     latest: dict[str, OriginRefusal] = {}
     requests: Counter[str] = Counter()
-    for each in recent:
-        latest.setdefault(each.origin, each)
-        requests[each.origin] += 1
+    for refusal in recent:
+        latest.setdefault(refusal.origin, refusal)
+        requests[refusal.origin] += 1
     return [RefusedOrigin(origin, requests[origin], last) for origin, last in latest.items()]
 
 
-async def add_refusal(database: Database, org_id: OrgId, refusal: OriginRefusal) -> None:
+async def add_origin_refusal(database: Database, org_id: OrgId, refusal: OriginRefusal) -> None:
     """Store a refusal. Only the organization's latest hundred are kept."""
     entry = {"origin": refusal.origin[:_LONGEST], "reason": refusal.reason, "at": refusal.at}
     await database[NAME].update_one(
@@ -64,7 +64,7 @@ async def add_refusal(database: Database, org_id: OrgId, refusal: OriginRefusal)
     )
 
 
-async def list_refusals(database: Database, org_id: OrgId) -> list[OriginRefusal]:
+async def list_origin_refusals(database: Database, org_id: OrgId) -> list[OriginRefusal]:
     """The organization's latest refusals, newest first."""
     document: dict[str, Any] = await database[NAME].find_one({"_id": org_id}) or {}
     return [

@@ -8,9 +8,9 @@ from functools import partial
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import HostName, LinkPath, Uuid
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.holdings import (
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
     DocumentRule,
-    Holdings,
     expires_within,
     own_domain,
     own_id,
@@ -30,26 +30,26 @@ _EARLIER_ANSWER = DocumentFields(
 )
 
 
-def _call(document: Document, holdings: Holdings) -> None:
+def _call(document: Document, context: ArchiveContext) -> None:
     _CALL.check(document)
-    expires_within(calls.KEPT, document, holdings)
-    own_id(document, holdings.org_id, Uuid().parse("_id", str(document["_id"]).rpartition("/")[2]))
+    expires_within(calls.KEPT, document, context)
+    own_id(document, context.org_id, Uuid().parse("_id", str(document["_id"]).rpartition("/")[2]))
 
 
-def _mark(document: Document, holdings: Holdings) -> None:
+def _mark(document: Document, context: ArchiveContext) -> None:
     _MARK.check(document)
-    sha256("_id", document["_id"].removeprefix(f"{holdings.org_id}/"))
+    sha256("_id", document["_id"].removeprefix(f"{context.org_id}/"))
 
 
-def _earlier_request(document: Document, holdings: Holdings) -> None:
+def _earlier_request(document: Document, context: ArchiveContext) -> None:
     fields = _EARLIER_ANSWER if "answer" in document else _EARLIER_LINK
     fields.check(document)
-    expires_within(idempotency.LIFETIME, document, holdings)
+    expires_within(idempotency.LIFETIME, document, context)
     if "answer" in document:
         if document["status"] not in {200, 201}:
             raise InvalidField("status", "must be that of a success")
     else:
-        own_domain("domain", document["domain"], holdings)
+        own_domain("domain", document["domain"], context)
 
 
 RULES: Mapping[str, DocumentRule] = {

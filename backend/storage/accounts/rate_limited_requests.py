@@ -17,7 +17,7 @@ from backend.storage.schema.collection import (
     NoRetention,
     NotArchived,
     NotPersonal,
-    StaysWhole,
+    NotSharded,
 )
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -29,14 +29,14 @@ COLLECTION = Collection(
     personal=NotPersonal("counts"),
     retention=NoRetention("gone within a month"),
     archived=NotArchived("gone within a month"),
-    shard_key=StaysWhole("small, and gone within a month"),
+    shard_key=NotSharded("small, and gone within a month"),
 )
 # One small document a day, however much is refused.
 KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class RateLimitedRequests:
     """How many requests one limit refused, and when the last of them came."""
 
     limit: str
@@ -44,25 +44,25 @@ class Limited:
     last: datetime
 
 
-async def add_limited(database: Database, refused: Iterable[tuple[OrgId, Limited]]) -> None:
+async def add_rate_limited(database: Database, refused: Iterable[tuple[OrgId, RateLimitedRequests]]) -> None:
     """Add these counts of refused requests; each comes with its organization's id."""
-    updates = [_update(org_id, each) for org_id, each in refused]
+    updates = [_update(org_id, counted) for org_id, counted in refused]
     if updates:
         await database[NAME].bulk_write(updates, ordered=False)
 
 
-async def list_limited(database: Database, org_id: OrgId) -> list[Limited]:
+async def list_rate_limited(database: Database, org_id: OrgId) -> list[RateLimitedRequests]:
     """The organization's refused requests in the last thirty days: one row for each limit, largest first."""
-    found: dict[str, Limited] = {}
+    by_limit: dict[str, RateLimitedRequests] = {}
     async for document in database[NAME].find(COLLECTION.scope(org_id)):
-        for each in _read(document):
-            before = found.get(each.limit, Limited(each.limit, 0, each.last))
-            last = max(before.last, each.last)
-            found[each.limit] = Limited(each.limit, before.requests + each.requests, last)
-    return sorted(found.values(), key=lambda each: -each.requests)
+        for counted in _read(document):
+            before = by_limit.get(counted.limit, RateLimitedRequests(counted.limit, 0, counted.last))
+            requests, last = before.requests + counted.requests, max(before.last, counted.last)
+            by_limit[counted.limit] = RateLimitedRequests(counted.limit, requests, last)
+    return sorted(by_limit.values(), key=lambda counted: -counted.requests)
 
 
-def _update(org_id: OrgId, refused: Limited) -> UpdateOne:
+def _update(org_id: OrgId, refused: RateLimitedRequests) -> UpdateOne:
     return UpdateOne(
         {"_id": f"{org_id}/{refused.last.date().isoformat()}"},
         {
@@ -73,6 +73,6 @@ def _update(org_id: OrgId, refused: Limited) -> UpdateOne:
     )
 
 
-def _read(document: Document) -> Sequence[Limited]:
+def _read(document: Document) -> Sequence[RateLimitedRequests]:
     limits: dict[str, Any] = document.get("limits", {})
-    return [Limited(limit, each["requests"], each["last"]) for limit, each in limits.items()]
+    return [RateLimitedRequests(limit, count["requests"], count["last"]) for limit, count in limits.items()]

@@ -9,7 +9,7 @@ from collections import Counter
 from prometheus_client import Counter as Metric
 
 from backend.domain.ids import OrgId
-from backend.storage.accounts.limited import Limited, add_limited
+from backend.storage.accounts.rate_limited_requests import RateLimitedRequests, add_rate_limited
 from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.driver.mongo import Database, StorageError
 from backend.system.clock import Clock
@@ -19,7 +19,7 @@ _STORE_EVERY = 1.0  # seconds
 _log = logging.getLogger("waylink.rate_limits")
 
 
-class RefusedCounts:
+class RateLimitedCounts:
     """Counts refused requests, without a database write for each."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -56,9 +56,11 @@ class RefusedCounts:
     async def _store(self) -> None:
         counts, self._counts = self._counts, Counter()
         now = self._clock()
-        refused = [(org_id, Limited(limit, count, now)) for (org_id, limit), count in counts.items()]
+        refused = [
+            (org_id, RateLimitedRequests(limit, count, now)) for (org_id, limit), count in counts.items()
+        ]
         try:
-            await add_limited(self._database, refused)
+            await add_rate_limited(self._database, refused)
         except StorageError as error:
             # Only figures for the owner: they need not be kept while the database is away.
             _log.warning("What limits refused is not stored: %s", type(error).__name__)
