@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.organizations import Organization
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
-from backend.domain.webhooks.retries import PATIENCE
+from backend.domain.webhooks.retries import RETRY_PERIOD
 from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.endpoints import list_endpoints
 
@@ -33,7 +33,7 @@ def _about(organization: Organization, endpoint: Endpoint) -> Finding | None:
         return _found.warning(
             subject,
             f"It fails since {endpoint.failing_since:%Y-%m-%d %H:%M}: {endpoint.last_error}.",
-            f"Mend the receiver: {PATIENCE.days} days after the first failure the endpoint sleeps.",
+            f"Mend the receiver: {RETRY_PERIOD.days} days after the first failure the endpoint sleeps.",
         )
     if endpoint.state is EndpointState.ACTIVE:
         return _found.ok(subject, "It takes what is sent to it.")

@@ -10,7 +10,7 @@ from backend.concurrency.bounded_cache import remember
 from backend.json_api import error_table
 from backend.json_api.json_body import PLAIN, Body, is_json
 from backend.json_api.refusal import Refusal
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 
 Scope = MutableMapping[str, Any]
 # The extension of a scope in which our own server gives the body of a request that arrived whole: there is
@@ -70,7 +70,7 @@ class AsgiRequest:
             body.add(whole["body"])
             return body.data
         try:
-            with clock_stopped():
+            with deadline_paused():
                 async with asyncio.timeout(_BODY_SECONDS):
                     while True:
                         message = await self._receive()

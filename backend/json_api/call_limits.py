@@ -66,7 +66,7 @@ class Sender:
         already knows the key: so a valid key still works when others at the same address misbehave.
         """
         keys = self.resources.keys
-        if key := keys.met(text, kind):  # nearly always
+        if key := keys.cached(text, kind):  # nearly always
             return key
         is_new = not keys.was_active(text)
         if is_new:

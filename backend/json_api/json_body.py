@@ -13,7 +13,7 @@ from quart import request
 from backend.json_api import error_table
 from backend.json_api.deep_json import without_depths
 from backend.json_api.refusal import Refusal
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 
 MAX_BODY_BYTES = 64 * 1024
 
@@ -75,7 +75,7 @@ async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
     # When the body is read in pieces, the framework's own time limit does not apply.
     body = Body(request.content_length or 0, most)
     try:
-        with clock_stopped():
+        with deadline_paused():
             async with asyncio.timeout(request.body_timeout):
                 async for piece in request.body:
                     body.add(piece)

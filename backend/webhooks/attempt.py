@@ -14,7 +14,7 @@ from backend.domain.webhooks.deliveries import MOST_IDS, Delivery
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.domain.webhooks.receiver_url import ReceiverUrl
 from backend.domain.webhooks.requests import WebhookRequest
-from backend.domain.webhooks.retries import LONGEST_ASKED, Failure
+from backend.domain.webhooks.retries import LONGEST_REQUESTED_PAUSE, Failure
 from backend.domain.webhooks.signing import signed_headers
 from backend.web_client.page_reader import Unreadable
 from backend.web_client.receivers import ReceiverAnswer, Receivers
@@ -104,7 +104,7 @@ def _seconds(text: object) -> timedelta:
     except ValueError:
         return timedelta()
     # Not for what is no number, which is neither more nor less.
-    return min(timedelta(seconds=min(seconds, 1e9)), LONGEST_ASKED) if seconds > 0 else timedelta()
+    return min(timedelta(seconds=min(seconds, 1e9)), LONGEST_REQUESTED_PAUSE) if seconds > 0 else timedelta()
 
 
 def _field(text: str, name: str) -> object:

@@ -12,7 +12,7 @@ from backend.doctor.finding import Severity
 from backend.doctor.webhooks import examine_webhooks
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
-from backend.domain.webhooks.retries import PATIENCE
+from backend.domain.webhooks.retries import RETRY_PERIOD
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.deliveries import list_deliveries
@@ -88,10 +88,10 @@ async def test_it_sleeps_after_five_days(
     await happen(database, organization.id, 1)
     failing = await settled(database, endpoint, EndpointState.FAILING, failures=1)
     assert failing.failing_since
-    clock.offset += PATIENCE - timedelta(minutes=5)
+    clock.offset += RETRY_PERIOD - timedelta(minutes=5)
     failing = await settled(database, endpoint, EndpointState.FAILING, failures=2)
     assert failing.next_try_at
-    assert failing.next_try_at < failing.failing_since + PATIENCE  # type: ignore[operator]
+    assert failing.next_try_at < failing.failing_since + RETRY_PERIOD  # type: ignore[operator]
     clock.offset += timedelta(minutes=6)
     asleep = await settled(database, endpoint, EndpointState.SLEEPING, failures=3)
     assert (asleep.cursor, asleep.next_try_at) == (failing.cursor, None)

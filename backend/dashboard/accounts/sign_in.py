@@ -20,7 +20,7 @@ from backend.domain.accounts.users import InvalidEmail, User, normalize_email
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.sessions import delete_session, insert_session
 from backend.storage.accounts.users.users import find_user_by_email, set_password_hash
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import known, of_app, resources, visitor_address
 
 # A path of the dashboard. `//host` and `/\host` would lead to another site.
@@ -53,7 +53,7 @@ async def sign_in() -> Response:
         return await _later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
     try:
         async with AsyncExitStack() as turn:
-            with clock_stopped():
+            with deadline_paused():
                 await turn.enter_async_context(hashing.turn(precedence=visitor.is_known))
             user = await _authenticate(visitor.account, form().get("password", ""))
     except TooManyWait:

@@ -10,7 +10,7 @@ from quart import abort, request
 
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.accounts.sessions import is_form_token
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import known
 
 # The longest field is an address of 8 KiB, each byte of which may be percent-encoded.
@@ -65,7 +65,7 @@ def _parse(body: bytes) -> dict[str, str]:
 async def _read_bytes() -> bytes:
     data = bytearray()
     try:
-        with clock_stopped():
+        with deadline_paused():
             async with asyncio.timeout(request.body_timeout):
                 async for chunk in request.body:
                     data += chunk

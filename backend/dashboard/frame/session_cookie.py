@@ -8,7 +8,7 @@ import secrets
 from quart import Response, request
 
 from backend.dashboard.frame.service import DashboardService
-from backend.domain.accounts.sessions import SESSION_LASTS
+from backend.domain.accounts.sessions import SESSION_DURATION
 from backend.web.current import known, of_app
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -43,7 +43,7 @@ def set_cookie(response: Response) -> Response:
         response.set_cookie(
             cookie_name(),
             known().cookie_token,
-            max_age=int(SESSION_LASTS.total_seconds()),
+            max_age=int(SESSION_DURATION.total_seconds()),
             path="/",
             secure=of_app(DashboardService).is_https,
             httponly=True,

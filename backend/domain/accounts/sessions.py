@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from backend.domain.ids import OrgId, UserId
 
 # Counted from the sign-in: using a session does not extend it.
-SESSION_LASTS = timedelta(days=7)
+SESSION_DURATION = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Session:
 
 def new_session(token: str, user_id: UserId, org_id: OrgId, now: datetime) -> Session:
     """A new session for this token, which starts now."""
-    return Session(hash_token(token), user_id, org_id, now, now + SESSION_LASTS)
+    return Session(hash_token(token), user_id, org_id, now, now + SESSION_DURATION)
 
 
 def hash_token(token: str) -> str:

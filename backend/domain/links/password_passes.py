@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from backend.domain.ids import LinkId
 
-LASTS = timedelta(hours=12)
+PASS_DURATION = timedelta(hours=12)
 _LONGEST = 100
 
 
@@ -16,7 +16,7 @@ def make_pass(link_id: LinkId, password_hash: str, now: datetime) -> str:
 
     It is signed with the hash of the password, which nobody outside knows: another password ends all passes.
     """
-    until = str(int((now + LASTS).timestamp()))
+    until = str(int((now + PASS_DURATION).timestamp()))
     return f"{until}.{_signature(link_id, password_hash, until)}"
 
 

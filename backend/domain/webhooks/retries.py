@@ -10,13 +10,13 @@ from backend.domain.feed.events import Event
 from backend.domain.webhooks.endpoint import Endpoint
 
 # An endpoint is tried for the last time so long after the first of several failures in a row.
-PATIENCE = timedelta(days=5)
+RETRY_PERIOD = timedelta(days=5)
 # The pauses between attempts. The last one is used again and again.
-PAUSES = tuple(
+RETRY_PAUSES = tuple(
     timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1_800, 3_600, 3 * 3_600, 6 * 3_600)
 )
 # The longest pause that a receiver may ask for.
-LONGEST_ASKED = timedelta(days=1)
+LONGEST_REQUESTED_PAUSE = timedelta(days=1)
 # Pauses are longer by up to this part, so that what failed together is not tried together.
 _JITTER = 0.2
 LONGEST_ERROR = 500
@@ -50,20 +50,20 @@ def succeeded(endpoint: Endpoint, events: Sequence[Event], repeats: int) -> Endp
 def failed(endpoint: Endpoint, failure: Failure, repeats: int, now: datetime, chance: float) -> Endpoint:
     """The endpoint after a request failed now, of whose events `repeats` had been sent before.
 
-    It sleeps where it has failed for PATIENCE, or its receiver is gone. `chance` is a random number from 0
-    to 1.
+    It is put to sleep if it has failed for RETRY_PERIOD, or if its receiver is gone. `chance` is a random
+    number from 0 to 1.
     """
     now = _whole(now)
     since = endpoint.failing_since or now
     failures = endpoint.failures + 1
-    pause = PAUSES[min(failures, len(PAUSES)) - 1] * (1 + _JITTER * chance)
-    asked = min(failure.pause, LONGEST_ASKED)
-    sleeps = failure.is_gone or now >= since + PATIENCE
+    pause = RETRY_PAUSES[min(failures, len(RETRY_PAUSES)) - 1] * (1 + _JITTER * chance)
+    requested = min(failure.pause, LONGEST_REQUESTED_PAUSE)
+    sleeps = failure.is_gone or now >= since + RETRY_PERIOD
     return replace(
         endpoint,
         failing_since=since,
         failures=failures,
-        next_try_at=None if sleeps else _whole(min(now + max(pause, asked), since + PATIENCE)),
+        next_try_at=None if sleeps else _whole(min(now + max(pause, requested), since + RETRY_PERIOD)),
         slept_at=now if sleeps else None,
         last_error=failure.error[:LONGEST_ERROR],
         repeats=endpoint.repeats + repeats,

@@ -14,7 +14,7 @@ from backend.rest_api.links.reference import parse_link_id
 from backend.rest_api.links.service import carry_out
 from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.query_string import read_query
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 from backend.storage.links.links import find_link
 from backend.web.current import resources
 from backend.web_client.page_preview import lacking, read_preview
@@ -29,7 +29,7 @@ async def fill_preview(link_text: str) -> dict[str, Any]:
     link = await _own_link(link_id)
     if len(link.social) < len(SOCIAL_FIELDS):
         try:
-            with clock_stopped():
+            with deadline_paused():
                 preview = await read_preview(resources().pages, link)
         except Unreadable as error:
             raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None

@@ -19,7 +19,7 @@ from backend.json_api.refusal import Refusal
 from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.named_items import read_item
 from backend.rest_api.routes.query_string import read_query
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.chosen_tags import tag_names, with_tag_ids
 from backend.storage.webhooks.deliveries import list_deliveries
@@ -94,7 +94,7 @@ async def test_webhook(webhook_text: str) -> dict[str, Any]:
     """Send a test, and tell what was answered."""
     read_query({})
     database, now = resources().database, resources().clock()
-    with _refusals(), clock_stopped():
+    with _refusals(), deadline_paused():
         made = await send_test(database, resources().receivers, caller().org_id, webhook_text, now)
     return delivery_json(made)
 

@@ -1,6 +1,7 @@
 """The `deleted_organizations` collection: ids of organizations that were deleted.
 
-What comes for one later, such as clicks that waited on a host's disk, is known by its id, and is deleted too.
+Data that arrives for such an organization later, such as clicks that waited on a host's disk, is recognized
+by the id, and is deleted too.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from backend.storage.schema.ownership import NotOwned
 
 NAME = "deleted_organizations"
 _UNFINISHED = {"is_gone": False}
-# A transaction that was under way may take a minute.
-_UNDER_WAY = timedelta(minutes=2)
+# A transaction that was under way when a deletion began may take a minute to end.
+_TRANSACTIONS_END_WITHIN = timedelta(minutes=2)
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("is_gone", partialFilterExpression=_UNFINISHED, name="unfinished")],
@@ -34,15 +35,15 @@ COLLECTION = Collection(
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A deletion that was begun, and whose last look for what came late is still to come."""
+    """A deletion that was begun and has not ended, since data may still arrive late."""
 
     org_id: OrgId
     begun_at: datetime
 
     @property
     def over_at(self) -> datetime:
-        """From when on nothing can come any more that was under way as it was begun."""
-        return self.begun_at + _UNDER_WAY
+        """The time by which every transaction has ended that was under way when the deletion began."""
+        return self.begun_at + _TRANSACTIONS_END_WITHIN
 
 
 class BeingDeleted(OperatorError):
@@ -58,13 +59,13 @@ class BeingDeleted(OperatorError):
 
 
 async def begin_deletion(database: Database, session: ClientSession, org_id: OrgId, now: datetime) -> None:
-    """Note in the caller's transaction that the organization is being deleted. Again, it changes nothing."""
+    """Note in the caller's transaction that the organization is being deleted, unless it was noted before."""
     begun = {"$setOnInsert": {"at": now, "is_gone": False}}
     await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
 
 
 async def note_end(database: Database, org_id: OrgId) -> None:
-    """Note that nothing of the organization is left."""
+    """Note that the deletion has ended: nothing of the organization is left."""
     await database[NAME].update_one({"_id": org_id}, {"$set": {"is_gone": True}})
 
 
@@ -95,5 +96,5 @@ async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:
 
 
 async def forget_deletion(database: Database, org_id: OrgId) -> None:
-    """Let the organization come back from an archive: what comes for it is its own again."""
+    """Forget that the organization was deleted, so that it can be restored from an archive."""
     await database[NAME].delete_one({"_id": org_id})

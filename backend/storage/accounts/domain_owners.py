@@ -1,4 +1,4 @@
-"""Remembers for two seconds whose link domains are, so that new links need not ask for it each time."""
+"""A cache of the owners of link domains, so that not every new link needs a query. It lasts two seconds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from backend.storage.driver.mongo import Database
 class DomainOwners:
     """The owners of link domains.
 
-    No TimedCache: many hosts are asked for in one query, and those that are no link domains are remembered as
-    such, since most links lead to them.
+    It is no TimedCache, since one query asks for many hosts. Hosts that are no link domains are cached too,
+    since most links lead to such hosts.
     """
 
     LIFETIME = 2.0

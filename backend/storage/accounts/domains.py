@@ -44,7 +44,7 @@ class DomainInUse(OperatorError):
 
 
 async def insert_domain(database: Database, domain: str, org_id: OrgId, now: datetime) -> None:
-    """Give a domain to an organization. One that it owns stays, also where it was just being removed.
+    """Give a domain to an organization. If the organization owns it already, a removal of it is cancelled.
 
     Raises DomainTaken.
     """
@@ -56,7 +56,10 @@ async def insert_domain(database: Database, domain: str, org_id: OrgId, now: dat
 
 
 async def set_leaving(database: Database, domain: str, org_id: OrgId, *, is_leaving: bool) -> bool:
-    """Whether the domain is the organization's. While it `is_leaving` it gets no more links."""
+    """Set whether the domain is being removed, in which case it gets no more links.
+
+    Returns whether the domain is the organization's; otherwise nothing is changed.
+    """
     change = {"$set": {"is_leaving": True}} if is_leaving else {"$unset": {"is_leaving": 1}}
     result = await database[NAME].update_one({"_id": domain, "org_id": org_id}, change)
     return bool(result.matched_count)
@@ -70,7 +73,7 @@ async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
 async def find_owners(
     database: Database, session: ClientSession | None, names: Iterable[str]
 ) -> dict[str, OrgId]:
-    """Those of these host names that are link domains, each with who may make links there."""
+    """Those of these host names that are link domains, with the organizations that may make links there."""
     settled = {"_id": {"$in": list(names)}, "is_leaving": {"$ne": True}}
     owned = database[NAME].find(settled, {"org_id": 1}, session=session)
     return {domain["_id"]: OrgId(domain["org_id"]) async for domain in owned}

@@ -18,7 +18,7 @@ class KeyCache:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._found: TimedCache[str, ApiKey | None] = TimedCache(self._load)
+        self._cache: TimedCache[str, ApiKey | None] = TimedCache(self._load)
 
     async def find(self, text: str, kind: KeyKind) -> ApiKey | None:
         """The active key of this kind with this text; None if there is none.
@@ -27,17 +27,17 @@ class KeyCache:
         """
         if kind_of(text) is not kind:
             return None
-        key = await self._found.get(hash_key(text))
+        key = await self._cache.get(hash_key(text))
         return key if key and key.kind is kind else None
 
-    def met(self, text: str, kind: KeyKind) -> ApiKey | None:
+    def cached(self, text: str, kind: KeyKind) -> ApiKey | None:
         """The key of this kind with this text, if it was looked up within the last seconds and is active."""
-        key = self._found.fresh(hash_key(text))
+        key = self._cache.fresh(hash_key(text))
         return key if key and key.kind is kind else None
 
     def was_active(self, text: str) -> bool:
         """Whether the key was active when this process last looked it up, however long ago."""
-        return self._found.recall(hash_key(text)) is not None
+        return self._cache.recall(hash_key(text)) is not None
 
     async def _load(self, key_hash: str) -> ApiKey | None:
         key = await find_active_key(self._database, key_hash)

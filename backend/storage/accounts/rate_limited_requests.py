@@ -1,4 +1,4 @@
-"""The `limited` collection: how many requests were refused, by organization, day and limit."""
+"""The `limited` collection: how many requests rate limits refused, by organization, day and limit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEPT = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class RateLimitedRequests:
-    """How many requests one limit refused, and when the last of them came."""
+    """How many requests one rate limit refused, and when the last of them came."""
 
     limit: str
     requests: int

@@ -26,7 +26,7 @@ COLLECTION = Collection(
     shard_key=NotSharded("gone within a day"),
 )
 # Counting does not wait for the journal: a crash may lose some counts.
-_QUICK = WriteConcern(w=1, j=False)
+_UNJOURNALED = WriteConcern(w=1, j=False)
 _TRIES_KEPT = 24 * 60 * 60.0  # seconds
 
 
@@ -59,10 +59,11 @@ async def forget_count(database: Database, counted_id: str) -> None:
 
 
 async def begin_try(database: Database, tries_id: str, pauses: Sequence[float]) -> float:
-    """Begin a try. Returns 0, or the seconds that are still to wait since the last try; then none begins.
+    """Begin a try, unless the pause after the last try is not over.
 
-    `pauses` are the pauses in seconds after the first, second, ... try; the last one also holds for all later
-    tries. Tries are forgotten a day after the last one.
+    Returns 0 if the try begins, or else the seconds that are still to wait. `pauses` are the pauses in
+    seconds after the first, second, ... try; the last one also holds for all later tries. Tries are forgotten
+    a day after the last one.
     """
     paused = {"$gt": ["$ends_pause_at", "$$NOW"]}
     number = {"$cond": [{"$gt": ["$ends_at", "$$NOW"]}, "$count", 0]}
@@ -85,7 +86,7 @@ def _from_now(seconds: float) -> Document:
 
 
 async def _update(database: Database, window_id: str, pipeline: Sequence[Document]) -> Document:
-    collection = database.get_collection(NAME, write_concern=_QUICK)
+    collection = database.get_collection(NAME, write_concern=_UNJOURNALED)
     document: Document = await collection.find_one_and_update(
         {"_id": window_id}, pipeline, upsert=True, return_document=ReturnDocument.AFTER
     )

@@ -1,5 +1,4 @@
-"""Counts for each link by day, hour and minute, for every collection of such counts
-(domain/links/window_counts)."""
+"""Counts for each link by day, hour and minute (domain/links/window_counts), in any collection of counts."""
 
 from __future__ import annotations
 

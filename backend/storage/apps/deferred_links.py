@@ -1,7 +1,7 @@
 """The `deferred_links` collection: links that wait for an app's first launch. Each is claimed at most once.
 
-Clicks on one link from one address share a document: whoever clicks twice installs once. The document and its
-hashed address are deleted when it expires.
+Clicks on one link from one address share a document, since whoever clicks twice installs the app once. The
+document, with its hashed address, is deleted when it expires.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The `installs` collection: every installation of an app.
 
-Its mark in `counted_once` stays after retention and erasure, so that it never counts twice.
+The mark of an installation in `counted_once` stays after retention and erasure, so that it never counts
+twice.
 """
 
 from __future__ import annotations

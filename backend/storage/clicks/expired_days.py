@@ -186,7 +186,7 @@ async def _replace(database: Database, org_id: OrgId, part: _Part) -> int:
             raise BlocksChanged
         await delete_unchanged(database, session, org_id, part.blocks)
         await insert_summaries(database, session, org_id, named)
-        await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.TOLD_FOR)
+        await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.REMOVAL_FACTS_KEPT)
 
     await in_transaction(database, work)
     return sum(each.clicks for each in summaries)

@@ -30,14 +30,15 @@ from backend.storage.driver.mongo import (
 
 BlockingDatabase: TypeAlias = DriversDatabase[Document]
 BlockingSession: TypeAlias = ClientSession
-# Later the server does it by itself.
-_ABORT_SECONDS = 1.0
+# Seconds to tell the server to abort a transaction. Later the server aborts it by itself.
+_ABORT_TIMEOUT = 1.0
 
 
 async def in_thread(database: Database, work: Callable[[BlockingDatabase], ResultT]) -> ResultT:
-    """Run `work` with this database in a thread, to its end even if the caller stops waiting.
+    """Run `work` with this database in a thread. It runs to its end even if the caller stops waiting.
 
-    Raises StorageError at once if the database is known to be away; what `work` does meanwhile may be stored.
+    Raises StorageError as soon as the database is known to be away. Even then, what `work` writes may be
+    stored.
     """
     return await in_lane(partial(work, database.delegate))
 
@@ -45,8 +46,8 @@ async def in_thread(database: Database, work: Callable[[BlockingDatabase], Resul
 def transact(database: BlockingDatabase, work: Callable[[BlockingSession], ResultT]) -> ResultT:
     """Run `work` in one transaction, as `mongo.in_transaction` does, and return its result.
 
-    All of it is stored or nothing. It runs again if the server asks for that. Raises StorageError after
-    `TRANSACTION_SECONDS`, or after the caller's `deadline` if that is shorter.
+    Either all of its writes are stored or none. `work` runs again if the server asks for that. Raises
+    StorageError after `TRANSACTION_SECONDS`, or after the caller's `deadline` if that is shorter.
     """
     session = database.client.start_session()
     try:
@@ -66,14 +67,14 @@ def transact(database: BlockingDatabase, work: Callable[[BlockingSession], Resul
 def transact_once(session: BlockingSession, work: Callable[[BlockingSession], ResultT]) -> ResultT:
     """Run `work` in one transaction of this session, as `transact` does, but not again.
 
-    Raises StorageError also where the server asks for another try. Nothing is left open then.
+    Raises StorageError also if the server asks for another try. The transaction is then aborted.
     """
     try:
         with deadline(TRANSACTION_SECONDS):
             return _try(session, work)
     finally:
         if session.in_transaction:
-            with deadline(_ABORT_SECONDS):
+            with deadline(_ABORT_TIMEOUT):
                 session.abort_transaction()
 
 
@@ -93,7 +94,8 @@ def _try(session: BlockingSession, work: Callable[[BlockingSession], ResultT]) -
 
 def _end(session: BlockingSession) -> None:
     if session.in_transaction:
-        # Its documents stay locked until the server knows. That must not wait for it, nor for the deadline.
+        # Its documents stay locked until the server knows. The caller does not wait for that, and it happens
+        # in a new context, since the caller's deadline may have passed.
         BACKGROUND.submit(partial[Any](Context().run, session.end_session))
     else:
         session.end_session()

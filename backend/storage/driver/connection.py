@@ -20,7 +20,7 @@ from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.lanes import BACKGROUND
 from backend.storage.driver.mongo import Database, Document
 
-_GOODBYE_SECONDS = 1.0
+_CLOSE_TIMEOUT = 1.0
 _uris: dict[int, str] = {}  # by the client's id(): clients of one server are equal
 
 
@@ -31,7 +31,7 @@ def uri_of(database: Database) -> str:
 
 @asynccontextmanager
 async def connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database]:
-    """A connection to the database, without a look at whether it answers."""
+    """A connection to the database. Whether the database answers is not checked."""
     client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
         uri,
         tz_aware=True,
@@ -47,7 +47,8 @@ async def connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database
         yield client.get_database(
             name,
             codec_options=CodecOptions(tz_aware=True),
-            # Only what a majority has survives any member: nothing else may be answered, or taken for stored.
+            # Only what a majority has survives the loss of a member, so reads and writes rely on nothing
+            # else.
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority"),
         )
@@ -60,6 +61,6 @@ async def _close(client: AsyncIOMotorClient[Document]) -> None:
     """Close the client in a thread: it sends a last message to the server, which may not answer."""
     # At the end of a process the driver would wait for its threads, which sleep for half a second at a time.
     atexit.unregister(monitor._shutdown_resources)
-    with deadline(_GOODBYE_SECONDS), contextlib.suppress(TimeoutError):
+    with deadline(_CLOSE_TIMEOUT), contextlib.suppress(TimeoutError):
         closing = asyncio.wrap_future(BACKGROUND.submit(partial(copy_context().run, client.delegate.close)))
-        await asyncio.wait_for(closing, 2 * _GOODBYE_SECONDS)
+        await asyncio.wait_for(closing, 2 * _CLOSE_TIMEOUT)

@@ -1,7 +1,7 @@
-"""By when MongoDB must have answered: fixed once when a request arrives, for all that the request waits for.
+"""Deadlines of requests: by when MongoDB must have answered everything that a request waits for.
 
-The driver keeps this in context variables, so that whatever a task asks, or a task that it starts, is within.
-It has public words only for making the time shorter; this is the one file that uses its private ones.
+The driver keeps the deadline in context variables, so it also holds for tasks that the request's task starts.
+The driver's public functions can only shorten it. This is the one file that uses the driver's private ones.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from math import inf
 import pymongo
 from pymongo import _csot
 
-# `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time, or
-# after that of a block around it, if it is over sooner.
+# `with deadline(seconds)`: calls of the database in the block raise StorageError after that time, or at the
+# deadline of a block around it if that is sooner.
 deadline = pymongo.timeout
 
 
 @contextmanager
 def new_deadline(seconds: float = inf) -> Iterator[None]:
-    """As `deadline`, but whatever a block around it says: for requests, and for what many of them wait for.
+    """A deadline that ignores those of blocks around it: for requests, and for work that many requests await.
 
     Without `seconds`, each operation has the time that the database was opened with.
     """
@@ -34,14 +34,14 @@ def new_deadline(seconds: float = inf) -> Iterator[None]:
 
 
 def lift_deadline() -> None:
-    """From now on this task has no deadline: what it asks takes long, and has time limits of its own."""
+    """Remove the deadline from this task from now on: its work takes long, and has time limits of its own."""
     _csot.TIMEOUT.set(None)
     _csot.DEADLINE.set(inf)
 
 
 @contextmanager
-def clock_stopped() -> Iterator[None]:
-    """What this block takes does not count: it waits for others, such as a client that sends its request."""
+def deadline_paused() -> Iterator[None]:
+    """Move the deadline by the time that the block takes, which waits for others, such as a slow client."""
     began = time.monotonic()
     try:
         yield
@@ -50,5 +50,5 @@ def clock_stopped() -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """The time until the deadline, at least 0; endless where there is none."""
+    """The seconds until the deadline, at least 0; infinity if there is none."""
     return max(0.0, _csot.DEADLINE.get() - time.monotonic())

@@ -11,7 +11,7 @@ from backend.storage.driver.mongo import is_unreachable
 
 
 class GroupWrites(GroupCommit[ItemT, ResultT]):
-    """Writes what arrives together with one call of `store`. Nobody waits longer than a request may."""
+    """Writes items that arrive together with one call of `store`, within the deadlines of their requests."""
 
     def __init__(
         self,
@@ -25,5 +25,5 @@ class GroupWrites(GroupCommit[ItemT, ResultT]):
         return seconds_left()
 
     def within(self, seconds: float) -> AbstractContextManager[None]:
-        """A group has the time of its last item, whatever time the request had that came first."""
+        """A block with so many seconds, whatever the deadline of the request whose task runs the group."""
         return new_deadline(seconds)

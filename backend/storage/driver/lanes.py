@@ -1,8 +1,8 @@
-"""The threads that wait for MongoDB, in separate groups ("lanes") that can't block one another.
+"""Lanes: separate thread pools (bulkheads) for calls of MongoDB, so that no kind of work blocks another.
 
-Motor runs every call in one pool of a few threads. If the server hangs, all of them are blocked, and visitors
-wait behind any other work. Here each kind of work has its own threads, and while MongoDB is known to hang,
-calls fail at once. The threads are daemons: a process can end without them.
+Motor runs every call in one pool of a few threads. If the server hangs, all these threads are blocked, and
+visitors wait behind any other work. Here each kind of work has its own threads, and while MongoDB is known to
+hang, calls fail at once. The threads are daemons, so a process can end while they wait.
 """
 
 from __future__ import annotations

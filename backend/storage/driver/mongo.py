@@ -31,8 +31,8 @@ ClientSession: TypeAlias = AsyncIOMotorClientSession
 StorageError = PyMongoError
 _WRITE_CONFLICT = 112
 DUPLICATE_KEY = 11000
-# What servers say while they stop, start or hand over to another one, or where requests are in the way of one
-# another, apart from what the driver knows for that; by the names of MongoDB's error codes.
+# MongoDB's error codes for errors that pass: a server stops, starts or steps down, or requests conflict with
+# one another. The driver knows other such errors by itself.
 _TEMPORARY_CODES = frozenset(
     {
         6,  # HostUnreachable
@@ -56,20 +56,20 @@ _TEMPORARY_CODES = frozenset(
     }
 )
 _TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
-# A collection that does not exist: reading it only serves to wait.
-_READ_ANYWHERE = "none"
-# Where no request waits, which may have less.
+# A collection that does not exist. `until_confirmed` reads it only to wait for the read.
+_MISSING_COLLECTION = "none"
+# The longest that a transaction may take. A request that waits for one may have less time.
 TRANSACTION_SECONDS = 8.0
 # Seconds to try to close something at the server. Later the server does it by itself.
-_CLOSING_SECONDS = 60.0
-_CLOSE_AGAIN_SECONDS = 0.25
+_CLOSE_TIMEOUT = 60.0
+_CLOSE_RETRY_PAUSE = 0.25
 _closing: set[asyncio.Task[None]] = set()
 
 
 def known_fields(document: Document, record: type) -> Document:
     """The fields of the document that the dataclass `record` has.
 
-    Others are ignored: a newer version of the service on another host may have stored more.
+    Other fields are left out: a newer version of the service on another host may have stored more.
     """
     return {item.name: document[item.name] for item in fields(record) if item.name in document}
 
@@ -127,7 +127,7 @@ async def until_confirmed(database: Database) -> None:
     """
     async with await database.client.start_session(causal_consistency=True) as session:
         await database.command("ping", session=session)  # gets the primary's time; the read waits for it
-        await database[_READ_ANYWHERE].find_one({}, session=session)
+        await database[_MISSING_COLLECTION].find_one({}, session=session)
 
 
 async def in_transaction(
@@ -135,9 +135,9 @@ async def in_transaction(
 ) -> None:
     """Run `work` in one transaction: all of it is stored or nothing.
 
-    It runs again if the server asks for that. Raises StorageError after `TRANSACTION_SECONDS`, or after the
-    caller's `deadline` if that is shorter. Even if the caller stops waiting, the transaction runs to its end:
-    half a transaction would keep its documents locked.
+    `work` runs again if the server asks for that. Raises StorageError after `TRANSACTION_SECONDS`, or after
+    the caller's `deadline` if that is shorter. Even if the caller stops waiting, the transaction runs to its
+    end: half a transaction would keep its documents locked.
     """
     await run_to_the_end(_run_transaction(database, work))
 
@@ -148,9 +148,9 @@ async def run_to_the_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
-    """Start this work as a task. If it fails and nobody awaits it, asyncio does not complain."""
+    """Start this work as a task. If it fails and nobody awaits it, asyncio logs no warning."""
     begun = asyncio.create_task(work)
-    begun.add_done_callback(_see)
+    begun.add_done_callback(_read_error)
     return begun
 
 
@@ -163,7 +163,7 @@ async def _run_transaction(
             while not await _try_transaction(session, work):
                 pass
         finally:
-            go_on_closing(session.end_session)
+            close_in_background(session.end_session)
 
 
 async def _try_transaction(
@@ -195,7 +195,7 @@ async def _commit(session: ClientSession) -> None:
             return
 
 
-def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def close_in_background(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Close something that the server keeps open for us (and its locks) in the background.
 
     It runs in a new context, since it must happen even if the caller's deadline has passed.
@@ -207,16 +207,16 @@ def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
     # With a dead connection, the driver fails in various ways. The server then closes it by itself.
-    with contextlib.suppress(Exception), deadline(_CLOSING_SECONDS):
-        async with asyncio.timeout(_CLOSING_SECONDS):
+    with contextlib.suppress(Exception), deadline(_CLOSE_TIMEOUT):
+        async with asyncio.timeout(_CLOSE_TIMEOUT):
             while True:
                 try:
                     return await close()
                 except StorageAway:  # it was not even asked; it will be again
-                    await asyncio.sleep(_CLOSE_AGAIN_SECONDS)
+                    await asyncio.sleep(_CLOSE_RETRY_PAUSE)
 
 
-def _see(task: asyncio.Task[Any]) -> None:
+def _read_error(task: asyncio.Task[Any]) -> None:
     """Read the task's error, so that asyncio does not warn that nobody did."""
     if not task.cancelled():
         task.exception()

@@ -1,7 +1,7 @@
-"""Knows at any time whether MongoDB answers, so that requests need not wait to find out.
+"""The health check of MongoDB: it knows at any time whether MongoDB answers, so that requests need not wait.
 
-A write that was just confirmed says so too: in a service that follows changes of links there is one each 0.4
-seconds, and nothing else is asked. What only reads may be answered by a member that is primary no more.
+A confirmed write shows that MongoDB answers. A service that follows changes of links writes every 0.4
+seconds, so it sends no pings. Reads show nothing, since a member that is no longer primary may answer them.
 """
 
 from __future__ import annotations
@@ -19,41 +19,42 @@ from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.lanes import Lane
 from backend.storage.driver.mongo import Database, StorageError, ping
 
-_SILENCE = 0.45  # seconds without an answer after which it is asked: longer than from write to write
-_EVERY = 0.25  # while it is away
-# It is away once it has not answered for the first of these seconds, nor, asked again, for the second: the
-# first may have been lost with its connection. With the silence before, within 1.65 seconds.
-_PATIENCE = (0.8, 0.4)
-# After MongoDB hung, the driver takes the hang for the time of a round trip. For a second or two it refuses,
-# without asking, whatever has less time than that. No hang of its own connection lasts as long as this.
-_MORE_THAN_MEASURED = 4.0
+# Seconds without an answer after which MongoDB is pinged: longer than from one heartbeat's write to the next.
+_PING_AFTER = 0.45
+_PING_INTERVAL_WHILE_AWAY = 0.25
+# Seconds that each ping may take. MongoDB counts as away when both pings in a row failed, since the first may
+# have been lost with its connection. With the silence before, that is known within 1.65 seconds.
+_PING_TIMEOUTS = (0.8, 0.4)
+# After MongoDB hung, the driver takes the hang for the time of a round trip. For a second or two it refuses
+# calls that have less time than that, without sending them. No hang of the driver's own connection is longer.
+_LONG_PING_TIMEOUT = 4.0
 _log = logging.getLogger("waylink.storage")
 
 
 class Pulse:
-    """`async with Pulse(database, lanes)`: tells these lanes whenever MongoDB stops or starts to answer."""
+    """`async with Pulse(database, lanes)`: tells these lanes when MongoDB stops or starts to answer."""
 
     def __init__(self, database: Database, lanes: Sequence[Lane]) -> None:
         self._database = database
         self._lanes = lanes
-        # Of its own: behind other calls it would learn too late that MongoDB answers again.
-        self._own_lane = Lane("pulse", 1, 10)
+        # A lane of its own: behind other calls, a ping would find out too late that MongoDB answers again.
+        self._ping_lane = Lane("pulse", 1, 10)
         self._asking = BackgroundTask("asking whether MongoDB answers", self._go_on_asking)
         self._answered_at = float("-inf")
         self.is_away = False
 
     async def __aenter__(self) -> Pulse:
-        with self._own_lane.used():
+        with self._ping_lane.used():
             self._asking.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._asking.stop()
-        self._own_lane.close()
+        self._ping_lane.close()
 
     @property
     def failure(self) -> str | None:
-        """A description of the error if it can't be asked now; else None."""
+        """A description of the error if MongoDB can't be pinged now; else None."""
         return self._asking.failure
 
     def note_write(self) -> None:
@@ -62,20 +63,21 @@ class Pulse:
 
     async def _go_on_asking(self) -> None:
         while True:
-            self._note(is_away=self._silence >= _SILENCE and not await self._answers())
-            await asyncio.sleep(_EVERY if self.is_away else max(0.0, _SILENCE - self._silence))
+            self._note(is_away=self._silence >= _PING_AFTER and not await self._answers())
+            pause = max(0.0, _PING_AFTER - self._silence)
+            await asyncio.sleep(_PING_INTERVAL_WHILE_AWAY if self.is_away else pause)
 
     @property
     def _silence(self) -> float:
         return time.monotonic() - self._answered_at
 
     async def _answers(self) -> bool:
-        for seconds in _PATIENCE[1:] if self.is_away else _PATIENCE:
+        for seconds in _PING_TIMEOUTS[1:] if self.is_away else _PING_TIMEOUTS:
             try:
                 return await self._ask(seconds)
             except ExecutionTimeout:
                 with contextlib.suppress(StorageError):
-                    return await self._ask(_MORE_THAN_MEASURED)
+                    return await self._ask(_LONG_PING_TIMEOUT)
             except StorageError:
                 pass
         return False

@@ -1,4 +1,4 @@
-"""Prepares the service's own mongod for clients: does it answer, and is it the primary?"""
+"""Prepares the service's own mongod for clients: waits for its answer, and makes it the primary."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ START_TIMEOUT = 60.0  # seconds; recovery after a crash replays the journal
 _NOT_YET_INITIALIZED = 94
 _ALREADY_INITIALIZED = 23
 _NOT_ADMITTED = {13, 18}
-# The user whose password is the content of the key file, in every mongod that has one: no user has to be
-# made first, and none is lost with a database that is replaced by a copy.
+# Every mongod with a key file has this user, whose password is the content of the file. So no user has to be
+# made first, and none is lost if the database is replaced by a copy.
 _USER = "__system"
 _USERS_DATABASE = "local"
 
@@ -45,7 +45,7 @@ class MongodAdmin:
             with self._connect() as admin:
                 admin.command("replSetGetStatus")
         except OperationFailure as error:
-            # A server without a replica set, or with another port than its set knows, says so and is there.
+            # A server without a replica set, or on another port than its set knows, answers with an error.
             return error.code not in _NOT_ADMITTED
         except PyMongoError:
             return False
@@ -108,6 +108,6 @@ def _initiate(admin: Any, config: dict[str, Any]) -> None:
     try:
         admin.command("replSetInitiate", config)
     except OperationFailure as error:
-        # Whoever was killed while it asked for the same may still have been heard.
+        # A process that was killed may have sent the same command before.
         if error.code != _ALREADY_INITIALIZED:
             raise

@@ -1,7 +1,7 @@
 """The process of the service's own mongod: how it is found, started, recognized and stopped.
 
-It inherits an open, locked file that no other process keeps open. So the lock is held exactly as long as this
-process lives, even if the one that started it has ended.
+The mongod inherits an open, locked file that no other process keeps open. So the lock is held exactly as long
+as the mongod lives, even if the process that started it has ended.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from backend.domain.errors import OperatorError
 REPLICA_SET = "waylink"
 STOP_TIMEOUT = 30.0  # seconds; then the process is killed, and the next one replays its journal
 _PROCESSES = Path("/proc")
-# Where the lock is opened in the child, which closes what else it would inherit.
+# The descriptor of the lock in the child, which closes all other descriptors that it would inherit.
 _LOCK_DESCRIPTOR = 3
-# What the system's loader says; and the packages of Debian and Ubuntu with what mongod links to.
+# The message of the system's loader, and the packages of Debian and Ubuntu that have mongod's libraries.
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^\s:]+)")
 _PACKAGES = {
     "libcurl.so.4": "libcurl4",
@@ -161,10 +161,10 @@ class Mongod:
             "--nounixsocket",
             # Nobody gets in without the key, also while there are no users.
             "--setParameter", "enableLocalhostAuthBypass=false",
-            # What a killed process had begun locks its documents this long; ours take milliseconds.
+            # A killed process's transaction keeps its documents locked for so long. Ours take milliseconds.
             "--setParameter", "transactionLifetimeLimitSeconds=5",
-            # Each second it would note its own figures, in up to 200 MB that nobody reads: a third of what it
-            # does while nothing is asked of it.
+            # Otherwise it would record diagnostics every second, in up to 200 MB that nobody reads. That is a
+            # third of its work while it is idle.
             "--setParameter", "diagnosticDataCollectionEnabled=false",
         ]  # fmt: skip
 
@@ -203,7 +203,7 @@ def _command_line(pid: int) -> str:
         if _PROCESSES.is_dir():
             arguments = (_PROCESSES / str(pid) / "cmdline").read_text(errors="replace")
             return arguments.replace("\0", " ").strip()
-        # It shows arguments like this, so one that contains a space can't be told from two.
+        # ps joins arguments by spaces, so an argument with a space can't be told from two arguments.
         command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
     return ""

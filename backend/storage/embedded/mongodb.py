@@ -28,14 +28,14 @@ from backend.storage.embedded.mongod_admin import START_TIMEOUT, MongodAdmin
 from backend.storage.embedded.mongod_process import STOP_TIMEOUT, Mongod, MongoDBNotFound, is_running
 from backend.system.private_folder import private_folder
 
-# Seconds that a server may take to answer which others use: they have waited for its start already.
-_PATIENCE = 10.0
-# And one that nobody uses, and that may be starting.
-_PATIENCE_WITH_ORPHANS = START_TIMEOUT
-# The longest that a process takes to start the server, or to stop it, or the one before and start it.
+# Seconds that a server which other processes use may take to answer. They have waited for its start already.
+_ANSWER_TIMEOUT = 10.0
+# The same for a server that no process uses. It may still be starting.
+_ORPHAN_ANSWER_TIMEOUT = START_TIMEOUT
+# The longest that a process holds the start lock: to stop a hanging server and start another one.
 _LONGEST_START = START_TIMEOUT + 3 * STOP_TIMEOUT
 _WATCH_INTERVAL = 1.0
-_TRIES = 3
+_START_ATTEMPTS = 3
 
 
 class MongoDBHangs(MongoDBNotFound):
@@ -100,7 +100,7 @@ class EmbeddedMongoDB:
         began = time.monotonic()
         while not self._try_to_acquire():
             waited = time.monotonic() - began
-            if waited > _PATIENCE:
+            if waited > _ANSWER_TIMEOUT:
                 self._end_silence(waited)
             time.sleep(0.1)
 
@@ -125,7 +125,7 @@ class EmbeddedMongoDB:
         with self._starting():
             if self._is_used():
                 raise MongoDBHangs(self._folder, self._processes())
-            if waited > _PATIENCE_WITH_ORPHANS:
+            if waited > _ORPHAN_ANSWER_TIMEOUT:
                 self._stop()
                 if self._mongod.is_locked():
                     raise MongoDBHangs(self._folder, self._processes())
@@ -134,7 +134,8 @@ class EmbeddedMongoDB:
         users = self._users
         if users is None:
             return
-        # Where another one stands still in there, the server goes on: the next process takes it over.
+        # If another process holds the start lock and does not go on, the server keeps running. The next
+        # process that needs it takes it over.
         with contextlib.suppress(StartStandsStill), self._starting():
             fcntl.flock(users, fcntl.LOCK_UN)
             if not self._is_used():
@@ -152,7 +153,7 @@ class EmbeddedMongoDB:
             while not _is_taken(lock):
                 waited, holder = time.monotonic() - began, who_locks(file)
                 stands_still = holder is not None and is_stopped(holder)
-                if waited > (_PATIENCE if stands_still else _LONGEST_START):
+                if waited > (_ANSWER_TIMEOUT if stands_still else _LONGEST_START):
                     raise StartStandsStill(self._folder, holder, waited)
                 time.sleep(0.05)
             yield
@@ -177,7 +178,7 @@ class EmbeddedMongoDB:
             return False
         self._admin.make_primary()
         if not self._mongod.is_process(state.get("pid", 0)):
-            # Who started it was killed before it could note the process.
+            # The process that started the server was killed before it could store the server's process id.
             self._write_state(pid=next(iter(self._processes()), 0), port=self.port)
         return True
 
@@ -198,17 +199,17 @@ class EmbeddedMongoDB:
         if not self._mongod.key_file.exists():
             _write_privately(self._mongod.key_file, secrets.token_hex(32))
         port = self._read_state().get("port", 0)
-        for _ in range(_TRIES):
+        for _ in range(_START_ATTEMPTS):
             port = port if port and _is_free(port) else _free_port()
             self._admin = MongodAdmin(port, self._mongod.key)
-            # Whoever comes after a process that is killed now must know where its server will listen.
+            # If this process is killed now, the next one must know on which port the server will listen.
             self._write_state(pid=0, port=port)
             pid = self._mongod.spawn(port, lock)
             self._write_state(pid=pid, port=port)
             if self._wait_until_it_answers(pid):
                 self._admin.make_primary()
                 return
-        raise MongoDBNotFound(f"mongod found no free port in {_TRIES} tries: see {self._mongod.log}")
+        raise MongoDBNotFound(f"mongod found no free port in {_START_ATTEMPTS} tries: see {self._mongod.log}")
 
     def _wait_until_it_answers(self, pid: int) -> bool:
         """Wait for a starting server. Returns False if another process took its port.

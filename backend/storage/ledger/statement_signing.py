@@ -1,9 +1,9 @@
-"""Signs what the ledger had got by the end of each day, in the background.
+"""Signs in the background what the ledger had at the end of each day.
 
-A statement is about places of the organization's feed: all from behind the last statement up to the first
-entry that was stored on the next day. Entries get their places one after the other and keep them, so what is
-signed can't change, and nothing is left out: what is placed later, however late its transaction was, is in
-the next statement. Days without entries have no statement.
+A statement is about places of the organization's feed: all places after those of the last statement, up to
+the first entry that was stored on the next day. Entries get their places one after the other and keep them.
+So what is signed can't change, and nothing is left out: an entry that gets its place later is in the next
+statement. Days without entries have no statement.
 
 Any number of processes may sign: a statement is stored once for a day, and a lease saves work.
 """
@@ -34,10 +34,11 @@ from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE = "ledger"
 KEY = "ledger"
-_LEASE = timedelta(minutes=10)
-# Between two looks whether a day is over.
-_EVERY = timedelta(minutes=1)
-# So much later, what was stored on a day has its place. What has not is in the next statement.
+_LEASE_DURATION = timedelta(minutes=10)
+# Between two checks whether a day is over.
+_POLL_INTERVAL = timedelta(minutes=1)
+# How long after its end a day is signed. Nearly all of its entries have places by then, and the others are in
+# the next statement.
 _SETTLED_AFTER = timedelta(minutes=2)
 _ENTRIES_PER_BATCH = 1_000
 _logger = logging.getLogger(__name__)
@@ -53,15 +54,17 @@ class _Signer:
 
     async def sign_what_is_due(self) -> None:
         today = (await server_time(self._database) - _SETTLED_AFTER).astimezone(UTC).date()
-        if today != self._signed_before and await take_lease(self._database, LEASE, self._id, _LEASE):
+        if today == self._signed_before:
+            return
+        if await take_lease(self._database, LEASE, self._id, _LEASE_DURATION):
             await sign_all(self._database, today)
             self._signed_before = today
             await end_lease(self._database, LEASE, self._id)
 
 
 def statement_signing(database: Database) -> PeriodicTask:
-    """Signs days in the background. What one process has not signed another does, or the next start."""
-    return PeriodicTask("signing days of the ledger", _Signer(database).sign_what_is_due, _EVERY)
+    """Signs days in the background. Days that one process leaves unsigned are signed by another one later."""
+    return PeriodicTask("signing days of the ledger", _Signer(database).sign_what_is_due, _POLL_INTERVAL)
 
 
 async def sign_all(database: Database, today: date) -> int:
@@ -69,7 +72,7 @@ async def sign_all(database: Database, today: date) -> int:
     signed = 0
     async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1):
         org_id = OrgId(head["_id"])
-        # One that is being restored or deleted is not among them.
+        # An organization that is being restored or deleted does not exist.
         if await find_organizations(database, [org_id]):
             try:
                 signed += await sign_days(database, org_id, today)
@@ -81,7 +84,7 @@ async def sign_all(database: Database, today: date) -> int:
 async def sign_days(database: Database, org_id: OrgId, today: date) -> int:
     """Sign the organization's days before `today` that are not signed. Returns how many were.
 
-    Raises ValueError for an entry that is none.
+    Raises ValueError for an entry without valid receipts.
     """
     secret = await signing_key(database, KEY)
     signed = 0
@@ -122,7 +125,7 @@ async def _next_statement(database: Database, org_id: OrgId, today: date, key: s
 
 
 async def unsigned_since(database: Database, org_id: OrgId) -> datetime | None:
-    """When the first entry was stored that no statement has; None if there is none."""
+    """When the first entry was stored that is in no statement; None if all entries are in one."""
     before = await last_statement(database, org_id)
     entry = await _first_entry(database, org_id, before.last_place + 1 if before else 1)
     return entry["stamp"].as_datetime() if entry else None
@@ -150,5 +153,5 @@ async def _receipts(
 
 
 def receipts_of(entry: Document) -> list[Receipt]:
-    """The receipts in an entry of the feed, in their order. Raises ValueError for what is none."""
+    """The receipts in an entry of the feed, in their order. Raises ValueError for an invalid one."""
     return [Receipt.of(fact) for fact in entry["facts"] if fact["type"] == EventType.CLICK]

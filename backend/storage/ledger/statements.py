@@ -1,4 +1,4 @@
-"""The `ledger_statements` collection: for each organization and day what the ledger had got, signed.
+"""The `ledger_statements` collection: signed statements of each organization's ledger, one for each day.
 
 Statements are only ever added. Each names the one before it (domain/ledger/statements).
 """
@@ -59,5 +59,5 @@ async def statements_since(
 
 
 def from_document(document: Document) -> SignedStatement:
-    """The statement in this document. Raises ValueError for what is none."""
+    """The statement in this document. Raises ValueError if it has none."""
     return SignedStatement(Statement.of(document), str(document.get("signature")))

@@ -13,8 +13,8 @@ from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import declared_indexes
 
-_SECONDS = 24 * 3600.0
-_EXISTS = 48
+_TIMEOUT = 24 * 3600.0
+_NAMESPACE_EXISTS = 48
 
 
 async def create_indexes(database: Database) -> None:
@@ -25,7 +25,7 @@ async def create_indexes(database: Database) -> None:
     """
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
-    with deadline(_SECONDS):  # a new index of a large collection takes long
+    with deadline(_TIMEOUT):  # a new index of a large collection takes long
         for name, indexes in declared.items():
             if indexes:
                 await database[name].create_indexes(indexes)
@@ -42,5 +42,5 @@ async def _create_bare(database: Database, name: str) -> None:
     try:
         await database.create_collection(name, check_exists=False)
     except OperationFailure as error:
-        if error.code != _EXISTS:
+        if error.code != _NAMESPACE_EXISTS:
             raise

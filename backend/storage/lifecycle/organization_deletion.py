@@ -42,13 +42,13 @@ from backend.storage.schema.ownership import Owned
 from backend.system.clock import Clock
 
 # Until then whoever began a deletion is left alone with it: two at work would each count a part of what goes.
-_OTHERS_AFTER = timedelta(minutes=1)
-_EVERY = timedelta(minutes=1)
-_SECONDS = 24 * 3600.0
+_TAKEOVER_AFTER = timedelta(minutes=1)
+_INTERVAL = timedelta(minutes=1)
+_TIMEOUT = 24 * 3600.0
 # Links whose counts are deleted by one command.
 _LINKS_PER_COMMAND = 200
 # Those are shared with other organizations, or wait for the links to go.
-_BY_HAND = {users.NAME, domains.NAME, links.NAME}
+_DELETED_SEPARATELY = {users.NAME, domains.NAME, links.NAME}
 
 
 async def delete_organization(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
@@ -60,8 +60,8 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
     begun = {deletion.org_id for deletion in await unfinished_deletions(database)}
     if org_id not in begun | await unfinished_restores(database):
         await organizations.get_organization(database, org_id)
-    with deadline(_SECONDS):
-        deleted = await _shut(database, org_id, now)
+    with deadline(_TIMEOUT):
+        deleted = await _revoke_access(database, org_id, now)
         # Then no process believes that its keys or its domains are good.
         await settle()
         return deleted + await _delete_rest(database, org_id)
@@ -79,7 +79,7 @@ async def end_deletion(
         seconds_left = (deletion.over_at - clock()).total_seconds()
         waits(max(0.0, seconds_left))
         if seconds_left < 0:
-            return await _go_on(database, deletion, clock())
+            return await _continue_deletion(database, deletion, clock())
         await asyncio.sleep(min(1.0, seconds_left + 0.01))
     return Counter()
 
@@ -89,13 +89,13 @@ async def finish_deletions(database: Database, now: datetime) -> None:
     for deletion in await unfinished_deletions(database):
         # While the ones before took their time, another process may have ended it, and an archive brought the
         # organization back.
-        if now - deletion.begun_at >= _OTHERS_AFTER and await find_deletion(database, deletion.org_id):
-            await _go_on(database, deletion, now)
+        if now - deletion.begun_at >= _TAKEOVER_AFTER and await find_deletion(database, deletion.org_id):
+            await _continue_deletion(database, deletion, now)
 
 
-async def _go_on(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
+async def _continue_deletion(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
     """Delete what is there, and end the deletion if nothing can come any more."""
-    with deadline(_SECONDS):
+    with deadline(_TIMEOUT):
         deleted = await _delete_rest(database, deletion.org_id)
     if now > deletion.over_at:
         await note_end(database, deletion.org_id)
@@ -105,10 +105,10 @@ async def _go_on(database: Database, deletion: Deletion, now: datetime) -> Count
 def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
     """Finishes deletions in the background of a service."""
     name = "finishing deletions of organizations"
-    return PeriodicTask(name, lambda: finish_deletions(database, clock()), _EVERY)
+    return PeriodicTask(name, lambda: finish_deletions(database, clock()), _INTERVAL)
 
 
-async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
+async def _revoke_access(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
     """Take away what makes the organization usable, all or nothing."""
     deleted: Counter[str] = Counter()
 
@@ -123,13 +123,13 @@ async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str
                 deleted[name] += result.deleted_count
         leaving = {"$set": {"is_leaving": True}}
         await database[domains.NAME].update_many({"org_id": org_id}, leaving, session=session)
-        deleted[users.NAME] += await _dismiss_users(database, session, org_id)
+        deleted[users.NAME] += await _end_memberships(database, session, org_id)
 
     await in_transaction(database, work)
     return deleted
 
 
-async def _dismiss_users(database: Database, session: ClientSession, org_id: OrgId) -> int:
+async def _end_memberships(database: Database, session: ClientSession, org_id: OrgId) -> int:
     """End the membership of its users. Those of no other organization are deleted: returns how many."""
     only = {"org_ids": [org_id]}
     ids = await database[users.NAME].distinct("_id", only, session=session)
@@ -165,7 +165,7 @@ def _owned() -> list[Collection]:
     return [
         collection
         for collection in collections.COLLECTIONS
-        if isinstance(collection.owned_by, Owned) and collection.name not in _BY_HAND
+        if isinstance(collection.owned_by, Owned) and collection.name not in _DELETED_SEPARATELY
     ]
 
 

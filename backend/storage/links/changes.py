@@ -18,7 +18,7 @@ from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.storage.accounts import apps
 from backend.storage.driver.deadlines import deadline
-from backend.storage.driver.mongo import Database, Document, StorageError, go_on_closing, is_unreachable
+from backend.storage.driver.mongo import Database, Document, StorageError, close_in_background, is_unreachable
 from backend.storage.links import links
 from backend.storage.processes import heartbeats
 from backend.storage.processes.heartbeats import HeartbeatWriter
@@ -154,7 +154,7 @@ class _Stream:
                     found = await stream.try_next()
             self._place = {}  # the database was dropped
         finally:
-            go_on_closing(stream.close)
+            close_in_background(stream.close)
 
     def _read(self, found: Document) -> list[Change]:
         collection, document = found.get("ns", {}).get("coll"), found.get("fullDocument")

@@ -1,8 +1,9 @@
 """Deletes entries of feeds whose facts have expired, so that they do not stay for ever.
 
-What they named has gone by then, or goes at about the same time: records, devices and identities after the
-organization's `retention_days`, clicks after its `click_days`. Entries about links stay, since they hold what
-they say. A place is never given again (storage/outbox/heads), so that no cursor comes to mean something else.
+The documents that these facts name are gone by then, or go at about the same time: records, devices and
+identities after the organization's `retention_days`, clicks after its `click_days`. Entries about links stay,
+since they have copies of the links. A place is never given again (storage/outbox/heads), so no cursor comes
+to mean another entry.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from backend.storage.processes.periodic_task import PeriodicTask
 from backend.system.clock import Clock
 
 LEASE = "feed_aging"
-_EVERY = timedelta(hours=1)
-_LOOK_EVERY = timedelta(minutes=5)
-# What was noted late, or by another clock, stays a little longer than what it names; clicks are kept until
-# their whole day is so old, and then until it is added up.
-_SPARE = {AgesBy.CLICKS: timedelta(days=2), AgesBy.VISITORS: timedelta(days=1)}
+_INTERVAL = timedelta(hours=1)
+_POLL_INTERVAL = timedelta(minutes=5)
+# How much longer than its documents an entry is kept, since it may have been written late, or by another
+# clock. Clicks are kept until their whole day has expired, and then until they are added up.
+_EXTRA_TIME = {AgesBy.CLICKS: timedelta(days=2), AgesBy.VISITORS: timedelta(days=1)}
 
 
 def feed_aging(database: Database, clock: Clock) -> PeriodicTask:
     """Deletes old entries in the background, in one process of all, once an hour."""
 
     async def delete() -> None:
-        # Nobody renews this lease, so that nobody else begins before the hour is over.
-        if await take_lease(database, LEASE, uuid.uuid4().hex, _EVERY):
+        # The lease is neither renewed nor ended, so that no process begins again before the hour is over.
+        if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
             await delete_expired(database, clock())
 
-    return PeriodicTask("deleting what has expired in feeds", delete, _LOOK_EVERY)
+    return PeriodicTask("deleting what has expired in feeds", delete, _POLL_INTERVAL)
 
 
 async def delete_expired(database: Database, now: datetime) -> int:
@@ -53,7 +54,7 @@ async def delete_expired(database: Database, now: datetime) -> int:
             old = {
                 "org_id": organization.id,
                 "ages_by": ages_by.value,
-                "stamp": {"$lt": Timestamp(now - timedelta(days=days) - _SPARE[ages_by], 0)},
+                "stamp": {"$lt": Timestamp(now - timedelta(days=days) - _EXTRA_TIME[ages_by], 0)},
                 "place": {"$exists": True},
             }
             deleted += (await database[entries.NAME].delete_many(old)).deleted_count

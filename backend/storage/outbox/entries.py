@@ -1,10 +1,10 @@
-"""The `feed_entries` collection: what happened, noted by whoever stored it, in the same transaction.
+"""The `feed_entries` collection, the outbox: whoever stores something adds its facts in the same transaction.
 
-An entry `waits` until the sequencer gives it its place among those of its organization
-(storage/outbox/sequencer). Only then do readers see it: so nothing can appear behind a reader. `stamp` is
-MongoDB's own time of the write, which orders what waits: who wrote later because of the earlier one has a
-later stamp, whatever a host's clock says. Stamps of placed entries never fall: one that was committed late
-gets that of the entry before it.
+An entry `waits` until the sequencer gives it its place among the entries of its organization
+(storage/outbox/sequencer). Readers see it only then, so nothing can appear before a place they have read.
+`stamp` is MongoDB's own time of the write, and orders the entries that wait. A write that followed from
+another one has a later stamp, whatever a host's clock says. The stamps of placed entries never decrease: an
+entry that was committed late gets the stamp of the entry before it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from backend.storage.schema.collection import Collection, NoRetention, NotSharde
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "feed_entries"
-# The fields of facts that name somebody. Those of facts that say whom to erase have other names.
+# The fields of facts that name a person. Facts that say whom to erase have fields of other names.
 _NAMES = ("customer_id", "device_id", "install_id")
 COLLECTION = Collection(
     name=NAME,
@@ -58,20 +58,20 @@ COLLECTION = Collection(
         "one server's clock gives the stamps, whose order is then that of causes and effects"
     ),
 )
-# For so long the feed says what readers are to take out: whom to erase, and which clicks are added up.
-# Whoever passes data on has to pass on that it is to be erased (GDPR, article 19), and a reader may stop for
-# a month, or a receiver be out of order; but the ids must not stay for ever either.
-TOLD_FOR = timedelta(days=90)
+# How long the feed keeps facts that say what readers have to remove: whom to erase, and which clicks are
+# added up. Whoever passes data on has to pass on that it is to be erased (GDPR, article 19), and a reader may
+# stop for a month, or a receiver be out of order. But the ids must not stay for ever either.
+REMOVAL_FACTS_KEPT = timedelta(days=90)
 # MongoDB writes the time of the write in place of an empty one.
 _NOW = Timestamp(0, 0)
-# An entry gets no more facts once it has so many, or so many bytes of links. A document has sixteen million
-# bytes at most, and a link may have a hundred thousand.
+# The most facts of an entry, and the bytes of links from which on it gets no more facts. A document has
+# sixteen million bytes at most, and a link may have a hundred thousand.
 _MOST_FACTS = 200
 _MOST_BYTES = 1_000_000
 
 
 class AgesBy(StrEnum):
-    """The field of an organization that says for how many days what facts name is kept."""
+    """The field of an organization that says for how many days the documents that facts name are kept."""
 
     CLICKS = "click_days"
     VISITORS = "retention_days"
@@ -84,9 +84,9 @@ async def note(
     ages_by: AgesBy | None = None,
     expires_at: datetime | None = None,
 ) -> None:
-    """Note these facts in the caller's transaction, in their order.
+    """Add these facts to the outbox in the caller's transaction, in their order.
 
-    They are kept without limit, or as `ages_by` says, or until they expire.
+    They are kept without limit, or for as many days as `ages_by` names, or until `expires_at`.
     """
     if documents := _documents(facts, ages_by, expires_at):
         await database[NAME].insert_many(documents, session=session)
@@ -98,7 +98,7 @@ def note_blocking(
     facts: Mapping[OrgId, Sequence[Fact]],
     ages_by: AgesBy | None = None,
 ) -> None:
-    """As `note`, by the driver's blocking calls."""
+    """The same as `note`, by the driver's blocking calls."""
     if documents := _documents(facts, ages_by):
         database[NAME].insert_many(documents, session=session)
 
@@ -124,7 +124,7 @@ def _documents(
 
 
 def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    """The facts in parts for an entry each."""
+    """The facts divided into parts, each of which fits into one entry."""
     part: list[Fact] = []
     bytes_left = _MOST_BYTES
     for fact in facts:

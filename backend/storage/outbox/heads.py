@@ -27,7 +27,7 @@ COLLECTION = Collection(
 async def find_heads(
     database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
 ) -> dict[OrgId, int]:
-    """The last places in the feeds of these organizations; 0 where nothing has one."""
+    """The last place in the feed of each of these organizations; 0 for a feed without entries."""
     ids = list(org_ids)
     stored = database[NAME].find({"_id": {"$in": ids}}, session=session)
     places = {OrgId(head["_id"]): int(head["place"]) async for head in stored}

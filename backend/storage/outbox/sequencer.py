@@ -1,7 +1,7 @@
-"""The sequencer: gives the entries that wait their places, and so makes the one order of each feed.
+"""The sequencer: gives waiting entries their places, and so makes the one order of each feed.
 
-One process does it at a time, by a lease. The lease only saves work: two at once conflict on the head of the
-organization's feed, and MongoDB lets one of them through (docs/decisions/feed.md).
+One process does it at a time, by a lease. The lease only saves work: two sequencers at once conflict on the
+head of the organization's feed, and MongoDB lets one of them through (docs/decisions/feed.md).
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from backend.storage.outbox import entries, heads
 from backend.storage.processes.leases import end_lease, find_former_holder, take_lease
 
 LEASE = "feed"
-_LEASE = timedelta(seconds=3)
-_RENEW_EVERY = 1.0
-# Seconds between two looks at what waits, and where nothing has come for some time.
-_BETWEEN = 0.05
-_BETWEEN_IDLE = 0.15
+_LEASE_DURATION = timedelta(seconds=3)
+_RENEW_INTERVAL = 1.0
+# Seconds between two looks for waiting entries, also once none has come for `_IDLE_AFTER` seconds.
+_POLL_INTERVAL = 0.05
+_IDLE_POLL_INTERVAL = 0.15
 _IDLE_AFTER = 1.0
-# Entries that get their places in one transaction at most.
+# The most entries that get their places in one transaction.
 MOST_PER_TRANSACTION = 1_000
 _WAITING: Document = {"waits": True}
 _OLDEST_FIRST = [("stamp", 1)]  # also names the index; without it MongoDB reads the whole collection
 
 
-class _Overtaken(Exception):
+class _OtherSequencerActive(Exception):
     """Another sequencer moves the head of the same feed."""
 
 
 class Sequencer:
-    """Places entries in the background, in one process of all at a time.
+    """Gives entries their places in the background, in one process of all at a time.
 
-    All its transactions are of one session, whose id is the lease's holder. So the next holder can end a
-    transaction that a killed or stopped one has left open, which MongoDB would keep for a minute.
+    All its transactions belong to one session, whose id is the lease's holder. So the next holder can end a
+    transaction that a killed or suspended process has left open, which MongoDB would keep for a minute.
     """
 
     def __init__(self, database: Database, on_placed: Callable[[], object] = lambda: None) -> None:
@@ -54,7 +54,7 @@ class Sequencer:
         self._task = BackgroundTask("giving events their places in the feed", self._go_on)
 
     def start(self) -> None:
-        """Start to place what waits, whenever no other process does."""
+        """Start to give waiting entries their places, whenever no other process does."""
         self._task.start()
 
     async def stop(self) -> None:
@@ -66,16 +66,16 @@ class Sequencer:
         holder = bytes(session.session_id["id"]).hex()
         try:
             while True:
-                if await take_lease(self._database, LEASE, holder, _LEASE):
+                if await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
                     await self._end_former(holder)
                     await self._place_while_held(session, holder)
                 else:
-                    await asyncio.sleep(_RENEW_EVERY)
+                    await asyncio.sleep(_RENEW_INTERVAL)
         finally:
             await self._end_lease(holder)
 
     async def _place_while_held(self, session: BlockingSession, holder: str) -> None:
-        """Place what waits until another process has the lease."""
+        """Give waiting entries their places until another process has the lease."""
         renewed = last_placed = time.monotonic()
         while True:
             placed = await self._place(session)
@@ -84,14 +84,15 @@ class Sequencer:
                 last_placed = now
                 self._on_placed()
             if placed < self._batch_size:
-                await asyncio.sleep(_BETWEEN if now < last_placed + _IDLE_AFTER else _BETWEEN_IDLE)
-            if now > renewed + _RENEW_EVERY:
+                is_idle = now >= last_placed + _IDLE_AFTER
+                await asyncio.sleep(_IDLE_POLL_INTERVAL if is_idle else _POLL_INTERVAL)
+            if now > renewed + _RENEW_INTERVAL:
                 renewed = now
-                if not await take_lease(self._database, LEASE, holder, _LEASE):
+                if not await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
                     return
 
     async def _place(self, session: BlockingSession) -> int:
-        """Place as many at once as get through, since a transaction has some seconds and so much memory."""
+        """Give a batch of entries their places. Batches shrink on errors: transactions have limited time."""
         batch_size = self._batch_size
         try:
             placed = await in_thread(self._database, lambda database: _place(database, session, batch_size))
@@ -103,7 +104,7 @@ class Sequencer:
         return placed
 
     async def _end_former(self, holder: str) -> None:
-        """End what a holder has left open whose lease has run out."""
+        """End the open transactions of the former holder, whose lease has run out."""
         former = await find_former_holder(self._database, LEASE)
         if former and former != holder:
             session = {"id": Binary(bytes.fromhex(former), UUID_SUBTYPE)}
@@ -118,9 +119,9 @@ class Sequencer:
 
 
 async def place_waiting(database: Database, batch_size: int = MOST_PER_TRANSACTION) -> int:
-    """Give the first entries that wait their places. Returns how many got one.
+    """Give the first waiting entries their places. Returns how many got one.
 
-    None does if another sequencer is at it. Raises StorageError.
+    This is 0 if another sequencer does the same. Raises StorageError.
     """
 
     def work(database: BlockingDatabase) -> int:
@@ -131,25 +132,25 @@ async def place_waiting(database: Database, batch_size: int = MOST_PER_TRANSACTI
 
 
 async def place_all(database: Database, org_id: OrgId) -> None:
-    """Return once everything has its place that was noted in the organization's feed until now.
+    """Return once all entries that the organization's feed has now have their places.
 
-    So who asks for the newest does not wait for the sequencer's next look. Raises StorageError.
+    So a reader of the newest entries does not wait for the sequencer's next look. Raises StorageError.
     """
     waiting = _WAITING | {"org_id": org_id}
     last = await database[entries.NAME].find_one(waiting, {"stamp": 1}, sort=[("stamp", -1)])
     until_now: Document = waiting | {"stamp": {"$lte": last["stamp"]}} if last else waiting
     while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
         if not await place_waiting(database):
-            await asyncio.sleep(_BETWEEN / 5)
+            await asyncio.sleep(_POLL_INTERVAL / 5)
 
 
 def _place(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:
-    # Nearly always nothing waits, and a transaction would be five times the work.
+    # Nearly always no entry waits, and a transaction would be five times the work.
     if database[entries.NAME].find_one(_WAITING, {"_id": 1}, sort=_OLDEST_FIRST) is None:
         return 0
     try:
         return transact_once(session, lambda session: _place_in(database, session, batch_size))
-    except _Overtaken:
+    except _OtherSequencerActive:
         return 0
 
 
@@ -175,11 +176,11 @@ def _place_in(database: BlockingDatabase, session: BlockingSession, batch_size: 
                 )
             )
         moved.append(UpdateOne({"_id": org_id}, {"$set": {"place": place, "stamp": stamp}}, upsert=True))
-    try:  # first of all: here two sequencers meet
+    try:  # first, since this write conflicts with another sequencer's
         database[heads.NAME].bulk_write(moved, session=session, ordered=False)
     except StorageError as error:
         if is_conflict(error):
-            raise _Overtaken from error
+            raise _OtherSequencerActive from error
         raise
     database[entries.NAME].bulk_write(placed, session=session, ordered=False)
     return len(placed)

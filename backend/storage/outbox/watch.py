@@ -1,4 +1,4 @@
-"""Waiting for news in feeds: one look at a time for all who wait in this process."""
+"""Waiting for new entries of feeds: one query at a time for all readers that wait in this process."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
 from backend.storage.outbox.heads import find_heads
 
-# Readers of one organization that may follow its feed in a process at a time: each holds a connection.
+# The most readers of one organization that may follow its feed in a process. Each holds a connection.
 MOST_READERS = 100
 # Seconds between two looks while somebody waits.
-_BETWEEN = 0.1
-# How long a wait lasts that begins while the service stops: who asks again and again must not spin.
-_HELD_AT_END = 0.5
+_POLL_INTERVAL = 0.1
+# The longest that a wait lasts that begins while the service stops, so that readers don't ask in a tight
+# loop.
+_WAIT_WHILE_STOPPING = 0.5
 
 
 class FeedWatch:
-    """Knows how far the feeds are for which somebody waits. Nothing is asked while nobody does."""
+    """Knows the last places of the feeds for which readers wait. It sends no queries while nobody waits."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,7 +44,7 @@ class FeedWatch:
         await self._task.stop()
 
     async def end_waits(self) -> None:
-        """Let go of all who wait, since the service stops; `is_ending` from now on."""
+        """End all waits, since the service stops. `is_ending` is True from now on."""
         self.is_ending = True
         async with self._looked:
             self._looked.notify_all()
@@ -54,7 +55,7 @@ class FeedWatch:
 
     @contextmanager
     def reader(self, org_id: OrgId) -> Iterator[None]:
-        """For the length of the block, somebody follows the organization's feed."""
+        """Count a reader of the organization's feed for as long as the block runs."""
         self._readers[org_id] += 1
         try:
             yield
@@ -62,12 +63,12 @@ class FeedWatch:
             _take_one(self._readers, org_id)
 
     async def wait(self, org_id: OrgId, cursor: Cursor, seconds: float) -> bool:
-        """Wait until the organization's feed may go on behind the cursor, for so long at most.
+        """Wait until the organization's feed has entries after the cursor, for at most `seconds`.
 
-        Returns whether it does.
+        Returns whether it may have some.
         """
         if self.is_ending:
-            await asyncio.sleep(min(_HELD_AT_END, seconds))
+            await asyncio.sleep(min(_WAIT_WHILE_STOPPING, seconds))
             return False
         self._waiting[org_id] += 1
         self._wanted.set()
@@ -94,10 +95,10 @@ class FeedWatch:
             self._heads = {org_id: place for org_id, place in places.items() if org_id in self._waiting}
             async with self._looked:
                 self._looked.notify_all()
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_POLL_INTERVAL)
 
 
 def _take_one(counts: Counter[OrgId], org_id: OrgId) -> int:
-    """One less; the number that is left."""
+    """Count one less for the organization. Returns the number that is left."""
     counts[org_id] -= 1
     return counts[org_id] or counts.pop(org_id) or 0

@@ -1,8 +1,8 @@
-"""The `leases` collection: what only one process does at a time.
+"""The `leases` collection: work that only one process does at a time.
 
-A lease ends by itself, so that somebody else goes on for who was killed. All times are by the database's
-clock, which is the same for all. Who was only stopped may go on after its lease has ended: what it then
-writes must be refused by other means, or be harmless.
+A lease ends by itself, so that another process goes on with the work of one that was killed. All times are by
+the database's clock, which is the same for all processes. A process that was only suspended may go on after
+its lease has ended. What it writes then must be refused by other means, or be harmless.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COLLECTION = Collection(
     archived=NotArchived("who does what is the installation"),
     shard_key=NotSharded("one small document for each kind of work"),
 )
-_LONG_AGO = 3_600_000  # milliseconds
+_KEPT_AFTER_END = 3_600_000  # milliseconds
 
 
 async def take_lease(database: Database, name: str, holder: str, duration: timedelta) -> bool:
-    """Take or renew the lease with this name. Returns whether the holder has it for so long now."""
+    """Take or renew the lease with this name. Returns whether the holder has it now, for `duration`."""
     is_free: Document = {
         "$or": [
             {"$eq": ["$holder", {"$literal": holder}]},
@@ -56,27 +56,30 @@ async def take_lease(database: Database, name: str, holder: str, duration: timed
 
 
 async def find_former_holder(database: Database, name: str) -> str | None:
-    """Who had the lease before its holder and has not ended it, but was killed or stopped. None: nobody."""
+    """The holder before this one, if it did not end the lease but was killed or suspended; else None."""
     lease = await database[NAME].find_one({"_id": name}, {"former": 1})
     former: str | None = (lease or {}).get("former")
     return former
 
 
 async def live_leases(database: Database, prefix: str) -> set[str]:
-    """The names of the leases that somebody has now and that begin so."""
+    """The names of the leases that begin with this prefix and that somebody has now."""
     lasts = {"$expr": {"$gt": ["$until", "$$NOW"]}}
     leases = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **lasts}, {"_id": 1})
     return {str(lease["_id"]) async for lease in leases}
 
 
 async def forget_leases(database: Database, prefix: str) -> None:
-    """Delete the leases that begin so and ended an hour ago: where each holder has one of its own."""
-    ended = {"$expr": {"$lt": ["$until", {"$subtract": ["$$NOW", _LONG_AGO]}]}}
+    """Delete the leases that begin with this prefix and ended more than an hour ago.
+
+    For kinds of work in which each holder has a lease with a name of its own.
+    """
+    ended = {"$expr": {"$lt": ["$until", {"$subtract": ["$$NOW", _KEPT_AFTER_END]}]}}
     await database[NAME].delete_many({"_id": {"$regex": f"^{re.escape(prefix)}"}, **ended})
 
 
 async def end_lease(database: Database, name: str, holder: str) -> None:
-    """Let somebody else take it at once."""
+    """End the holder's lease, so that another process can take it at once."""
     await database[NAME].update_one(
         {"_id": name, "holder": holder}, [{"$set": {"holder": None, "until": "$$NOW"}}]
     )

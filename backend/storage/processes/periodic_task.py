@@ -1,4 +1,4 @@
-"""Work that a service does again and again, beside requests."""
+"""Periodic tasks: work that a service does again and again in the background."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import timedelta
 from backend.concurrency.background_task import BackgroundTask
 from backend.storage.driver.mongo import StorageError, is_unreachable
 
-# How long it waits at most where MongoDB is away.
-_REST = timedelta(seconds=30)
+# The longest pause before the next try while MongoDB is away.
+_LONGEST_RETRY_PAUSE = timedelta(seconds=30)
 
 
 class PeriodicTask:
-    """Does `work` at the start and again so much after each end. Where MongoDB is away, it tries again soon.
+    """Does `work` at the start, and again `every` so often after its end. While MongoDB is away, it retries.
 
     `name` says what the work does, such as "finishing deletions". Other errors are logged and counted, as
     `BackgroundTask` says.
@@ -41,5 +41,5 @@ class PeriodicTask:
             except StorageError as error:
                 if not is_unreachable(error):
                     raise
-                pause = min(pause, _REST)
+                pause = min(pause, _LONGEST_RETRY_PAUSE)
             await asyncio.sleep(pause.total_seconds())

@@ -1,7 +1,8 @@
-"""What a collection says of itself, as one value.
+"""The declaration of a collection, as one value.
 
-Its name and indexes, who owns its documents, whether they are personal data, how long they are kept, and how
-a cluster spreads them. Indexes, export, restore, erasure, access and retention all follow from it.
+It has the collection's name and indexes, who owns its documents, whether they are personal data, how long
+they are kept, and how a cluster distributes them. Indexes, export, restore, erasure, access and retention
+follow from it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from backend.storage.schema.reason import Reason
 
 # MongoDB deletes a document within about a minute of the date in its `expires_at`.
 EXPIRY_INDEX = IndexModel("expires_at", expireAfterSeconds=0)
-# Stands for what an id has behind the organization's and a slash.
+# Stands for the part of a document's id after the organization's id and a slash.
 IN_ID = "_id"
 _DAY = timedelta(days=1)
 
@@ -42,16 +43,16 @@ class Personal:
     install: str | None = None
     # Fields with copies of touches. These may be from visits of another user of the device.
     touches: tuple[str, ...] = ()
-    # A field with what was told of the document, also by others than whose it is.
+    # A field with a list of tellings, which may name other persons than the document's owner.
     tellings: str | None = None
-    # The fields of these that name somebody. An erasure only empties them.
+    # The fields of tellings that name a person. An erasure only empties them.
     tell_of: tuple[str, ...] = ("customer_id", "device_id")
     # Documents that show what belongs to a person are erased last, so that an erasure can be repeated.
     erased_after: int = 0
 
     @property
     def has_owners(self) -> bool:
-        """Whether a document may be about one visitor, and is not only told by or of many."""
+        """Whether fields of the document itself name a visitor, and not only its tellings."""
         return any((self.customer, self.device, self.email_sha256, self.install))
 
 
@@ -82,7 +83,7 @@ class AgesFrom:
         return [{"$set": {"expires_at": self.expression(days)}}]
 
     def expression(self, days: int | None) -> Document | None:
-        """What `expires_at` gives, as a MongoDB expression on a stored document."""
+        """The same as `expires_at`, as a MongoDB expression on a stored document."""
         if days is None:
             return None
         milliseconds = (days * _DAY + self.spare) // timedelta(milliseconds=1)
@@ -100,7 +101,7 @@ class NotArchived(Reason):
     """An organization's archive leaves the collection out, for the reason given."""
 
 
-# The fields by whose values a sharded cluster of MongoDB says on which shard a document is.
+# The fields whose values decide on which shard of a sharded cluster a document is.
 ShardKey = Mapping[str, int | str]
 HASHED = "hashed"
 # For collections whose ids begin with the organization's, or a link's: a request asks for them by ids.

@@ -1,8 +1,8 @@
 """Checks for the fields of stored documents. storage/lifecycle/archived_documents is built from them.
 
-Not the rules of a request's fields (domain/fields/rules.py): a stored value has MongoDB's types, may be empty
-or longer than a request may give today, and is never changed, only refused. Where a request's rule holds for
-what is stored as well, archived_documents asks that rule.
+They are not the rules of a request's fields (domain/fields/rules.py). A stored value has MongoDB's types, may
+be empty, or longer than requests may give today, and it is never changed, only refused. If the rule of a
+request holds for stored values too, archived_documents uses that rule.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class DocumentFields:
 
 
 def as_stored(name: str, value: object, parse: Parse) -> None:
-    """Raise InvalidField unless `parse` leaves the value as it is: in the form that is stored."""
+    """Raise InvalidField unless the value is in its stored form, which `parse` does not change."""
     try:
         same = parse(name, value) == value
     except InvalidField:
@@ -198,5 +198,5 @@ def nested(fields: DocumentFields) -> Parse:
 
 
 def anything(_: str, value: object) -> object:
-    """Any value: it is checked elsewhere."""
+    """Any value, which is checked elsewhere."""
     return value

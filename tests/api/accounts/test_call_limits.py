@@ -206,7 +206,7 @@ async def test_valid_keys_are_not_counted_as_missing(
     """However often a service meets a key for the first time, nothing is taken from the address."""
     client = client_at()
     for _ in range(6):
-        limiting.resources.keys._found._found.clear()
+        limiting.resources.keys._cache._found.clear()
         assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
 
 
@@ -214,7 +214,7 @@ async def test_what_the_database_could_not_say_is_not_counted(
     client_at: ClientAt, organization: TestOrganization, limiting: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever tries again and again while MongoDB is away is let in as soon as it is back."""
-    client, keys = client_at(), limiting.resources.keys._found
+    client, keys = client_at(), limiting.resources.keys._cache
     visitor = Visitor(client, organization)
 
     async def fail(_: str) -> None:

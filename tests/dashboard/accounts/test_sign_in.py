@@ -17,7 +17,7 @@ from argon2 import PasswordHasher
 
 from backend.app import Service, create_app
 from backend.dashboard.frame.service import DashboardService
-from backend.domain.accounts.sessions import SESSION_LASTS, hash_token
+from backend.domain.accounts.sessions import SESSION_DURATION, hash_token
 from backend.settings import Settings
 from backend.storage.accounts.users import passwords, sessions, users
 from backend.storage.accounts.users.passwords import hash_password
@@ -143,9 +143,9 @@ async def test_signing_out_ends_the_session_on_the_server(
 
 async def test_a_session_expires(person: Person, clock: MovableClock) -> None:
     """A week after the sign-in, and not before, however much it was used."""
-    clock.offset = SESSION_LASTS - timedelta(minutes=1)
+    clock.offset = SESSION_DURATION - timedelta(minutes=1)
     assert (await person.get("/")).status_code == 200
-    clock.offset = SESSION_LASTS + timedelta(seconds=1)
+    clock.offset = SESSION_DURATION + timedelta(seconds=1)
     assert (await person.get("/")).status_code == 303
 
 

@@ -13,7 +13,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.destination import Outcome, decide, fallback_url, possible_targets
 from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links.links import Behavior, Link, LinkState
-from backend.domain.links.password_passes import LASTS, is_pass, make_pass
+from backend.domain.links.password_passes import PASS_DURATION, is_pass, make_pass
 from backend.domain.web.client import Client, ClientKind, Platform
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -120,7 +120,7 @@ def test_a_pass_is_for_one_link_and_password_and_time() -> None:
     another password, later, or with anything else."""
     link_id = LinkId("1")
     given = make_pass(link_id, "hash", NOW)
-    until = NOW + LASTS
+    until = NOW + PASS_DURATION
     assert is_pass(given, link_id, "hash", until - SECOND)
     later = given.replace(str(int(until.timestamp())), str(int(until.timestamp()) + 1))
     assert not any(

@@ -140,7 +140,7 @@ async def test_a_server_that_others_use_is_left_alone(
         assert is_open(user)
         server = mongod_of(tmp_path)
         with stopped_mongod(tmp_path), monkeypatch.context() as patch:
-            patch.setattr(embedded_mongodb, "_PATIENCE", 1.0)
+            patch.setattr(embedded_mongodb, "_ANSWER_TIMEOUT", 1.0)
             with pytest.raises(MongoDBHangs, match=f"process {server}, .* does not answer"):
                 await open_and_close(tmp_path)
         await open_and_close(tmp_path)
@@ -164,7 +164,7 @@ async def test_a_command_stopped_as_it_starts_the_server_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever needs the server waits for it a while, and is told whom to let go on; a stop does not wait."""
-    monkeypatch.setattr(embedded_mongodb, "_PATIENCE", 0.5)
+    monkeypatch.setattr(embedded_mongodb, "_ANSWER_TIMEOUT", 0.5)
     lock = tmp_path / "mongodb" / "start.lock"
     async with EmbeddedMongoDB(lock.parent) as used:
         with process_of(STOPPED_IN_THE_MIDDLE, lock) as stopped:
@@ -191,7 +191,7 @@ async def test_an_orphan_that_never_answers_is_stopped(
             created = await create_test_organization(database)
         server = mongod_of(tmp_path)
         os.kill(server, signal.SIGSTOP)
-    for name, seconds in {"_PATIENCE": 0.5, "_PATIENCE_WITH_ORPHANS": 1.0}.items():
+    for name, seconds in {"_ANSWER_TIMEOUT": 0.5, "_ORPHAN_ANSWER_TIMEOUT": 1.0}.items():
         monkeypatch.setattr(embedded_mongodb, name, seconds)
     async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         stored = await database["organizations"].count_documents({})

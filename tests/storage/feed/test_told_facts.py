@@ -199,7 +199,7 @@ async def test_erasures(
     others = [each for each in stored if not is_erasure(each)]
     [told] = [each for each in stored if each["facts"][0]["type"] == "erased"]
     assert [name for name in ("ada", visitor.device_id) if name in str(others)] == []
-    assert told["expires_at"] == told["facts"][0]["at"] + entries.TOLD_FOR
+    assert told["expires_at"] == told["facts"][0]["at"] + entries.REMOVAL_FACTS_KEPT
 
 
 async def test_an_erased_install_and_a_shared_device(

@@ -9,7 +9,7 @@ from backend.dashboard.links.editing.change import change_form, store_changes
 from backend.dashboard.links.editing.form import fields_of
 from backend.dashboard.links.editing.own_link import own_link
 from backend.domain.ids import LinkId
-from backend.storage.driver.deadlines import clock_stopped
+from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import resources
 from backend.web_client.page_preview import lacking, read_preview
 from backend.web_client.page_reader import Unreadable
@@ -20,7 +20,7 @@ async def links_preview(link_id: LinkId) -> Response:
     """Read the destination once, set those social fields that the link lacks, and show the form with them."""
     link = await own_link(link_id)
     try:
-        with clock_stopped():
+        with deadline_paused():
             preview = await read_preview(resources().pages, link)
     except Unreadable as error:
         return await change_form(link, fields_of(link), {"destination_url": f"can't be read: it {error}"})

@@ -14,13 +14,13 @@ from backend.domain.links.input import Changes
 
 
 def _zeros(count: int) -> str:
-    """So many bytes of zeros, as they stand in a hash: base64 without padding."""
+    """`count` bytes of zeros, as an encoded hash has them: in base64 without padding."""
     return b64encode(bytes(count)).decode().rstrip("=")
 
 
 _hasher = PasswordHasher()
-# Compared with if the user does not exist, so that the answer takes the same time. No password has it. It is
-# put together instead of computed: each process would spend as long on that as on a sign-in, as it starts.
+# If a user does not exist, the password is compared with this hash, so that the answer takes the same time.
+# No password has this hash. It is not computed, since that would take each process as long as a sign-in.
 HASH_OF_NOBODY = (
     f"$argon2id$v=19$m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
     f"${_zeros(_hasher.salt_len)}${_zeros(_hasher.hash_len)}"
@@ -45,7 +45,7 @@ async def with_password_hash(fields: Changes) -> Changes:
 
 
 async def is_password(password: str, password_hash: str | None) -> bool:
-    """Whether the password fits this hash. Without a hash False, after the same time."""
+    """Whether the password fits this hash. Without a hash it returns False, after the same time."""
     return await asyncio.get_running_loop().run_in_executor(_threads, _verify, password, password_hash)
 
 

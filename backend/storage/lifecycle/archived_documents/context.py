@@ -15,7 +15,7 @@ from backend.storage.links import purged as purged_links
 from backend.storage.visitors import counted_once
 
 # How far ahead the clock of the archive's machine may have been.
-_SLACK = timedelta(days=1)
+_CLOCK_TOLERANCE = timedelta(days=1)
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class ArchiveContext:
     @property
     def latest(self) -> datetime:
         """The latest time that the clock of the archive's machine may have shown."""
-        return self.now + _SLACK
+        return self.now + _CLOCK_TOLERANCE
 
     def add(self, name: str, document: Document) -> None:
         """Note what later documents may refer to in this document."""

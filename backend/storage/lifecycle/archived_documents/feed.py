@@ -26,7 +26,7 @@ from backend.storage.lifecycle.archived_documents.context import (
 )
 from backend.storage.links import links
 from backend.storage.outbox import entries, heads
-from backend.storage.outbox.entries import TOLD_FOR, AgesBy
+from backend.storage.outbox.entries import REMOVAL_FACTS_KEPT, AgesBy
 from backend.storage.schema.document_fields import (
     DocumentFields,
     Parse,
@@ -140,7 +140,7 @@ def _kinds(entry: Document) -> Mapping[str, DocumentFields]:
 def _entry(document: Document, context: ArchiveContext) -> None:
     _ENTRY.check(document)
     own_id(document, context.org_id, text("_id", str(document["_id"]).partition("/")[2]))
-    expires_within(TOLD_FOR, document, context)
+    expires_within(REMOVAL_FACTS_KEPT, document, context)
     if document["stamp"].as_datetime() > context.latest:
         raise InvalidField("stamp", "must not be later than now")
     if ("waits" in document) == ("place" in document):

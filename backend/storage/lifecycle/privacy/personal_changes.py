@@ -71,6 +71,6 @@ async def note_reread(
     if ids and collection in _READ_BY_ANALYTICS:
         own_ids = [document_id.partition("/")[2] for document_id in ids]
         fact = reread_fact(_READ_BY_ANALYTICS[collection], own_ids)
-        expires_at = await server_time(database) + entries.TOLD_FOR
+        expires_at = await server_time(database) + entries.REMOVAL_FACTS_KEPT
         await entries.note(database, session, {org_id: [fact]}, expires_at=expires_at)
     return ids

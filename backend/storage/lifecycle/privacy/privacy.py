@@ -168,7 +168,7 @@ async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> No
     fact = erased_fact(belongings.person, theirs, now)
 
     async def work(session: ClientSession) -> None:
-        await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.TOLD_FOR)
+        await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.REMOVAL_FACTS_KEPT)
 
     await in_transaction(database, work)
 
