@@ -18,7 +18,7 @@ async def record_first_launch(opened: AppOpen, org_id: OrgId, named: FoundLink) 
 
     `named` is the link that the open itself names. An installation that reports again (because an answer was
     lost, or two requests came at once) gets the same link as before and counts against no limit. Raises
-    Refusal if the installation is new and its address has reported too many.
+    ApiError if the installation is new and its address has reported too many.
     """
     is_counted = False
     while not (recorded := await find_install(resources().database, org_id, opened.install_id)):

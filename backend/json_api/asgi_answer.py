@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal, refusal_for
+from backend.json_api.api_error import ApiError, api_error_for
 
 Headers = list[tuple[bytes, bytes]]
 NO_STORE = (b"cache-control", b"no-store")
@@ -50,12 +50,12 @@ def error_answer(error: Exception) -> AsgiAnswer:
 
     A fault of the service is logged, and its reason not told.
     """
-    refusal = refusal_for(error)
-    if refusal is None:
+    api_error = api_error_for(error)
+    if api_error is None:
         _log.error("A request failed", exc_info=error)
-        refusal = Refusal(error_table.SERVER_FAULT)
-    headers = encoded(refusal.headers.items())
-    return json_answer(refusal.body, refusal.status, headers)
+        api_error = ApiError(error_table.SERVER_FAULT)
+    headers = encoded(api_error.headers.items())
+    return json_answer(api_error.body, api_error.status, headers)
 
 
 def encoded(headers: Iterable[tuple[str, str]]) -> Headers:

@@ -8,8 +8,8 @@ from typing import Any
 
 from backend.concurrency.bounded_cache import remember
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import PLAIN, Body, is_json
-from backend.json_api.refusal import Refusal
 from backend.storage.driver.deadlines import deadline_paused
 
 Scope = MutableMapping[str, Any]
@@ -18,7 +18,7 @@ Scope = MutableMapping[str, Any]
 WHOLE_BODY = "waylink.whole_body"
 _BODY_SECONDS = 60.0  # for which a body is waited for
 _LONGEST_MEDIA_TYPE = 256
-_LONGEST_LENGTH = 18  # digits
+_MOST_LENGTH_DIGITS = 18  # of Content-Length
 
 
 class ClientGone(Exception):
@@ -38,14 +38,14 @@ class AsgiRequest:
 
     def header(self, name: bytes) -> str:
         """The value of a header; "" if the request does not have it."""
-        for given, value in self._headers:
-            if given == name:
+        for header_name, value in self._headers:
+            if header_name == name:
                 return value.decode("latin-1")
         return ""
 
     def headers(self, name: bytes) -> list[str]:
         """The values of a header, in the order in which they came."""
-        return [value.decode("latin-1") for given, value in self._headers if given == name]
+        return [value.decode("latin-1") for header_name, value in self._headers if header_name == name]
 
     @property
     def media_type(self) -> str:
@@ -53,18 +53,18 @@ class AsgiRequest:
         return _media_type(self.header(b"content-type"))
 
     async def read_json(self) -> dict[str, Any]:
-        """The body as a JSON object, as `read_json_object` reads it. Raises Refusal."""
+        """The body as a JSON object, as `read_json_object` reads it. Raises ApiError."""
         if self.header(b"content-type") and not is_json(self.media_type):
-            raise Refusal(error_table.MEDIA_TYPE_WRONG)
+            raise ApiError(error_table.MEDIA_TYPE_WRONG)
         return PLAIN.read(await self.read_bytes())
 
     async def read_bytes(self) -> bytes:
         """The body.
 
-        Raises Refusal if it has more than 64 KiB (413), or takes too long (408).
+        Raises ApiError if it has more than 64 KiB (413), or takes too long (408).
         """
         length = self.header(b"content-length")
-        body = Body(int(length) if length.isdecimal() and len(length) <= _LONGEST_LENGTH else 0)
+        body = Body(int(length) if length.isdecimal() and len(length) <= _MOST_LENGTH_DIGITS else 0)
         whole = self.scope.get("extensions", {}).get(WHOLE_BODY)
         if whole is not None:
             body.add(whole["body"])
@@ -80,7 +80,7 @@ class AsgiRequest:
                         if not message.get("more_body", False):
                             return body.data
         except TimeoutError:
-            raise Refusal(error_table.BODY_TOO_SLOW) from None
+            raise ApiError(error_table.BODY_TOO_SLOW) from None
 
 
 @remember(most_bytes=100_000, longest_key=_LONGEST_MEDIA_TYPE)

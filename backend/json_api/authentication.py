@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.call_limits import sender
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.refusal import Refusal
 from backend.web.current import header
 
 KEY_HEADER = "API-KEY"
@@ -16,17 +16,17 @@ _NAME = KEY_HEADER.lower().encode()
 async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALID) -> ApiKey:
     """The key in the current request's API-KEY header. It must be of this kind.
 
-    Raises Refusal without a key, and with the row `invalid` if the key is unknown, revoked or of another
+    Raises ApiError without a key, and with the row `invalid` if the key is unknown, revoked or of another
     kind. An address that sent too many such requests is refused (429), unless this process already knows its
     key.
     """
     text = sent_key()
     if not text:
         sender().count_without_key()
-        raise Refusal(error_table.KEY_MISSING)
+        raise ApiError(error_table.KEY_MISSING)
     key = await sender().find_key(text, kind)
     if key is None:
-        raise Refusal(invalid)
+        raise ApiError(invalid)
     return key
 
 

@@ -8,8 +8,8 @@ from math import ceil
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.refusal import Refusal
 from backend.rate_limits.service_limits import (
     CALLS_OF_ADDRESS,
     CALLS_OF_KEY,
@@ -40,29 +40,33 @@ class Sender:
     def count_calls(self, key: ApiKey, amount: int = 1) -> None:
         """Count `amount` calls of a browser or an app.
 
-        Raises Refusal if its address or its key has sent too many. The address is checked first. Calls
+        Raises ApiError if its address or its key has sent too many. The address is checked first. Calls
         refused there do not count against the key, which all visitors of a site share.
         """
         limits, org_id = self.resources.rate_limits, key.org_id
         state = limits.calls_of_address.count(address_in(org_id, self.network), amount)
         if self.network and not state.allowed:
             row = error_table.ADDRESS_LIMIT_EXCEEDED
-            raise refused(limits, row, CALLS_OF_ADDRESS, state.reset_after, org_id)
+            raise limit_error(limits, row, CALLS_OF_ADDRESS, state.reset_after, org_id)
         state = limits.calls_of_key.count(key.id, amount)
         if not state.allowed:
-            raise refused(limits, error_table.RATE_LIMIT_EXCEEDED, CALLS_OF_KEY, state.reset_after, org_id)
+            raise limit_error(
+                limits, error_table.RATE_LIMIT_EXCEEDED, CALLS_OF_KEY, state.reset_after, org_id
+            )
 
     async def count_install(self, org_id: OrgId) -> None:
-        """Count a new install. Raises Refusal if its address has reported too many."""
+        """Count a new install. Raises ApiError if its address has reported too many."""
         limits = self.resources.rate_limits
         if self.network and (seconds := await limits.count_install(org_id, self.network)):
-            raise refused(limits, error_table.ADDRESS_LIMIT_EXCEEDED, INSTALLS_OF_ADDRESS, seconds, org_id)
+            raise limit_error(
+                limits, error_table.ADDRESS_LIMIT_EXCEEDED, INSTALLS_OF_ADDRESS, seconds, org_id
+            )
 
     async def find_key(self, text: str, kind: KeyKind) -> ApiKey | None:
         """The active key of this kind with this text; None if there is none, which counts against the
         address.
 
-        An address that sent too many wrong keys is refused (Refusal) without a look-up, unless this process
+        An address that sent too many wrong keys is refused (ApiError) without a look-up, unless this process
         already knows the key: so a valid key still works when others at the same address misbehave.
         """
         keys = self.resources.keys
@@ -84,23 +88,26 @@ class Sender:
         return key
 
     def count_without_key(self) -> None:
-        """Count a request without a valid key. Raises Refusal if its address has sent too many."""
+        """Count a request without a valid key. Raises ApiError if its address has sent too many."""
         limits = self.resources.rate_limits
         state = limits.without_key.count(self.network)
         if self.network and not state.allowed:
-            raise refused(limits, error_table.ADDRESS_LIMIT_EXCEEDED, WITHOUT_KEY, state.reset_after, None)
+            raise limit_error(
+                limits, error_table.ADDRESS_LIMIT_EXCEEDED, WITHOUT_KEY, state.reset_after, None
+            )
 
     def give_back_without_key(self) -> None:
         """Undo `count_without_key`: the request turned out to be valid."""
         self.resources.rate_limits.without_key.give_back(self.network)
 
 
-def refused(
+def limit_error(
     limits: ServiceLimits, row: ErrorRow, limit: str, seconds: float, org_id: OrgId | None
-) -> Refusal:
-    """The Refusal for a limit, to be raised by the caller. `seconds` is the time until a new try makes sense.
+) -> ApiError:
+    """The error for a request that a rate limit refuses, to be raised by the caller.
 
-    It is also counted for its organization, if that is known.
+    `limit` is the limit's name, and `seconds` the time until a new try makes sense. The request is also
+    counted as refused, for its organization if that is known.
     """
     limits.refused.add(limit, org_id)
-    return Refusal(row).with_headers({"Retry-After": str(ceil(seconds))})
+    return ApiError(row).with_headers({"Retry-After": str(ceil(seconds))})

@@ -7,8 +7,8 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.domain.errors import FieldError
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError, api_error_for
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.refusal import Refusal, refusal_for
 from backend.storage.driver.mongo import StorageError
 
 _KEPT_HEADERS = {"Allow", "Location", "Retry-After"}
@@ -23,17 +23,17 @@ _BY_STATUS = {
 
 def answer_errors(app: Quart) -> None:
     """Make the app answer every error in shape A or B (contract, "Errors"), without internal details."""
-    for kind in (Refusal, FieldError, StorageError):
-        app.register_error_handler(kind, _refused)
+    for kind in (ApiError, FieldError, StorageError):
+        app.register_error_handler(kind, _answer_error)
     app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)
 
 
-def error_answer(refusal: Refusal) -> Response:
-    """The answer to a request that is refused."""
-    response = jsonify(refusal.body)
-    response.status_code = refusal.status
-    response.headers.update(refusal.headers)
+def error_answer(api_error: ApiError) -> Response:
+    """The answer to a request that ended with this error."""
+    response = jsonify(api_error.body)
+    response.status_code = api_error.status
+    response.headers.update(api_error.headers)
     return keep_out_of_caches(response)
 
 
@@ -47,11 +47,11 @@ def keep_out_of_caches(response: Response, *varies_by: str) -> Response:
     return response
 
 
-async def _refused(error: Exception) -> Response:
-    refusal = refusal_for(error)
-    if refusal is None:
+async def _answer_error(error: Exception) -> Response:
+    api_error = api_error_for(error)
+    if api_error is None:
         raise error
-    return error_answer(refusal)
+    return error_answer(api_error)
 
 
 async def answer_http_error(error: HTTPException) -> Response:
@@ -61,9 +61,9 @@ async def answer_http_error(error: HTTPException) -> Response:
         status = error.code or 500
         row = ErrorRow(status, status, error.name, error.name, error.name.upper().replace(" ", "_"))
     kept = {name: value for name, value in error.get_headers() if name in _KEPT_HEADERS}
-    return error_answer(Refusal(row).with_headers(kept))
+    return error_answer(ApiError(row).with_headers(kept))
 
 
 async def _fault(error: InternalServerError) -> Response:
     # Quart has logged the exception with its traceback.
-    return error_answer(Refusal(error_table.SERVER_FAULT))
+    return error_answer(ApiError(error_table.SERVER_FAULT))

@@ -1,6 +1,6 @@
-"""Every error that the JSON APIs answer with, as data.
+"""The error table: every error that the JSON APIs answer with.
 
-First the rows of the contract's error table, in its order, then those that the decisions add.
+The rows of the contract's table come first, in its order, then those that the decisions add.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 from quart import request
 
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.deep_json import without_depths
-from backend.json_api.refusal import Refusal
 from backend.storage.driver.deadlines import deadline_paused
 
 MAX_BODY_BYTES = 64 * 1024
@@ -30,7 +30,7 @@ class JsonReader:
         self._decode = json.JSONDecoder(parse_float=parse_float, parse_constant=_refuse_constant).decode
 
     def read(self, data: bytes) -> dict[str, Any]:
-        """The JSON object in these bytes (UTF-8). Raises Refusal for anything else.
+        """The JSON object in these bytes (UTF-8). Raises ApiError for anything else.
 
         What is nested deeper than any field allows may be cut off below MOST_LEVELS.
         """
@@ -41,9 +41,9 @@ class JsonReader:
             except RecursionError:
                 value = self._decode(without_depths(text))
         except ValueError:  # bad JSON or UTF-8, a number of too many digits
-            raise Refusal(error_table.BODY_NOT_AN_OBJECT) from None
+            raise ApiError(error_table.BODY_NOT_AN_OBJECT) from None
         if not isinstance(value, dict):
-            raise Refusal(error_table.BODY_NOT_AN_OBJECT)
+            raise ApiError(error_table.BODY_NOT_AN_OBJECT)
         return value
 
 
@@ -62,16 +62,16 @@ PLAIN = JsonReader()
 async def read_json_object(most: int = MAX_BODY_BYTES, reader: JsonReader = PLAIN) -> dict[str, Any]:
     """The body of the current request as a JSON object.
 
-    Raises Refusal for another media type (415), more than `most` bytes (413), or anything but a JSON object
+    Raises ApiError for another media type (415), more than `most` bytes (413), or anything but a JSON object
     (400). A missing Content-Type is taken for JSON.
     """
     if request.content_type and not is_json(request.mimetype):
-        raise Refusal(error_table.MEDIA_TYPE_WRONG)
+        raise ApiError(error_table.MEDIA_TYPE_WRONG)
     return reader.read(await read_bytes(most))
 
 
 async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
-    """The body of the current request. Raises Refusal (413) if it has more than `most` bytes."""
+    """The body of the current request. Raises ApiError (413) if it has more than `most` bytes."""
     # When the body is read in pieces, the framework's own time limit does not apply.
     body = Body(request.content_length or 0, most)
     try:
@@ -80,7 +80,7 @@ async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
                 async for piece in request.body:
                     body.add(piece)
     except TimeoutError:
-        raise Refusal(error_table.BODY_TOO_SLOW) from None
+        raise ApiError(error_table.BODY_TOO_SLOW) from None
     return body.data
 
 
@@ -90,7 +90,7 @@ class Body:
     __slots__ = ("_most", "_pieces", "_size")
 
     def __init__(self, announced: int, most: int = MAX_BODY_BYTES) -> None:
-        """Raises Refusal (413) if it will have more than `most` bytes."""
+        """Raises ApiError (413) if `announced` is more than `most` bytes."""
         if announced > most:
             raise _too_large(most)
         self._most = most
@@ -98,7 +98,7 @@ class Body:
         self._size = 0
 
     def add(self, piece: bytes) -> None:
-        """Add the next piece. Raises Refusal (413) if there is more than there may be now."""
+        """Add the next piece. Raises ApiError (413) once all pieces have more than `most` bytes."""
         self._size += len(piece)
         if self._size > self._most:
             raise _too_large(self._most)
@@ -110,8 +110,8 @@ class Body:
         return b"".join(self._pieces)
 
 
-def _too_large(most: int) -> Refusal:
-    return Refusal(error_table.BODY_TOO_LARGE, message=str(most))
+def _too_large(most: int) -> ApiError:
+    return ApiError(error_table.BODY_TOO_LARGE, message=str(most))
 
 
 def is_json(media_type: str) -> bool:

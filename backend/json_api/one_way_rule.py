@@ -1,4 +1,4 @@
-"""A route that is followed from an address to what answers it, and not the other way round."""
+"""A route that is only matched: the service never builds an address from it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from quart.routing import QuartRule
 
 
 class OneWayRule(QuartRule):
-    """Writes the functions that build its address when one is asked for, which nobody here does.
+    """A route whose address-building functions are compiled only when they are needed, which is never here.
 
-    For all routes Werkzeug would write and compile over two hundred at each start.
+    Werkzeug compiles them for every route at each start: more than two hundred.
     """
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:

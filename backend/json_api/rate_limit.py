@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.domain.ids import KeyId, OrgId
 from backend.json_api import error_table
-from backend.json_api.call_limits import refused
+from backend.json_api.call_limits import limit_error
 from backend.rate_limits.limit import LimitState
 from backend.rate_limits.service_limits import REST_OF_KEY
 from backend.web.current import resources
@@ -19,21 +19,24 @@ RATE_LIMIT_HEADERS = {
 async def rate_limit_headers(key_id: KeyId, org_id: OrgId) -> dict[str, str]:
     """Count a request of this key and return the RateLimit headers for its answer.
 
-    Raises Refusal (429, with the same headers) if the key has used up its limit.
+    Raises ApiError (429, with the same headers) if the key has used up its limit.
     """
     limits = resources().rate_limits
     state = await limits.rest_requests.count(key_id)
     headers = _headers(state)
     if not state.allowed:
-        refusal = refused(limits, error_table.RATE_LIMIT_EXCEEDED, REST_OF_KEY, state.reset_after, org_id)
-        raise refusal.with_headers(headers)
+        api_error = limit_error(
+            limits, error_table.RATE_LIMIT_EXCEEDED, REST_OF_KEY, state.reset_after, org_id
+        )
+        raise api_error.with_headers(headers)
     return headers
 
 
 async def count_more(key_id: KeyId, amount: int) -> dict[str, str]:
-    """Count so many requests more for one that was admitted, and return the headers for its answer.
+    """Count `amount` more requests of this key, for a request that was admitted already.
 
-    It is never refused: what it takes beyond the limit is missing from nothing but this minute.
+    Returns the RateLimit headers for its answer. Raises nothing: an amount beyond the limit only leaves no
+    requests for the rest of the minute.
     """
     return _headers(await resources().rate_limits.rest_requests.count(key_id, amount))
 

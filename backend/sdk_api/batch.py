@@ -12,12 +12,12 @@ from backend.domain.ids import OrgId
 from backend.domain.visitors.batches import MOST_CALLS, Envelope, parse_envelope
 from backend.domain.visitors.rejections import BATCH, Rejection
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError, storage_unreachable
 from backend.json_api.asgi_answer import AsgiAnswer, encoded, error_answer, json_answer
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
 from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import EXACT
-from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.sdk_api.device_cookie import renewed_device_cookie
 from backend.sdk_api.ingest import ingest, remember_rejections
 from backend.sdk_api.origins import (
@@ -132,19 +132,19 @@ class BatchRoute:
 async def _read_body(request: AsgiRequest) -> bytes:
     # A compressed body could be a thousand times as large as what arrives.
     if request.header(b"content-encoding").lower() not in {"", "identity"}:
-        raise Refusal(ENCODING_WRONG)
+        raise ApiError(ENCODING_WRONG)
     if request.media_type not in MEDIA_TYPES:
-        raise Refusal(MEDIA_TYPE_WRONG)
+        raise ApiError(MEDIA_TYPE_WRONG)
     return await request.read_bytes()
 
 
 async def _authenticate(sender: Sender, text: Any) -> ApiKey:
     if not text or not isinstance(text, str):
         sender.count_without_key()
-        raise Refusal(error_table.KEY_INVALID if text else KEY_MISSING)
+        raise ApiError(error_table.KEY_INVALID if text else KEY_MISSING)
     key = await sender.find_key(text, KeyKind.WEB)
     if key is None:
-        raise Refusal(error_table.KEY_INVALID)
+        raise ApiError(error_table.KEY_INVALID)
     return key
 
 

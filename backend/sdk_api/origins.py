@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.domain.ids import OrgId
+from backend.json_api.api_error import ApiError
 from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.refusal import Refusal
 from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import SdkService
 from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
@@ -46,7 +46,7 @@ class CallingSite:
 
 
 async def require_allowed_origin(site: CallingSite, org_id: OrgId) -> None:
-    """Raise Refusal unless the organization allows the request's origin.
+    """Raise ApiError unless the organization allows the request's origin.
 
     Its owner can see refused origins.
     """
@@ -58,17 +58,17 @@ async def require_allowed_origin(site: CallingSite, org_id: OrgId) -> None:
     resources = site.sender.resources
     shown = OriginRefusal(next(iter(site.origins), ""), reason, resources.clock())
     await add_origin_refusal(resources.database, org_id, shown)
-    raise Refusal(ORIGIN_REFUSED)
+    raise ApiError(ORIGIN_REFUSED)
 
 
 async def preflight_headers(site: CallingSite, *, is_private_network: bool) -> dict[str, str]:
     """The headers of the answer to a browser's preflight request, for an origin that any organization allows.
 
-    A preflight contains no key, so the organization is not known yet. Raises Refusal for other origins.
+    A preflight contains no key, so the organization is not known yet. Raises ApiError for other origins.
     """
     origin = site.origin
     if origin is None or not await _is_some_site(site, origin):
-        raise Refusal(ORIGIN_REFUSED)
+        raise ApiError(ORIGIN_REFUSED)
     allowed = {
         "Access-Control-Allow-Methods": "POST",
         "Access-Control-Allow-Headers": "Content-Type",
@@ -80,7 +80,7 @@ async def preflight_headers(site: CallingSite, *, is_private_network: bool) -> d
 async def reader_of(site: CallingSite, status: int) -> str | None:
     """The origin whose pages may read an answer of this status, errors included, if it is a known one.
 
-    A refusal because of the origin stays unreadable.
+    An error because of the origin stays unreadable.
     """
     if status >= 400:
         REFUSALS.labels(status).inc()
@@ -93,7 +93,7 @@ async def reader_of(site: CallingSite, status: int) -> str | None:
 async def _is_some_site(site: CallingSite, origin: str) -> bool:
     """Whether any organization allows the origin.
 
-    Raises Refusal, without a query, if the address has asked for too many unknown ones.
+    Raises ApiError, without a query, if the address has asked for too many unknown ones.
     """
     origins = site.service.known_origins
     if site.is_allowed or origins.recall(origin):
@@ -115,7 +115,7 @@ async def _is_known(site: CallingSite, origin: str, status: int) -> bool:
         return bool(site.service.known_origins.recall(origin))
     try:
         return await _is_some_site(site, origin)
-    except Refusal:
+    except ApiError:
         return False
     except StorageError as error:
         # The page then sees a failed request, and tries again as it would after a 503.

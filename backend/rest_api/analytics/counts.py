@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from backend.domain.ids import LinkId
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
 from backend.rest_api.links.reference import LinkReference, find_referenced_link, parse_reference
 from backend.rest_api.links.representations import click_counts_json, install_counts_json
 from backend.rest_api.routes.blueprint import caller, rest
@@ -35,7 +35,7 @@ async def install_analytics() -> dict[str, int]:
     """
     reference = parse_reference(await read_json_object())
     if not await has_subscription():
-        raise Refusal(error_table.SUBSCRIPTION_NEEDED)
+        raise ApiError(error_table.SUBSCRIPTION_NEEDED)
     counts = await count_install_window(resources().database, await _link_id(reference), resources().clock())
     return install_counts_json(counts)
 
@@ -49,5 +49,5 @@ async def has_subscription() -> bool:
 async def _link_id(reference: LinkReference) -> LinkId:
     link = await find_referenced_link(reference, caller().org_id)
     if link is None:
-        raise Refusal(error_table.LINK_DETAILS_UNKNOWN)
+        raise ApiError(error_table.LINK_DETAILS_UNKNOWN)
     return link.id

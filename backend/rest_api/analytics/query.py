@@ -13,11 +13,11 @@ from backend.domain.clicks.rows import RowFormat
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Rule, Word
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
 from backend.rest_api.analytics.counts import has_subscription
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import read_query, refusal_in_query
+from backend.rest_api.routes.query_string import error_in_query, read_query
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.deadlines import lift_deadline
@@ -52,11 +52,11 @@ async def export_analytics() -> Response:
         question = QueryFile(query, resources().short_url_form, form)
         return await file_answer(made_file(caller().org_id, question), form.media_type, headers)
     except FieldError as error:
-        raise refusal_in_query(error) from None
+        raise error_in_query(error) from None
 
 
 async def _admit(query: Query) -> None:
-    """Raise Refusal where the caller may not ask that. The answer may take longer than others."""
+    """Raise ApiError where the caller may not ask that. The answer may take longer than others."""
     if query.needs_subscription and not await has_subscription():
-        raise Refusal(error_table.INSTALLS_NEED_SUBSCRIPTION)
+        raise ApiError(error_table.INSTALLS_NEED_SUBSCRIPTION)
     lift_deadline()

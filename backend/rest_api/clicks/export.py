@@ -11,9 +11,9 @@ from backend.domain.clicks.rows import RowFormat, Selection
 from backend.domain.fields.rules import Instant, Rule, Uuid, Word
 from backend.domain.links.json_form import exact_time_json
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import query_refusal, read_query
+from backend.rest_api.routes.query_string import query_error, read_query
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.click_file import ClicksFile
 from backend.storage.clicks.missing import count_missing
@@ -89,10 +89,10 @@ async def _file(
 async def _selection(given: dict[str, Any], now: datetime) -> Selection:
     start, end = given["from"], given.get("to", now)
     if end < start:
-        raise query_refusal("to", "must not be before from; without it, it is now")
+        raise query_error("to", "must not be before from; without it, it is now")
     if end - start > timedelta(days=MOST_DAYS):
-        raise query_refusal("from", f"must be at most {MOST_DAYS} days before to")
+        raise query_error("from", f"must be at most {MOST_DAYS} days before to")
     link_id = given.get("link")
     if link_id is not None and await find_link(resources().database, link_id, caller().org_id) is None:
-        raise Refusal(error_table.LINK_NOT_FOUND)
+        raise ApiError(error_table.LINK_NOT_FOUND)
     return Selection(start, end, link_id)

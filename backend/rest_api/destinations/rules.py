@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.accounts.destination_rules import DestinationRules, PatternList
 from backend.domain.fields.rules import Rule
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.named_items import read_item
 from backend.rest_api.routes.query_string import read_query
@@ -38,7 +38,7 @@ async def patch_destination_rules() -> dict[str, Any]:
     try:
         return _shown(await change_destination_rules(resources().database, caller().org_id, given))
     except UnknownOrganization:  # it was deleted a moment ago, and its keys with it
-        raise Refusal(error_table.KEY_INVALID) from None
+        raise ApiError(error_table.KEY_INVALID) from None
 
 
 def _shown(rules: DestinationRules) -> dict[str, Any]:

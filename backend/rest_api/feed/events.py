@@ -17,10 +17,10 @@ from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Rule, Schema
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.authentication import sent_key
-from backend.json_api.refusal import Refusal
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import query_refusal, read_query
+from backend.rest_api.routes.query_string import query_error, read_query
 from backend.rest_api.routes.whole_number import WholeNumber
 from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.feed.following import end_of_feed, is_ahead, next_page
@@ -131,16 +131,16 @@ def _last_event() -> tuple[str, Cursor | None] | None:
     try:
         return LAST_ID, CursorRule().parse(LAST_ID, text)
     except InvalidField as error:
-        raise query_refusal(LAST_ID, error.rule) from None
+        raise query_error(LAST_ID, error.rule) from None
 
 
 async def _start(name: str, after: Cursor | None) -> Cursor:
-    """The cursor that was given by this name. Raises Refusal if this feed has not come so far."""
+    """The cursor that was given by this name. Raises ApiError if this feed has not come so far."""
     database, org_id = resources().database, caller().org_id
     if after is None:
         return await end_of_feed(database, org_id)
     if after != START and await is_ahead(database, org_id, after):
-        raise query_refusal(name, "is ahead of this feed, which has not given it")
+        raise query_error(name, "is ahead of this feed, which has not given it")
     return after
 
 
@@ -155,8 +155,8 @@ async def _read(reader: _Reader, given: dict[str, Any]) -> FeedPage:
 
 def _refuse_too_many() -> None:
     if not resources().feed.has_room(caller().org_id):
-        refusal = Refusal(error_table.TOO_MANY_READERS)
-        raise refusal.with_headers({"Retry-After": str(_RETRY_AFTER)})
+        api_error = ApiError(error_table.TOO_MANY_READERS)
+        raise api_error.with_headers({"Retry-After": str(_RETRY_AFTER)})
 
 
 def _page(page: FeedPage, form: str) -> Response:
@@ -176,7 +176,7 @@ def _page(page: FeedPage, form: str) -> Response:
 def _stream(reader: _Reader, given: dict[str, Any]) -> Response:
     for name in ("limit", "wait"):
         if name in given:
-            raise query_refusal(name, "is not a parameter of a stream, which goes on by itself")
+            raise query_error(name, "is not a parameter of a stream, which goes on by itself")
     _refuse_too_many()
     if request.method == "HEAD":
         return Response(b"", content_type=MEDIA_TYPE)

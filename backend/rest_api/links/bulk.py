@@ -38,7 +38,7 @@ from backend.domain.links.operations import (
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.json_api.json_body import read_json_object
 from backend.json_api.rate_limit import count_more
-from backend.rest_api.links.errors import refusal_of
+from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
 from backend.rest_api.links.service import LinkService
 from backend.rest_api.routes.blueprint import caller, rest
@@ -232,8 +232,8 @@ def _body(parsed: Sequence[LinkOperation | LinkResult], outcomes: Sequence[LinkR
 
 def _result(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
     if outcome.error:
-        refusal = refusal_of(outcome.error)
-        return {"status": outcome.done, "error": refusal.body}
+        api_error = api_error_of(outcome.error)
+        return {"status": outcome.done, "error": api_error.body}
     link = outcome.require_link()
     return {"status": outcome.done, "id": link.id, "short_url": form.write(link.domain, link.path)}
 

@@ -42,5 +42,5 @@ def _read_status(body: dict[str, object]) -> bool:
 
 
 async def _change(link_id: LinkId, changes: Changes) -> None:
-    """Change the organization's link. Raises Refusal if it has no link with this id, or archived it."""
+    """Change the organization's link. Raises ApiError if it has no link with this id, or archived it."""
     await carry_out(ChangeLink(link_id, changes, not_archived=True))

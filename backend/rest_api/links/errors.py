@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.domain.links.operations import DomainNotConfigured, ExternalIdTaken, LinkGone, PathTaken
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal, refusal_for
+from backend.json_api.api_error import ApiError, api_error_for
 
 _ROWS = {
     DomainNotConfigured: error_table.DOMAIN_NOT_CONFIGURED,
@@ -14,10 +14,10 @@ _ROWS = {
 }
 
 
-def refusal_of(error: Exception) -> Refusal:
-    """The refusal for why an operation was rejected. Raises the error itself if it is none of these."""
+def api_error_of(error: Exception) -> ApiError:
+    """The API's error for what an operation raised. Raises `error` itself if the error table has no row."""
     if row := _ROWS.get(type(error)):
-        return Refusal(row)
-    if refusal := refusal_for(error):
-        return refusal
+        return ApiError(row)
+    if api_error := api_error_for(error):
+        return api_error
     raise error

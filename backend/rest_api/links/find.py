@@ -12,8 +12,8 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Word
 from backend.domain.links.links import CreatedBy
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
 from backend.rest_api.links.reference import find_by_short_url, given_text
 from backend.rest_api.links.representations import link_json
 from backend.rest_api.routes.blueprint import caller, rest
@@ -43,10 +43,10 @@ async def links_info() -> dict[str, Any]:
     """The link with the short URL in the body."""
     short_url = given_text(await read_json_object(), "shortUrl")
     if not short_url:
-        raise Refusal(error_table.SHORT_URL_EMPTY)
+        raise ApiError(error_table.SHORT_URL_EMPTY)
     link = await find_by_short_url(short_url, caller().org_id)
     if link is None or link.is_archived:
-        raise Refusal(error_table.SHORT_URL_UNKNOWN)
+        raise ApiError(error_table.SHORT_URL_UNKNOWN)
     return link_json(link, resources().short_url_form)
 
 
@@ -77,24 +77,24 @@ async def links_page() -> dict[str, Any]:
 
 def _read_page_request() -> PageRequest:
     return PageRequest(
-        page=_read_integer("page", 1, MAX_PAGE, default=1, refusal=Refusal(error_table.PAGE_INVALID)),
+        page=_read_integer("page", 1, MAX_PAGE, default=1, api_error=ApiError(error_table.PAGE_INVALID)),
         size=_read_integer(
             "size",
             1,
             MAX_PAGE_SIZE,
             default=DEFAULT_PAGE_SIZE,
-            refusal=Refusal(error_table.PAGE_SIZE_INVALID),
+            api_error=ApiError(error_table.PAGE_SIZE_INVALID),
         ),
         created_by=_read_created_by(),
     )
 
 
-def _read_integer(name: str, least: int, most: int, *, default: int, refusal: Refusal) -> int:
+def _read_integer(name: str, least: int, most: int, *, default: int, api_error: ApiError) -> int:
     text = request.args.get(name)
     if text is None:
         return default
     if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
-        raise refusal
+        raise api_error
     return int(text)
 
 
@@ -105,4 +105,4 @@ def _read_created_by() -> CreatedBy | None:
     try:
         return CreatedBy(Word(CreatedBy).parse("createdBy", text))
     except InvalidField:
-        raise Refusal(error_table.CREATED_BY_INVALID) from None
+        raise ApiError(error_table.CREATED_BY_INVALID) from None

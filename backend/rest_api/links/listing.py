@@ -11,11 +11,11 @@ from backend.domain.links.json_form import whole_link_json
 from backend.domain.links.links import Link
 from backend.domain.links.listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.links.reference import parse_link_id
 from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.list_cursor import InvalidListCursor, ListCursor, read_cursor
-from backend.rest_api.routes.query_string import query_refusal, read_query
+from backend.rest_api.routes.query_string import query_error, read_query
 from backend.rest_api.routes.whole_number import WholeNumber
 from backend.storage.links.links import find_link
 from backend.storage.links.lists.facts import read_facts
@@ -60,7 +60,7 @@ async def get_link(link_text: str) -> dict[str, Any]:
     read_query({})
     link = await find_link(resources().database, link_id, caller().org_id)
     if link is None:
-        raise Refusal(error_table.LINK_NOT_FOUND)
+        raise ApiError(error_table.LINK_NOT_FOUND)
     return (await shown_links([link]))[0]
 
 
@@ -90,7 +90,7 @@ def _read() -> _Asked:
     try:
         cursor = read_cursor(given["cursor"], question, sort.order) if "cursor" in given else None
     except InvalidListCursor as error:
-        raise query_refusal("cursor", str(error)) from None
+        raise query_error("cursor", str(error)) from None
     return _Asked(wanted, sort, given.get("size", DEFAULT_SIZE), cursor, question)
 
 
@@ -116,14 +116,14 @@ async def _ranked(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
         try:
             ids, goes_on = await read_order(database, org_id, name, start, asked.size)
         except OrderGone:
-            raise query_refusal("cursor", "is too old; ask for the first page again") from None
+            raise query_error("cursor", "is too old; ask for the first page again") from None
         cursor = ListCursor(rank=(name, start + asked.size)) if goes_on else None
         return await find_in_order(database, org_id, ids), cursor
     try:
         ids = await rank_by_clicks(database, resources().analytics, org_id, asked.wanted, asked.sort, now=now)
     except TooManyToRank:
         rule = f"by clicks needs filters that leave at most {MOST_RANKED:,} links"
-        raise query_refusal("sort", rule) from None
+        raise query_error("sort", rule) from None
     shown = await find_in_order(database, org_id, ids[: asked.size])
     if len(ids) <= asked.size:
         return shown, None

@@ -8,7 +8,7 @@ from backend.domain.ids import LinkId
 from backend.domain.links.links import SOCIAL_FIELDS, Link
 from backend.domain.links.operations import ChangeLink
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.links.listing import shown_links
 from backend.rest_api.links.reference import parse_link_id
 from backend.rest_api.links.service import carry_out
@@ -32,7 +32,7 @@ async def fill_preview(link_text: str) -> dict[str, Any]:
             with deadline_paused():
                 preview = await read_preview(resources().pages, link)
         except Unreadable as error:
-            raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None
+            raise ApiError(error_table.PAGE_UNREADABLE, message=str(error)) from None
         link = await _own_link(link_id)
         if found := lacking(link, preview):
             link = await carry_out(ChangeLink(link_id, found))
@@ -42,5 +42,5 @@ async def fill_preview(link_text: str) -> dict[str, Any]:
 async def _own_link(link_id: LinkId) -> Link:
     link = await find_link(resources().database, link_id, caller().org_id)
     if link is None:
-        raise Refusal(error_table.LINK_NOT_FOUND)
+        raise ApiError(error_table.LINK_NOT_FOUND)
     return link

@@ -10,15 +10,15 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.web.short_urls import parse_short_url
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.storage.links.links import find_link, find_link_at
 from backend.web.current import resources
 
 
 def parse_link_id(text: str) -> LinkId:
-    """A `linkId` from a path, in the form in which it is stored. Raises Refusal if it is not a UUID."""
+    """A `linkId` from a path, in the form in which it is stored. Raises ApiError if it is not a UUID."""
     if not is_uuid(text):
-        raise Refusal(error_table.LINK_ID_INVALID)
+        raise ApiError(error_table.LINK_ID_INVALID)
     return LinkId(text.lower())
 
 
@@ -48,11 +48,11 @@ class LinkReference:
 def parse_reference(body: Mapping[str, object]) -> LinkReference:
     """Read `linkId` and `shortUrl` from a body.
 
-    Raises Refusal if both are missing (contract, "Errors", shape B).
+    Raises ApiError if both are missing (contract, "Errors", shape B).
     """
     reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
     if not reference.link_text and not reference.short_url:
-        raise Refusal(error_table.LINK_DETAILS_EMPTY)
+        raise ApiError(error_table.LINK_DETAILS_EMPTY)
     return reference
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from backend.concurrency.group_commit import NotStored
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest, LinkResult
-from backend.json_api.refusal import storage_unreachable
-from backend.rest_api.links.errors import refusal_of
+from backend.json_api.api_error import storage_unreachable
+from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.routes.blueprint import caller
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.driver.group_writes import GroupWrites
@@ -42,7 +42,7 @@ def requested(operation: LinkOperation) -> LinkRequest:
 async def submit(submission: Submission) -> LinkResult:
     """Carry out a submission of one operation, together with those of other requests.
 
-    Raises Refusal if the storage can't be reached.
+    Raises ApiError if the storage can't be reached.
     """
     try:
         (outcome,) = await of_app(LinkService).commit.add(submission)
@@ -54,13 +54,13 @@ async def submit(submission: Submission) -> LinkResult:
 async def carry_out(operation: LinkOperation) -> Link:
     """Carry out one operation of the current request. Returns the link as it is now.
 
-    Raises Refusal where the operation is rejected.
+    Raises ApiError where the operation is rejected.
     """
     return link_of(await submit(Submission([requested(operation)])))
 
 
 def link_of(outcome: LinkResult) -> Link:
-    """The link of an operation. Raises Refusal where it was rejected."""
+    """The link of an operation. Raises ApiError where it was rejected."""
     if outcome.error:
-        raise refusal_of(outcome.error)
+        raise api_error_of(outcome.error)
     return outcome.require_link()

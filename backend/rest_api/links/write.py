@@ -32,12 +32,12 @@ from backend.domain.links.operations import (
     operation_for,
 )
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.asgi_answer import AsgiAnswer, text_answer
 from backend.json_api.asgi_request import AsgiRequest
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
 from backend.rest_api.links.create import address_of, location_of
-from backend.rest_api.links.errors import refusal_of
+from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
 from backend.rest_api.links.listing import shown_links
 from backend.rest_api.links.reference import parse_link_id
@@ -50,7 +50,7 @@ from backend.rest_api.routes.idempotency_key import (
     kept_answer,
     read_idempotency_key,
 )
-from backend.rest_api.routes.query_string import query_refusal, read_query, refuse_parameters
+from backend.rest_api.routes.query_string import query_error, read_query, refuse_parameters
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.purge import LinkHasClicks, LinkIsHeld, purge_link
 from backend.storage.links.links import find_link
@@ -112,7 +112,7 @@ async def duplicate_link(link_text: str) -> Response:
 async def _copy_of(link_id: LinkId, body: dict[str, Any]) -> CreateLink:
     link = await find_link(resources().database, link_id, caller().org_id)
     if link is None:
-        raise Refusal(error_table.LINK_NOT_FOUND)
+        raise ApiError(error_table.LINK_NOT_FOUND)
     return CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
 
 
@@ -120,11 +120,11 @@ async def _hashed(operation: LinkOperation) -> LinkOperation:
     try:
         return await with_hash(operation)
     except (DomainNotConfigured, LinkGone) as error:
-        raise refusal_of(error) from None
+        raise api_error_of(error) from None
 
 
 async def _written_before(key: IdempotencyKey | None) -> WrittenLink | None:
-    """What was answered under this key; None if nothing was. Raises Refusal if it was another request."""
+    """What was answered under this key; None if nothing was. Raises ApiError if it was another request."""
     earlier = await earlier_request(key) if key else None
     return _repeated(earlier) if earlier else None
 
@@ -162,7 +162,7 @@ async def delete_link(link_text: str) -> Response:
     link_id = parse_link_id(link_text)
     asked = read_query(DELETE_QUERY)
     if asked.get("force") and not asked.get("purge"):
-        raise query_refusal("force", "is for purge=true")
+        raise query_error("force", "is for purge=true")
     if asked.get("purge"):
         await _purge(link_id, is_forced=asked.get("force", False))
     else:
@@ -176,11 +176,11 @@ async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
         analytics = None if is_forced else resources().analytics
         is_purged = await purge_link(database, analytics, link_id, caller().org_id, now)
     except LinkHasClicks:
-        raise Refusal(error_table.LINK_HAS_CLICKS) from None
+        raise ApiError(error_table.LINK_HAS_CLICKS) from None
     except LinkIsHeld:
-        raise Refusal(error_table.LINK_IS_HELD) from None
+        raise ApiError(error_table.LINK_IS_HELD) from None
     if not is_purged:
-        raise Refusal(error_table.LINK_NOT_FOUND)
+        raise ApiError(error_table.LINK_NOT_FOUND)
 
 
 def _repeated(earlier: EarlierRequest) -> WrittenLink:

@@ -22,7 +22,7 @@ async def _admit() -> None:
 
 
 async def admit(*, is_create_link: bool = False) -> None:
-    """Let in the current request by its key, whose limit it counts against. Raises Refusal."""
+    """Let in the current request by its key, whose limit it counts against. Raises ApiError."""
     invalid = error_table.KEY_INVALID_FOR_CREATE if is_create_link else error_table.KEY_INVALID
     key = known().api_key = await authenticate(KeyKind.REST, invalid)
     known().limit_headers = await rate_limit_headers(key.id, key.org_id)

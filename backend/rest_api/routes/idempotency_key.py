@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from backend.domain.errors import InvalidField
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError, storage_unreachable
 from backend.json_api.authentication import sent_key
-from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.rest_api.routes.blueprint import caller
 from backend.storage.links.writing.idempotency import EarlierRequest, find_earlier_request, record_id
 from backend.web.current import header, resources
@@ -52,18 +52,18 @@ def read_idempotency_key(operation: str, body: Mapping[str, object]) -> Idempote
 async def earlier_request(key: IdempotencyKey) -> EarlierRequest | None:
     """What was carried out under this key before; None if nothing was.
 
-    Raises Refusal if it was another request.
+    Raises ApiError if it was another request.
     """
     earlier = await find_earlier_request(resources().database, caller().org_id, key.text)
     if earlier and earlier.fingerprint != key.fingerprint:
-        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+        raise ApiError(error_table.IDEMPOTENCY_KEY_REUSED)
     return earlier
 
 
 async def faster_request(key: IdempotencyKey) -> EarlierRequest:
     """What another request with this key carried out while this one was about to (see KeyUsed).
 
-    Raises Refusal if it was another request, or if it is not there any more.
+    Raises ApiError if it was another request, or if it is not there any more.
     """
     earlier = await earlier_request(key)
     if earlier is None:  # it was stored on one member only, which failed
@@ -72,9 +72,9 @@ async def faster_request(key: IdempotencyKey) -> EarlierRequest:
 
 
 def kept_answer(earlier: EarlierRequest) -> tuple[int, str]:
-    """Status and body that were answered. Raises Refusal if it was a request whose answer is not kept."""
+    """Status and body that were answered. Raises ApiError if it was a request whose answer is not kept."""
     if earlier.answer is None:
-        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+        raise ApiError(error_table.IDEMPOTENCY_KEY_REUSED)
     return earlier.answer
 
 

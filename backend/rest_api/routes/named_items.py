@@ -1,4 +1,4 @@
-"""What routes of things that an organization has share, such as tags: their bodies, and refusals."""
+"""What the routes of an organization's named items, such as tags, share: reading bodies, and their errors."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import Any
 from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
 from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItems
 from backend.domain.fields.rules import Rule, parse_fields
+from backend.json_api.api_error import ApiError
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
 
 
 @contextmanager
-def refusals(*, unknown: ErrorRow, taken: ErrorRow, most: int) -> Iterator[None]:
-    """Raise the Refusal for what the storage of such things raises: one of these rows of the error table."""
+def item_errors(*, unknown: ErrorRow, taken: ErrorRow, most: int) -> Iterator[None]:
+    """Raise the ApiError for what the storage of named items raises in the block.
+
+    `unknown` and `taken` are rows of the error table. Raises InvalidField where there are `most` items.
+    """
     try:
         yield
     except NameUnknown:
-        raise Refusal(unknown) from None
+        raise ApiError(unknown) from None
     except NameTaken:
-        raise Refusal(taken) from None
+        raise ApiError(taken) from None
     except TooManyItems:
         raise InvalidField("name", f"would be one more than the {most:,} that are possible") from None
 

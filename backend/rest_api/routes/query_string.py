@@ -11,7 +11,7 @@ from quart import request
 from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
 from backend.domain.fields.rules import Rule
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 
 _UNKNOWN = "is not a parameter of this request"
 
@@ -19,7 +19,7 @@ _UNKNOWN = "is not a parameter of this request"
 def read_query(rules: Mapping[str, Rule[Any]], required: Sequence[str] = ()) -> dict[str, Any]:
     """The parameters of the current request, each parsed by its rule; only those that are given.
 
-    Raises Refusal, which names all that have no rule, break their rule, are given twice or are missing.
+    Raises ApiError, which names all that have no rule, break their rule, are given twice or are missing.
     """
     given: dict[str, Any] = {}
     errors: list[FieldError] = []
@@ -30,28 +30,28 @@ def read_query(rules: Mapping[str, Rule[Any]], required: Sequence[str] = ()) -> 
     try:
         raise_all(errors)
     except FieldError as error:
-        raise refusal_in_query(error) from None
+        raise error_in_query(error) from None
     return given
 
 
 def refuse_parameters(query_string: bytes) -> None:
-    """Raise Refusal if this query string has any parameter, for a request that takes none."""
+    """Raise ApiError if this query string has any parameter, for a request that takes none."""
     text = query_string.decode("utf-8", "replace")
     # What is no UTF-8 is named as the framework names it: %FF.
     for name, _ in parse_qsl(text, keep_blank_values=True, errors="werkzeug.url_quote"):
-        raise query_refusal(name, _UNKNOWN)
+        raise query_error(name, _UNKNOWN)
 
 
-def refusal_in_query(error: FieldError) -> Refusal:
-    """The refusal of query parameters: of this one, and of those that are wrong beside it."""
-    others = [query_refusal(each.field, each.rule) for each in error.others]
-    return query_refusal(error.field, error.rule).with_others(others)
+def error_in_query(error: FieldError) -> ApiError:
+    """The error for query parameters: of this one, and of those that are wrong beside it."""
+    others = [query_error(each.field, each.rule) for each in error.others]
+    return query_error(error.field, error.rule).with_others(others)
 
 
-def query_refusal(name: str, rule: str) -> Refusal:
-    """The refusal of a query parameter. `rule` completes a sentence that starts with its name."""
+def query_error(name: str, rule: str) -> ApiError:
+    """The error for a query parameter. `rule` completes a sentence that starts with its name."""
     shown = shown_name(name)
-    return Refusal(error_table.QUERY_INVALID, message=f"{shown} {rule}", field=shown)
+    return ApiError(error_table.QUERY_INVALID, message=f"{shown} {rule}", field=shown)
 
 
 def _parse(name: str, values: list[str], rules: Mapping[str, Rule[Any]]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from backend.json_api.refusal import refusal_for
+from backend.json_api.api_error import api_error_for
 
 Arguments = ParamSpec("Arguments")
 AnswerT = TypeVar("AnswerT")
@@ -22,9 +22,9 @@ def to_the_letter(
         try:
             return await operation(*args, **kwargs)
         except Exception as error:
-            refusal = refusal_for(error)
-            if refusal is None:
+            api_error = api_error_for(error)
+            if api_error is None:
                 raise
-            raise refusal.to_the_letter() from None
+            raise api_error.to_the_letter() from None
 
     return told

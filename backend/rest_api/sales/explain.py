@@ -13,9 +13,9 @@ from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.call_texts import as_stored
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import read_query, refusal_in_query
+from backend.rest_api.routes.query_string import error_in_query, read_query
 from backend.storage.sales.explained import ExplainedSale, explain_sale
 from backend.web.current import resources
 
@@ -30,10 +30,10 @@ async def explain_conversion(transaction_id: str) -> dict[str, Any]:
     try:
         rules = parse_rules(given)
     except FieldError as error:
-        raise refusal_in_query(error) from None
+        raise error_in_query(error) from None
     found = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
     if found is None:
-        raise Refusal(error_table.SALE_NOT_FOUND)
+        raise ApiError(error_table.SALE_NOT_FOUND)
     return _Answer(found, resources().short_url_form).whole()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.domain.sales.refunds import RefundResult, SaleUnknown, ToldRefund, parse_refund
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import rest
 from backend.rest_api.sales.service import store_told_refunds
 from backend.rest_api.sales.told_items import ItemResult, ItemResults, answer_items, result
@@ -18,7 +18,7 @@ async def tell_refunds() -> ItemResults:
 
 def _result(_: ToldRefund, stored: RefundResult) -> ItemResult:
     if isinstance(stored.error, SaleUnknown):
-        raise Refusal(error_table.REFUNDED_SALE_NOT_FOUND)
+        raise ApiError(error_table.REFUNDED_SALE_NOT_FOUND)
     if stored.error:
         raise stored.error
     assert stored.status is not None  # as nothing is wrong with it

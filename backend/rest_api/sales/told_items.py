@@ -10,9 +10,9 @@ from backend.domain.errors import FieldError, InvalidField, raise_all, shown_nam
 from backend.domain.sales.intake import Status
 from backend.domain.visitors.rejections import Rejection
 from backend.domain.visitors.server_calls import Teller, UnknownField
+from backend.json_api.api_error import ApiError, api_error_for
 from backend.json_api.json_body import EXACT, read_json_object
 from backend.json_api.rate_limit import count_more
-from backend.json_api.refusal import Refusal, refusal_for
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.query_string import read_query
 from backend.storage.accounts.organizations import find_retention_days
@@ -88,7 +88,7 @@ async def answer_items(
             if isinstance(each, FieldError):
                 raise each
             results.append(shown(*next(stored)))
-        except (FieldError, Refusal) as error:
+        except (FieldError, ApiError) as error:
             if "items" not in body:
                 raise
             results.append(_rejected(error))
@@ -121,8 +121,8 @@ def result(status: Status, notes: Sequence[str], **more: str) -> ItemResult:
     return {"status": status.value, **more, **({"notes": list(notes)} if notes else {})}
 
 
-def _rejected(error: FieldError | Refusal) -> ItemResult:
+def _rejected(error: FieldError | ApiError) -> ItemResult:
     """The result of an item that can't be accepted: the error that it alone is answered (shape A)."""
-    refusal = refusal_for(error)
-    assert refusal is not None  # for such errors there is one
-    return {"status": "rejected", "error": refusal.body}
+    api_error = api_error_for(error)
+    assert api_error is not None  # for such errors there is one
+    return {"status": "rejected", "error": api_error.body}

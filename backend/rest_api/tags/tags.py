@@ -14,14 +14,16 @@ from backend.domain.links.tags import MOST_TAGS, Tag, TagColor
 from backend.json_api import error_table
 from backend.rest_api.links.representations import tag_json
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.named_items import read_item, refusals
+from backend.rest_api.routes.named_items import item_errors, read_item
 from backend.rest_api.routes.query_string import read_query
 from backend.storage.links.tags import change_tag, count_tagged_links, create_tag, delete_tag, list_tags
 from backend.web.current import resources
 
 FIELDS: dict[str, Rule[Any]] = {"name": ItemName(), "color": TagColor()}
 CLEARABLE = frozenset({"color"})
-_refusals = partial(refusals, unknown=error_table.TAG_NOT_FOUND, taken=error_table.TAG_TAKEN, most=MOST_TAGS)
+_item_errors = partial(
+    item_errors, unknown=error_table.TAG_NOT_FOUND, taken=error_table.TAG_TAKEN, most=MOST_TAGS
+)
 
 
 @rest.get("/tags")
@@ -38,7 +40,7 @@ async def post_tag() -> tuple[dict[str, Any], int]:
     read_query({})
     given = await read_item(FIELDS, required=["name"], clearable=CLEARABLE)
     database, now = resources().database, resources().clock()
-    with _refusals():
+    with _item_errors():
         tag = await create_tag(database, caller().org_id, given["name"], given.get("color"), now)
     return tag_json(tag, 0), 201
 
@@ -49,7 +51,7 @@ async def patch_tag(name: str) -> dict[str, Any]:
     read_query({})
     given = await read_item(FIELDS, clearable=CLEARABLE)
     new_name, color = given.get("name"), given.get("color")
-    with _refusals():
+    with _item_errors():
         tag = await change_tag(resources().database, caller().org_id, name, new_name=new_name, color=color)
     return (await _shown([tag]))[0]
 
@@ -58,7 +60,7 @@ async def patch_tag(name: str) -> dict[str, Any]:
 async def remove_tag(name: str) -> Response:
     """Delete a tag, which takes it off all links at once."""
     read_query({})
-    with _refusals():
+    with _item_errors():
         await delete_tag(resources().database, caller().org_id, name)
     return Response(status=204)
 

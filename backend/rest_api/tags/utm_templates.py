@@ -15,7 +15,7 @@ from backend.domain.links.utm_templates import MOST_TEMPLATES
 from backend.json_api import error_table
 from backend.rest_api.links.representations import template_json
 from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.named_items import read_item, refusals
+from backend.rest_api.routes.named_items import item_errors, read_item
 from backend.rest_api.routes.query_string import read_query
 from backend.storage.links.utm_templates import (
     change_template,
@@ -27,8 +27,8 @@ from backend.web.current import resources
 
 FIELDS: dict[str, Rule[Any]] = {"name": ItemName(), **{name: OPTIONAL[name] for name in UTM_FIELDS}}
 CLEARABLE = frozenset(UTM_FIELDS)
-_refusals = partial(
-    refusals, unknown=error_table.TEMPLATE_NOT_FOUND, taken=error_table.TEMPLATE_TAKEN, most=MOST_TEMPLATES
+_item_errors = partial(
+    item_errors, unknown=error_table.TEMPLATE_NOT_FOUND, taken=error_table.TEMPLATE_TAKEN, most=MOST_TEMPLATES
 )
 
 
@@ -46,7 +46,7 @@ async def post_template() -> tuple[dict[str, Any], int]:
     read_query({})
     given = await read_item(FIELDS, required=["name"], clearable=CLEARABLE)
     database, now = resources().database, resources().clock()
-    with _refusals():
+    with _item_errors():
         template = await create_template(database, caller().org_id, given.pop("name"), given, now)
     return template_json(template), 201
 
@@ -57,7 +57,7 @@ async def patch_template(name: str) -> dict[str, Any]:
     read_query({})
     given = await read_item(FIELDS, clearable=CLEARABLE)
     new_name = given.pop("name", None)
-    with _refusals():
+    with _item_errors():
         return template_json(
             await change_template(resources().database, caller().org_id, name, new_name, given)
         )
@@ -67,6 +67,6 @@ async def patch_template(name: str) -> dict[str, Any]:
 async def remove_template(name: str) -> Response:
     """Delete a template. Links that it filled stay as they are."""
     read_query({})
-    with _refusals():
+    with _item_errors():
         await delete_template(resources().database, caller().org_id, name)
     return Response(status=204)

@@ -11,7 +11,7 @@ from backend.domain.ids import DeviceId
 from backend.domain.visitors.call_fields import CallText
 from backend.domain.visitors.calls import ID_LENGTH
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.query_string import read_query
 from backend.storage.visitors.identities import take_back
@@ -26,5 +26,5 @@ async def take_back_identity() -> Response:
     given = read_query(QUERY, required=list(QUERY))
     device_id, now = DeviceId(given["device_id"]), resources().clock()
     if not await take_back(resources().database, caller().org_id, device_id, given["customer_id"], now):
-        raise Refusal(error_table.IDENTITY_NOT_FOUND)
+        raise ApiError(error_table.IDENTITY_NOT_FOUND)
     return Response(status=204)

@@ -15,7 +15,7 @@ from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, Endpoint, EndpointU
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import delivery_json, endpoint_json
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller, rest
 from backend.rest_api.routes.named_items import read_item
 from backend.rest_api.routes.query_string import read_query
@@ -31,11 +31,11 @@ REPLAY: dict[str, Rule[Any]] = {"from": Instant()}
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Raise Refusal for what the storage of endpoints raises."""
+    """Raise ApiError for what the storage of endpoints raises."""
     try:
         yield
     except EndpointUnknown:
-        raise Refusal(error_table.WEBHOOK_NOT_FOUND) from None
+        raise ApiError(error_table.WEBHOOK_NOT_FOUND) from None
     except TooManyEndpoints:
         rule = f"would be one more than the {MOST_ENDPOINTS} that are possible"
         raise InvalidField("url", rule) from None

@@ -17,7 +17,7 @@ _log = logging.getLogger("waylink.api")
 RETRY_AFTER = 5
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     """Raised to answer the request with this row of the error table. `details` fill its placeholders."""
 
     def __init__(self, row: ErrorRow, **details: str) -> None:
@@ -25,7 +25,7 @@ class Refusal(Exception):
         self.row = row
         self.details = details
         self.headers: dict[str, str] = {}
-        self._others: Sequence[Refusal] = ()
+        self._others: Sequence[ApiError] = ()
         self._is_to_the_letter = False
 
     @property
@@ -42,36 +42,36 @@ class Refusal(Exception):
         if self._is_to_the_letter or not self.row.at:
             return self.row.body(**self.details)
         return self.row.body_of_fields(
-            [each.row.field_error(**each.details) for each in (self, *self._others)]
+            [error.row.field_error(**error.details) for error in (self, *self._others)]
         )
 
-    def to_the_letter(self) -> Refusal:
-        """The same refusal, told as the contract prints it: one error, and a code in place of its field."""
+    def to_the_letter(self) -> ApiError:
+        """The same error, told as the contract prints it: one error, and a code in place of its field."""
         self._is_to_the_letter = True
         return self
 
-    def with_others(self, others: Sequence[Refusal]) -> Refusal:
-        """The same refusal, which also tells those of the request's other fields."""
+    def with_others(self, others: Sequence[ApiError]) -> ApiError:
+        """The same error, which also tells those of the request's other fields."""
         self._others = others
         return self
 
-    def with_headers(self, headers: dict[str, str]) -> Refusal:
-        """The same refusal, whose answer also has these headers."""
+    def with_headers(self, headers: dict[str, str]) -> ApiError:
+        """The same error, whose answer also has these headers."""
         self.headers |= headers
         return self
 
 
-def storage_unreachable() -> Refusal:
-    """The refusal of a request that needs the storage while it is out of reach, or too much waits for it."""
-    return Refusal(error_table.STORAGE_UNREACHABLE).with_headers({"Retry-After": str(RETRY_AFTER)})
+def storage_unreachable() -> ApiError:
+    """The error for a request that the storage can't serve: it is out of reach, or too many requests wait."""
+    return ApiError(error_table.STORAGE_UNREACHABLE).with_headers({"Retry-After": str(RETRY_AFTER)})
 
 
-def refusal_for(error: Exception) -> Refusal | None:
-    """What a request is answered that ended with this error; None if the error is a fault of the service."""
-    if isinstance(error, Refusal):
+def api_error_for(error: Exception) -> ApiError | None:
+    """The API's error for whatever a request raised; None if `error` is a fault of the service."""
+    if isinstance(error, ApiError):
         return error
     if isinstance(error, FieldError):
-        return _of_field(error).with_others([_of_field(each) for each in error.others])
+        return _of_field(error).with_others([_of_field(other) for other in error.others])
     if isinstance(error, StorageError) and is_unreachable(error):
         _log.warning("The storage can't be reached: %s", type(error).__name__)
         return storage_unreachable()
@@ -80,18 +80,18 @@ def refusal_for(error: Exception) -> Refusal | None:
     return None
 
 
-def _without_figures(error: FactsNotReady | NoAnswer) -> Refusal:
-    """What is answered where figures can't be had now; what went wrong on this host is for its log alone."""
+def _without_figures(error: FactsNotReady | NoAnswer) -> ApiError:
+    """The error for figures that can't be computed now. Only the service's log says what went wrong."""
     message = str(error)
     if not isinstance(error, FactsNotReady | TooMuch):
         _log.error("A question about figures was not answered: %s", error)
         message = "The service can't answer this now; its log says why"
     seconds = error.retry_after if isinstance(error, FactsNotReady) else RETRY_AFTER
-    refusal = Refusal(error_table.FIGURES_UNAVAILABLE, message=message)
-    return refusal.with_headers({"Retry-After": str(seconds)})
+    api_error = ApiError(error_table.FIGURES_UNAVAILABLE, message=message)
+    return api_error.with_headers({"Retry-After": str(seconds)})
 
 
-def _of_field(error: FieldError) -> Refusal:
+def _of_field(error: FieldError) -> ApiError:
     if isinstance(error, MissingField):
-        return Refusal(error_table.FIELD_MISSING, field=error.field)
-    return Refusal(error_table.FIELD_INVALID, message=str(error), field=error.field)
+        return ApiError(error_table.FIELD_MISSING, field=error.field)
+    return ApiError(error_table.FIELD_INVALID, message=str(error), field=error.field)
