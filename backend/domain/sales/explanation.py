@@ -1,4 +1,4 @@
-"""Explains the credit of one sale: what was known, in order, and what each of it came to, in words."""
+"""Explains the credit of one sale: the facts that were known, in order, and in words what each led to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_STEPS = 200
 
 
 class StepKind(StrEnum):
-    """What a step tells of."""
+    """What a step of an explanation is about."""
 
     IDENTITY = "identity"
     DIRECT_VISIT = "direct_visit"
@@ -33,9 +33,10 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CreditStep:
-    """Something that was known: when it happened, and a sentence that says what it came to.
+    """A fact that was known: when it happened, and a sentence that says what it led to.
 
-    `touch` and its `share` of the sale are a touch's; `refund` is the number of a refund among the sale's.
+    A step about a touch has the `touch` and its `share` of the sale. A step about a refund has the number of
+    the `refund` among those of the sale.
     """
 
     kind: StepKind
@@ -50,7 +51,7 @@ class CreditStep:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What each touch gets by these rules; no shares if the sale had not been told by their moment.
+    """The share of each touch by these rules. There are none if the sale was unknown as of the rules' time.
 
     `amount` is the sale's, and `refunded` what was known to be paid back of it, both in whole units.
     """
@@ -66,7 +67,7 @@ class Verdict:
 class Explanation:
     """Why a sale is credited as it is: the steps, oldest first, the verdict, and those of all other models.
 
-    `left_out` are older steps that are not told, since there are too many.
+    `left_out` is the number of older steps that are left out, since there are too many.
     """
 
     steps: tuple[CreditStep, ...]
@@ -103,7 +104,7 @@ def _verdict(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRul
 
 
 def _concerns(device: Device, sale: SaleFacts[Touch], verdict: Verdict) -> bool:
-    """Whether it is the sale's device, or one that was said to be its customer's."""
+    """Whether the device is the sale's, or one that was identified as the sale's customer."""
     return device.id == sale.device_id or any(
         identity.customer_id == verdict.customer_id and not _is_replaced(identity, verdict.rules)
         for identity in device.customers
@@ -115,7 +116,7 @@ def _is_replaced(identity: Identification, rules: CreditRules) -> bool:
 
 
 class _StepWriter:
-    """Tells of a sale and its devices, one step after another, in no order."""
+    """Writes the steps of a sale and its devices, in no order."""
 
     def __init__(self, sale: SaleFacts[Touch], devices: Sequence[Device], verdict: Verdict) -> None:
         self._sale = sale
@@ -123,7 +124,7 @@ class _StepWriter:
         self._verdict = verdict
         self._rules = verdict.rules
         self._shares = {id(share.touch): share for share in verdict.shares if share.touch}
-        # In equal parts, every touch that counts gets one.
+        # By the model LINEAR, every touch that counts gets a share.
         self._counting = self._touches(replace(self._rules, model=Model.LINEAR))
         self._of_any_age = self._touches(replace(self._rules, model=Model.LINEAR, lookback_days=None))
 
@@ -131,7 +132,7 @@ class _StepWriter:
         return {id(share.touch) for share in _verdict(self._sale, self._devices, rules).shares if share.touch}
 
     def steps(self) -> Iterator[CreditStep]:
-        """Everything up to the sale, who its devices were at any time, the sale, and what was paid back."""
+        """All visits up to the sale, all identities of its devices, the sale, and its refunds."""
         for device in self._devices:
             for visit in device.direct_visits:
                 if visit.at <= self._sale.at:
@@ -168,7 +169,7 @@ class _StepWriter:
         return touches
 
     def _is_told_otherwise(self, touch: Touch) -> bool:
-        """Whether a server told of this visit by its click, and another telling of the same one counts."""
+        """Whether a server named this visit by its click, and another visit of the same click counts."""
         if not touch.is_named or id(touch) in self._of_any_age:
             return False
         return any(
@@ -196,7 +197,7 @@ class _StepWriter:
         return "A direct visit, to which these rules give nothing."
 
     def _identities(self, device: Device) -> Iterator[CreditStep]:
-        """Whom the device was identified as, each run of the same customer once."""
+        """The customers that the device was identified as. Repeated identities in a row are one step."""
         run, is_first = None, True
         for identity in device.customers:
             if _is_replaced(identity, self._rules):

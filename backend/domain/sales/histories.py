@@ -21,19 +21,21 @@ from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.tellings import Telling, combine
 
-# A customer with more devices is no person, such as "guest". The latest ones count, and a sale's own.
+# A customer with more devices is no person, but a name such as "guest". Of such a customer's devices, only
+# the latest ones and the sale's own count.
 MOST_DEVICES = 100
 SourceT = TypeVar("SourceT")
 # The link, and the click's place in the ledger.
 PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
-# A visit as it was told: its time, when the service was told (None: not noted), what it came from (None:
-# directly), the click that led to it, if that is known, and whether a server named it by that.
+# A visit as the service was told of it: its time, when the service was told (None: not noted), its source
+# (None: a direct visit), the click that led to it if that is known, and whether a server named it by that
+# click.
 ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None, bool]
-# An identity as it was told: from when it holds, when the service was told, the customer, when it was told
-# that this was wrong, and when something else was told of the sale that it follows from.
+# An identity as the service was told of it: from when it holds, when the service was told, the customer, when
+# it was taken back, and when another telling of the sale that it follows from replaced it.
 Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId, datetime | None, datetime | None]
-# A visit in an order: its time, direct ones first, then by device and as its list has them; its source, its
-# click, and whether a server named it.
+# A visit with what visits are sorted by: its time, whether it is a touch (direct visits come first), its
+# device, and its number in the device's list; then its source, its click, and whether a server named it.
 OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None, bool]
 _NOBODYS = DeviceId("")
 _time = itemgetter(0)
@@ -41,7 +43,7 @@ _is_named = itemgetter(6)
 
 
 class RefundFact(NamedTuple):
-    """What was paid back of a sale, in the same units as the sale's amount; `at` is when, if that matters."""
+    """A refund of a sale, in the same units as the sale's amount. `at` is None where it does not matter."""
 
     received_at: datetime
     amount: int
@@ -51,9 +53,9 @@ class RefundFact(NamedTuple):
 class SaleFacts(NamedTuple, Generic[SourceT]):
     """A lead or a conversion, of a device, a customer or both. A lead has no amount.
 
-    `customer_id` is whom it was told of. `copies` are touches of its device that were kept with it; the
-    device's list may have them no more. `visits` are those that servers named for it. `amount` is in whole
-    units, such as cents.
+    `customer_id` is the customer that its tellings name. `copies` are touches of its device that are stored
+    with it, since the device's list may not have them any more. `visits` are those that servers named for it.
+    `amount` is in whole units, such as cents.
     """
 
     at: datetime
@@ -71,13 +73,13 @@ def known_facts(
     copies: tuple[ToldVisit[SourceT], ...],
     rules: CreditRules,
 ) -> SaleFacts[SourceT]:
-    """What the rules know of a sale, without its amounts, given all tellings and the copies of touches.
+    """The facts of a sale that the rules know, without its amounts, from its tellings and copies of touches.
 
-    If they know none of the tellings, it is as if they knew all; then nothing is credited to it.
+    If the rules know none of the tellings, all of them are used, and the sale is credited to no touch.
     """
     known_tellings = [telling for telling in tellings if rules.knows(telling.at, telling.received_at)]
     combined = combine(known_tellings or tellings)
-    # The copies are of the device that it is known to be of now.
+    # The copies are of the device that follows from all tellings.
     is_same = combined.device_id == combine(tellings).device_id
     visits = tuple(telling.visit for telling in tellings if telling.visit)
     return SaleFacts(*combined, copies if is_same else (), visits=visits)
@@ -85,9 +87,9 @@ def known_facts(
 
 @dataclass(slots=True)
 class History(Generic[SourceT]):
-    """What was known of a device: its visits in order, and from when it was which customer's.
+    """What was known of a device: its visits in order, and its owners, each with the time from which on.
 
-    `taken_back` are customers that it was said to be of, which was taken back.
+    `taken_back` are customers that the device was identified as by mistake.
     """
 
     device_id: DeviceId
@@ -106,7 +108,7 @@ class History(Generic[SourceT]):
         identified: Iterable[Identified],
         rules: CreditRules,
     ) -> History[SourceT]:
-        """What of these visits and identities, each in the order of their lists, the rules know."""
+        """The history with those of these visits and identities, in the order of their lists, that count."""
         if rules.as_of is not None:
             told_visits = [visit for visit in told_visits if rules.knows(visit[0], visit[1])]
         visits = [
@@ -126,7 +128,7 @@ class History(Generic[SourceT]):
 
     @classmethod
     def of_device(cls, device: Device, rules: CreditRules) -> History[Touch]:
-        """What of a device the rules know."""
+        """The history of a device with the visits and identities that the rules know."""
         touches: Sequence[Touch] = device.touches
         if device.first_touch and device.first_touch not in touches:
             touches = (device.first_touch, *touches)
@@ -153,20 +155,20 @@ class History(Generic[SourceT]):
         return {customer_id for _, customer_id in self.owners}
 
     def owner_at(self, at: datetime) -> CustomerId | None:
-        """The customer whose it was at this time: before its first identity, its first one."""
+        """The customer that the device belonged to then; before its first identity, the first one."""
         owners = self.owners
         if not owners:
             return None
         return owners[max(bisect_right(owners, at, key=_time) - 1, 0)][1]
 
     def visits_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
-        """Its visits while it was this customer's."""
+        """The visits of the device while it belonged to this customer."""
         if self.is_only(customer_id):
             return self.visits
         return [visit for visit in self.visits if self.owner_at(visit[0]) == customer_id]
 
     def is_only(self, customer_id: CustomerId) -> bool:
-        """Whether it was this customer's at all times."""
+        """Whether the device always belonged to this customer."""
         return bool(self.owners) and all(owner == customer_id for _, owner in self.owners)
 
 
@@ -178,10 +180,10 @@ def as_told(touch: Touch) -> ToldVisit[Touch]:
 
 
 def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> CustomerId | None:
-    """The customer whose sale it is, given the history of its device.
+    """The customer of the sale, given the history of its device.
 
-    It is the one it was told of, unless the device's identity as that customer was taken back; else the one
-    the device was identified as then, or first.
+    It is the customer that the sale's tellings name, unless the device's identity as that customer was taken
+    back. Otherwise it is the customer that the device belonged to at the time of the sale.
     """
     named = sale.customer_id
     if history is None:
@@ -192,10 +194,10 @@ def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> C
 
 
 class Histories(Generic[SourceT]):
-    """Histories of devices by id, and what follows from them for customers."""
+    """The histories of devices by their ids, and those of customers that follow from them."""
 
     def __init__(self, histories: Iterable[History[SourceT]], rules: CreditRules) -> None:
-        """`histories` are what the rules know; where credit goes by customer, of all devices of theirs."""
+        """`histories` have what the rules know. If credit goes by customer, they are of all its devices."""
         self._rules = rules
         self._by_id = {history.device_id: history for history in histories}
         self._of_customer: dict[CustomerId, list[History[SourceT]]] = {}
@@ -204,7 +206,7 @@ class Histories(Generic[SourceT]):
         self._visits: dict[CustomerId, list[OrderedVisit[SourceT]]] = {}
 
     def customer_of(self, sale: SaleFacts[SourceT]) -> CustomerId | None:
-        """The customer whose sale it is."""
+        """The customer of the sale."""
         return customer_of(sale, self._by_id.get(sale.device_id) if sale.device_id else None)
 
     def path_of(
@@ -235,7 +237,7 @@ class Histories(Generic[SourceT]):
     def _of_customer_and_sale(
         self, whose: CustomerId, sale: SaleFacts[SourceT]
     ) -> list[OrderedVisit[SourceT]]:
-        """The visits of the sale's customer, with what is known of its own device beyond them."""
+        """The visits of the sale's customer, and further visits of the sale's device."""
         history = self._by_id.get(sale.device_id) if sale.device_id else None
         copies = self._copies(sale, history)
         if history is None:
@@ -244,12 +246,12 @@ class Histories(Generic[SourceT]):
         if is_one_of_them and not copies:
             return self._all_of(whose)
         device_visits = copies if is_one_of_them else _merged(history.visits, copies)
-        # A device that was never identified is nobody else's.
+        # A device that was never identified belongs to no other customer.
         device_visits = [visit for visit in device_visits if history.owner_at(visit[0]) in {whose, None}]
         return _merged(self._all_of(whose), device_visits)
 
     def _all_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
-        """What their devices did while they were this customer's."""
+        """The visits of all devices while they belonged to this customer."""
         if customer_id not in self._visits:
             histories = self._of_customer.get(customer_id, ())
             visits = [history.visits_of(customer_id) for history in histories]
@@ -259,8 +261,8 @@ class Histories(Generic[SourceT]):
     def _copies(
         self, sale: SaleFacts[SourceT], history: History[SourceT] | None
     ) -> list[OrderedVisit[SourceT]]:
-        """Those of the touches kept with the sale that its device's list has no more."""
-        # Nearly always the list has them, so that is looked at first.
+        """The touches stored with the sale that the list of its device does not have any more."""
+        # Nearly always the list has all of them, so this is checked first.
         copies = [visit for visit in sale.copies if history is None or visit[0] not in history.times]
         if not copies or sale.device_id is None:
             return []
@@ -276,7 +278,7 @@ class Histories(Generic[SourceT]):
     def _named_for(
         self, sale: SaleFacts[SourceT], others: Sequence[OrderedVisit[SourceT]]
     ) -> list[OrderedVisit[SourceT]]:
-        """The visits that servers named for the sale, but for those that are among the others."""
+        """The visits that servers named for the sale and that are not among the others."""
         there = {(visit[0], visit[5]) for visit in others if visit[6]}
         sources = {
             (at, click): (source, click)
@@ -304,9 +306,9 @@ def _latest(histories: list[History[SourceT]]) -> list[History[SourceT]]:
 
 
 def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
-    """The path without visits that servers named by a click of which a browser told its own visit too.
+    """The path with one visit for each click: the browser's own visit, or else one that servers named.
 
-    What servers named of one click, such as of two sales, is one visit.
+    Servers may name a click several times, such as for two sales.
     """
     if not any(map(_is_named, path)):
         return path

@@ -1,4 +1,4 @@
-"""Decides what to do with calls that arrive: which of them count, for which customer, and what to store."""
+"""Decides about calls that arrive: which of them count, for which customer, and what is stored."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a valid call: its status, and the id of its record or of the one that counted before.
+    """The result of a valid call: its status, and the id of its record or of the one that counted before.
 
-    `differs` names the fields for which that one has other values, which stay.
+    `differs` names the fields for which the record that counted before has other values. These values stay.
     """
 
     status: Status
@@ -108,7 +108,7 @@ class Decisions:
     facts: dict[OrgId, list[Fact]] = field(default_factory=dict)
 
     def tell(self, org_id: OrgId, fact: Fact) -> None:
-        """Add to what the organization's feed is to say."""
+        """Add a fact for the organization's feed."""
         self.facts.setdefault(org_id, []).append(fact)
 
 
@@ -124,7 +124,7 @@ def once_key(batch: Batch, call: Call) -> OnceKey | None:
 
 
 def devices_of(batches: Iterable[Batch]) -> set[DeviceKey]:
-    """The devices that these calls are of, also those that stand for unknown browsers."""
+    """The devices of these calls, including those that stand for unknown browsers."""
     batches = list(batches)
     named = {(batch.org_id, batch.device_id) for batch in batches if batch.device_id}
     return named | {
@@ -229,9 +229,9 @@ class _Intake:
                         self._tell_to_reread(stored)
 
     def tell_devices(self) -> None:
-        """Tell of the devices whose visits or customers have changed, and of all that were visited.
+        """Add facts about the devices whose visits or customers have changed, and about all with new touches.
 
-        Of a visit that is known already, what is new is when the device was seen.
+        A touch that is known already changes when the device was last seen.
         """
         for key, device in self.decisions.devices.items():
             before = self.stored.devices.get(key)
@@ -239,7 +239,7 @@ class _Intake:
                 self.decisions.tell(device.org_id, device_fact(device.id))
 
     def _tell_to_reread(self, record: Record) -> None:
-        """Tell that a stored record has changed, of which no event tells."""
+        """Add a fact by which analytics reads a stored record again that has changed without an event."""
         self.decisions.tell(record.org_id, reread_fact(record.kind.value, [record.call_id]))
 
     def _credit_of(self, record: Record) -> Credit:
@@ -269,7 +269,7 @@ class _Intake:
             self._identify(device, batch, call, call.customer_id, at)
 
     def _tell_again(self, once: OnceKey, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
-        """Add what this telling says more to the record that counted, if that is still there."""
+        """Add what is new in this telling to the record that counted, if that is still stored."""
         batch, call = timed.batch, arrived.call
         stored = self.counted_records.get(once) or self.stored.counted_records.get(once)
         if stored is None:
@@ -294,9 +294,10 @@ class _Intake:
         return Result(Status.DUPLICATE, stored.call_id, record.differences(call, batch.device_id))
 
     def _tell_identities(self, record: Record, before: Record | None = None) -> None:
-        """Note whose devices are by a record that may be told again, and whom it names.
+        """Note the identities that follow from a record which may be told again.
 
-        What it said `before` it may never have said: of tellings of one moment only all together count.
+        `before` is the record before its last telling. Identities of it may not hold any more, since tellings
+        of one moment only count together.
         """
         at, _, device_id, customer_id = record.combined
         details = _customer_details(record.kind, record.fields)
@@ -337,7 +338,7 @@ class _Intake:
         *,
         is_told: bool = False,
     ) -> None:
-        """Note a customer of a device, unless this was known of the device as it was before."""
+        """Note a customer of a device, unless the device had this identity before and nothing else is new."""
         is_known = any(
             identity.customer_id == customer_id and identity.at <= at for identity in device.standing
         )
@@ -364,14 +365,14 @@ class _Intake:
             self.decisions.devices[device.org_id, device.id] = device
 
     def _visited(self, device: Device, source: Source, at: datetime, received_at: datetime) -> Device:
-        """The device after a visit from there."""
+        """The device after a visit from this source."""
         touch = source.touch(at, received_at)
         if touch is None:
             return device.visited(DirectVisit(at, received_at))
         return self._touched(device, touch)
 
     def _note_visit(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> None:
-        """Note a visit of which a server named the click, with its device, or else its unknown browser."""
+        """Note a visit whose click a server named, for the batch's device and the call's unknown browser."""
         batch, visit, customer_id = timed.batch, arrived.visit, arrived.call.customer_id
         if visit is None:
             return
@@ -389,7 +390,7 @@ class _Intake:
 
 
 def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]:
-    """What a call tells of what it is about."""
+    """The telling that a call is."""
     call, is_server = arrived.call, batch.sent_at is None
     received_at = whole_milliseconds(batch.received_at)
     return Telling(

@@ -31,8 +31,8 @@ TOUCHES_KEPT = 50
 DIRECT_VISITS_KEPT = 20
 CUSTOMERS_KEPT = 50
 CLICK_IDS_KEPT = 50
-# Of identities that stand between two of the same customer, so many. They tell nothing unless another
-# customer's arrives late, and a page may identify its visitor each time it loads.
+# The most identities that are kept although they stand between two of the same customer. They say nothing new
+# unless another customer's identity arrives late, and a page may identify its visitor each time it loads.
 REPEATED_KEPT = 10
 _at = attrgetter("at")
 
@@ -42,9 +42,9 @@ class Touch:
     """A visit that came from a link, a campaign or an ad.
 
     Values that are not known are left out of `utm` and `click_ids`. `received_at` is when the service was
-    told; None where that was not noted. `variant` is the part of a split of the link that decided where the
-    visitor came to. `click_at` and `click_mark` name the click on the link, where the visit brought its id
-    (domain/clicks/ids). A visit `is_named` if a server told of it by the id of its click, so that its time is
+    told; None if that was not noted. `variant` is the part of a split of the link that the visitor was led
+    to. `click_at` and `click_mark` name the click on the link, if the visit brought the click's id
+    (domain/clicks/ids). A visit `is_named` if a server told of it by the id of its click; its time is then
     the click's.
     """
 
@@ -67,7 +67,7 @@ class Touch:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """What a touch is sorted by: its time, and what it says (docs/decisions/credit.md)."""
+        """What a touch is sorted by: its time and its values (docs/decisions/credit.md)."""
         click = (self.click_at, self.click_mark) if self.click else ()
         utm, click_ids = sorted(self.utm.items()), sorted(self.click_ids.items())
         return self.at, self.link_id or "", utm, click_ids, self.variant or "", click, self.is_named
@@ -79,7 +79,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class DirectVisit:
-    """A visit that is known to have come from nowhere, and when the service was told."""
+    """A visit without a source, and when the service was told of it."""
 
     at: datetime
     received_at: datetime | None = field(default=None, compare=False)
@@ -152,7 +152,7 @@ class Device:
         )
 
     def touched(self, touch: Touch) -> Device:
-        """A copy of the device with this touch added. One that it has is known since it was told first.
+        """A copy of the device with this touch added. A touch that it has keeps its earliest `received_at`.
 
         The touch may be older than touches that arrived before it.
         """
@@ -177,9 +177,9 @@ class Device:
         return self._with_customers(_bounded(_each_once(self.customers, new)))
 
     def identified_by_sale(self, sale: CallId, identities: Iterable[SaleIdentity]) -> Device:
-        """A copy of the device with those of these identities that are its own, as all of this sale.
+        """A copy of the device whose identities of this sale are those among these that name the device.
 
-        What was told of before it was taken back stays so, also where it changed after that.
+        An identity that the service was told of before the customer was taken back is taken back as well.
         """
         taken_back = {(old.customer_id, old.taken_back_at) for old in self.customers if old.taken_back_at}
         of_sale = [_of_sale(sale, new, taken_back) for new in identities if new.device_id == self.id]
@@ -203,7 +203,7 @@ class Device:
         )
 
     def has_other_history(self, before: Device) -> bool:
-        """Whether its visits or customers are not those of before."""
+        """Whether its visits or customers differ from those of `before`."""
         return (self.touches, self.direct_visits, self.customers, self.first_touch) != (
             before.touches,
             before.direct_visits,
@@ -212,7 +212,7 @@ class Device:
         )
 
     def taken_back(self, customer_id: CustomerId, at: datetime) -> Device:
-        """A copy of the device that was never this customer's, as was told at `at`."""
+        """A copy of the device whose identities as this customer were taken back at `at`."""
         customers = [
             replace(identity, taken_back_at=identity.taken_back_at or at)
             if identity.customer_id == customer_id
@@ -232,7 +232,7 @@ class Device:
 
     @property
     def standing(self) -> tuple[Identification, ...]:
-        """What it was identified as, without what was taken back or replaced."""
+        """The identities that hold: those that were neither taken back nor replaced."""
         return tuple(identity for identity in self.customers if identity.holds)
 
     def times_of(self, customers: Collection[CustomerId], *, beginning: bool) -> Times:
@@ -278,7 +278,7 @@ def _is_in(at: datetime, times: Times) -> bool:
 
 
 def in_order(touches: Iterable[Touch]) -> list[Touch]:
-    """The touches by time; those of one moment by what they say, not by which came first."""
+    """The touches by time. Those of one moment are sorted by their values, not by their arrival."""
     ordered = sorted(touches, key=_at)
     if any(one.at == other.at for one, other in pairwise(ordered)):
         ordered.sort(key=attrgetter("order"))
@@ -289,7 +289,7 @@ _Fact = TypeVar("_Fact", Touch, DirectVisit, Identification)
 
 
 def _each_once(facts: Iterable[_Fact], new: _Fact) -> list[_Fact]:
-    """These facts and a new one; if it was told before, it is known since it was told first."""
+    """These facts and a new one. If the new one is among them, the telling that arrived first is kept."""
     kept: list[_Fact] = list(facts)
     earliest = new
     for number, fact in enumerate(kept):
@@ -302,21 +302,21 @@ def _each_once(facts: Iterable[_Fact], new: _Fact) -> list[_Fact]:
 
 
 def _told_at(fact: Touch | DirectVisit | Identification) -> datetime:
-    """When the service was told; where that was not noted, when it happened."""
+    """When the service was told of the fact; if that was not noted, when it happened."""
     return fact.received_at or fact.at
 
 
 def _of_sale(
     sale: CallId, identity: SaleIdentity, taken_back: Iterable[tuple[CustomerId, datetime | None]]
 ) -> Identification:
-    """What a sale tells of its device; taken back when its customer first was after it had been told."""
+    """The identity that a sale gives its device. It is taken back if its customer was, after it was told."""
     _, customer_id, at, told_at, received_at, replaced_at = identity
     times = (back for whose, back in taken_back if back and whose == customer_id and told_at <= back)
     return Identification(customer_id, at, received_at, min(times, default=None), sale, replaced_at)
 
 
 def _bounded(identifications: Iterable[Identification]) -> tuple[Identification, ...]:
-    """The identities in order, without the oldest ones that tell nothing, and of too many the latest."""
+    """The identities in order, without the oldest repeated ones, and at most CUSTOMERS_KEPT of them."""
     ordered = sorted(identifications, key=lambda identity: (identity.at, identity.customer_id))
     if len(ordered) > REPEATED_KEPT:
         repeated = [
@@ -330,7 +330,7 @@ def _bounded(identifications: Iterable[Identification]) -> tuple[Identification,
 
 
 def _is_repeated(before: Identification, identity: Identification, after: Identification) -> bool:
-    """Whether those beside it say as much, unless another's identity comes between them."""
+    """Whether the identities before and after it are alike, and it did not arrive earlier than the first."""
     claim = (identity.customer_id, identity.taken_back_at, identity.replaced_at)
     return _told_at(before) <= _told_at(identity) and all(
         claim == (other.customer_id, other.taken_back_at, other.replaced_at) for other in (before, after)

@@ -39,9 +39,9 @@ class Envelope:
 class ArrivedCall:
     """A valid call.
 
-    An attribution check also has the source of its visit, and what a server told by the id of a click has
-    the visit that followed this. `unknown_browser` stands for the browser of this visit, where all that is
-    known of it is that it is the call's customer's.
+    An attribution check also has the source of its visit. A call for which a server named a click has the
+    visit that followed the click. `unknown_browser` is a device id that stands for the browser of that visit,
+    if nothing is known of the browser but the call's customer.
     """
 
     call: Call
@@ -58,11 +58,11 @@ class ArrivedCall:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The valid calls of one request, or one that a server told, ready to be stored.
+    """The valid calls of one request of the SDK, or one call of a server, ready to be stored.
 
-    `sent_at` is a time by the browser's clock, `received_at` by the server's; a server's calls have no
-    `sent_at`, since they happened when they say, and need no device. `retention_days` is how long its
-    organization keeps what visitors did, as far as is known; None means without limit.
+    `sent_at` is a time by the browser's clock, `received_at` by the service's. Calls of servers have no
+    `sent_at`, since their times need no correction, and they need no device. `retention_days` is for how many
+    days the organization keeps data about visitors, as far as is known; None means without limit.
     """
 
     org_id: OrgId

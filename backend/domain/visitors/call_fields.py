@@ -1,6 +1,6 @@
-"""Rules for fields that only calls have: those of the browser SDK, and what servers tell.
+"""Rules for fields that only calls have, both of the browser SDK and of servers.
 
-Rules that all requests share: domain/fields/rules.
+The rules that all requests share are in domain/fields/rules.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ _NOT_IN_NAMES = "$"
 
 
 class Metadata(LenientRule):
-    """A JSON object of at most 4,096 bytes and eight levels, of which the innermost values are one.
+    """A JSON object of at most 4,096 bytes and eight levels, including that of the innermost values.
 
-    Its bytes are those that JavaScript's `JSON.stringify` writes, in UTF-8: no blanks between, no character
-    escaped that need not be, and numbers as they were sent.
+    Its size is that of the text that JavaScript's `JSON.stringify` writes, in UTF-8: without blanks, with
+    only those characters escaped that have to be, and with numbers as they were sent.
     """
 
     MOST_BYTES = _OBJECT.max_bytes
@@ -100,17 +100,17 @@ def _double(field: str, number: Decimal | float) -> float:
 
 
 def _text(text: str) -> str:
-    """The text as it is stored: half a character is none."""
+    """The text as it is stored, with lone surrogates replaced."""
     return text if text.isascii() else SURROGATE.sub(REPLACEMENT, text)
 
 
 def _name(name: str) -> str:
-    """The name as it is stored: none may have NUL."""
+    """The name as it is stored, with lone surrogates and NUL replaced."""
     return _text(name).replace("\0", REPLACEMENT)
 
 
 def _names(value: object) -> Iterator[str]:
-    """Every name within, but not those in what is left out."""
+    """Every name in the value, except for those inside values that are left out."""
     if isinstance(value, dict):
         yield from value
     for inner in _kept(value):
@@ -118,7 +118,7 @@ def _names(value: object) -> Iterator[str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text within what is kept."""
+    """Every text in the parts of the value that are kept."""
     if isinstance(value, str):
         yield value
     for inner in _kept(value):

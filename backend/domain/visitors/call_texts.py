@@ -1,4 +1,4 @@
-"""Texts as sites tell them, and as they are stored."""
+"""The texts in calls, and the form in which they are stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from backend.domain.fields.rules import CONTROL, SURROGATE
 REPLACEMENT = "\ufffd"
 _WIDTHS = range(0x2000, 0x200B)
 _SEPARATORS = "\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
-# Control characters, and what JavaScript takes for white space: so the SDK comes to the same texts.
+# Control characters and JavaScript's white space, so that the SDK trims texts in the same way.
 _BLANKS = "".join(map(chr, (*range(0x21), *range(0x7F, 0xA1), *_WIDTHS))) + _SEPARATORS
 
 

@@ -1,4 +1,4 @@
-"""Why calls were rejected, as their owner is told. Holds nothing of the calls' content."""
+"""The reasons why calls were rejected, without any content of the calls, for the organization to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that servers tell: the same as the browser SDK's, in true time, and not always of a known device."""
+"""Calls of servers: as those of the browser SDK, but with exact times, and maybe without a device."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WHO = ("customer_id", "device_id", "click_id")
 
 
 class ZonedTime:
-    """A time in ISO 8601 with a zone: a server's own time without one could be any."""
+    """A time in ISO 8601 with a zone. Without one, it could be of any zone that a server runs in."""
 
     _HAS_ZONE = re.compile(r"\d.*[T ].*(Z|[+-]\d{2}:?\d{2})", re.ASCII)
 
@@ -70,7 +70,7 @@ _SHARED: dict[str, Rule[Any]] = {
     "page": AddressText(PAGE_LENGTH),
 }
 _METADATA: dict[str, Rule[Any]] = {"metadata": Metadata()}
-# The fields of each kind that a record keeps, by the names under which they are told and stored.
+# The fields of each kind that a record keeps, by their names in calls and in stored documents.
 OWN_FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     kind: {name: rule for name, rule in FIELDS[kind].items() if name != "customer_id"}
     | (_METADATA if kind in {Kind.LEAD, Kind.CONVERSION} else {})
@@ -84,9 +84,9 @@ REQUIRED_FIELDS = {kind: REQUIRED[kind] for kind in RULES} | {
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """The organization whose server tells something now, and how long it keeps what visitors did.
+    """The organization whose server makes calls now, and for how many days it keeps data about visitors.
 
-    `clicks` are the clicks on its links that the told click ids name.
+    `clicks` has the sources of the visits that followed the clicks, by the click ids in the calls.
     """
 
     org_id: OrgId
@@ -152,7 +152,7 @@ def _click(parsed: Mapping[str, Any], teller: Teller) -> Source | None:
 
 
 def _browser(teller: Teller, visit: Touch) -> DeviceId:
-    """What stands for the unknown browser of a visit: so the visit is its customer's, as others are."""
+    """A device id that stands for the unknown browser of a visit, by which the visit has a customer."""
     assert visit.link_id
     assert visit.click
     return browser_of(teller.org_id, visit.link_id, visit.click)
@@ -177,7 +177,7 @@ def _parse_fields(kind: Kind, fields: Mapping[str, Any], errors: list[FieldError
 
 
 def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:
-    """When it happened, by its `occurred_at`; without it, now. Raises InvalidField for what can't be."""
+    """When the call happened: its `occurred_at`, or now. Raises InvalidField if that is too old or ahead."""
     at: datetime = parsed.get("occurred_at", teller.now)
     if at > teller.now + AHEAD:
         raise InvalidField("occurred_at", "must not be in the future")

@@ -14,7 +14,7 @@ from backend.storage.lifecycle.collections import ArchivedCollection, archived_c
 from backend.storage.links import links
 from backend.storage.schema.ownership import Owned
 
-# Links whose clicks and counts are read by one query.
+# The links whose counts one query reads.
 _LINKS_PER_QUERY = 200
 _SNAPSHOT_TOO_OLD = {239, 246}
 

@@ -51,8 +51,8 @@ class ArchivedCollection:
     stage: Stage
 
 
-# In the order in which they are restored: what happened before the links, on which more happens; the
-# organization itself and what lets anyone in at the very end.
+# In the order in which they are restored. Records of what happened come before the links, since more happens
+# on links once they are there. The organization itself and what lets anyone in come at the very end.
 COLLECTIONS: tuple[Collection, ...] = (
     counted_once.COLLECTION,
     calls.COLLECTION,
@@ -114,7 +114,7 @@ def declared_indexes() -> dict[str, list[IndexModel]]:
 
 
 def declared_shard_keys() -> dict[str, ShardKey]:
-    """By which fields a cluster shards collections, by their names; the others stay whole."""
+    """The shard keys of the collections that a cluster shards, by the names of the collections."""
     keys = {collection.name: collection.shard_key for collection in COLLECTIONS}
     return {name: key for name, key in keys.items() if not isinstance(key, NotSharded)}
 

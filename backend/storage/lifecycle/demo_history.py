@@ -18,7 +18,7 @@ MARK = "demo-history-"  # the `external_id` of the history's links begins so
 
 
 def log_id(org_id: OrgId) -> str:
-    """The click log that the history's clicks come from. Its position is in hours from its beginning."""
+    """The id of the click log of the history's clicks. Its positions are hours since its start."""
     return f"{MARK}{org_id}"
 
 
@@ -29,7 +29,7 @@ async def find_history_links(database: Database, org_id: OrgId) -> list[Link]:
 
 
 async def insert_history_links(database: Database, made: Sequence[Link], new_tags: Sequence[Tag]) -> None:
-    """Store the links of a demo history, and the tags that were not there: all of them, or none."""
+    """Store the links of a demo history and the new tags, in one transaction."""
 
     async def work(session: ClientSession) -> None:
         if new_tags:

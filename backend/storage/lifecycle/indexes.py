@@ -1,7 +1,7 @@
-"""Makes the collections with their indexes, as they declare them.
+"""Creates the collections with their declared indexes.
 
-Apart from `database`, which every command needs, and few of them all collections: to import these takes a
-third of the time of a short command.
+This is not in `database`, which every command imports: to import all collections takes a third of the time of
+a short command, and few commands need them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _NAMESPACE_EXISTS = 48
 async def create_indexes(database: Database) -> None:
     """Create the missing indexes of all collections. Each collection's file declares its own.
 
-    One collection after another: side by side they wait for one another's locks. Those of `organizations`
-    come last: where that collection exists, all were made once.
+    They are created one after another, since side by side they would wait for one another's locks. Those of
+    `organizations` come last: if that collection exists, all collections have been created once.
     """
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
@@ -37,7 +37,7 @@ async def create_indexes(database: Database) -> None:
 async def _create_bare(database: Database, name: str) -> None:
     """Create a collection without indexes of its own.
 
-    Otherwise its first document would, and whoever reads as of a moment before that could not read it.
+    Otherwise its first document would create it, and a read as of an earlier moment would fail.
     """
     try:
         await database.create_collection(name, check_exists=False)

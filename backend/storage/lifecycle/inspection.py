@@ -70,7 +70,7 @@ class IndexDifference:
 
 
 async def read_server_state(database: Database, clock: Clock) -> ServerState:
-    """Ask the server for its state; `clock` is this machine's. Raises StorageError."""
+    """The state of the server. `clock` is this machine's clock. Raises StorageError."""
     began = clock()
     hello = await database.command("hello")
     ended = clock()
@@ -88,7 +88,7 @@ async def read_server_state(database: Database, clock: Clock) -> ServerState:
 async def read_disk(database: Database) -> Disk | None:
     """The disk of the member that answers.
 
-    None where the server does not tell: as a cluster's router, or while nothing is stored in the database.
+    None if the server does not say: a cluster's router never does, and no server does for an empty database.
     """
     try:
         statistics = await database.command("dbStats")

@@ -1,10 +1,10 @@
 """Deletes an organization with everything that belongs to it.
 
-First, in one transaction, what lets anyone in goes: the organization itself, its keys, its users' membership.
-From then on it is in `deleted_organizations`, and nothing of it can be used again. Then its links stop, and
-everything else is deleted, collection by collection, as each says whose its documents are; its domains last,
-so that nobody who adds one finds another's links there. After an interruption it goes on where it stopped:
-by the same call, or in a running service, which also looks for what came late.
+One transaction first deletes what lets anyone in: the organization itself, its keys, and its users'
+memberships. From then on the organization is in `deleted_organizations`, and nothing of it can be used again.
+Then its links are disabled, and everything else is deleted, collection by collection, by the ownership that
+each declares. Its domains go last, so that whoever adds one finds no links of another organization there.
+After an interruption, the same call goes on, or a running service does, which also deletes what arrives late.
 """
 
 from __future__ import annotations
@@ -41,28 +41,29 @@ from backend.storage.schema.collection import Collection, Stage
 from backend.storage.schema.ownership import Owned
 from backend.system.clock import Clock
 
-# Until then whoever began a deletion is left alone with it: two at work would each count a part of what goes.
+# A service goes on with a deletion only when it was begun this long ago: if two processes delete at the same
+# time, each of them counts only a part of the documents.
 _TAKEOVER_AFTER = timedelta(minutes=1)
 _INTERVAL = timedelta(minutes=1)
 _TIMEOUT = 24 * 3600.0
-# Links whose counts are deleted by one command.
+# The links whose counts one command deletes.
 _LINKS_PER_COMMAND = 200
-# Those are shared with other organizations, or wait for the links to go.
+# Users may belong to other organizations too. Domains and links are deleted in an order of their own.
 _DELETED_SEPARATELY = {users.NAME, domains.NAME, links.NAME}
 
 
 async def delete_organization(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
-    """Delete the organization. Returns how many documents of each collection that were.
+    """Delete the organization. Returns the number of deleted documents by collection.
 
-    It may have been begun before; and what an unfinished restore has stored is deleted likewise. Raises
-    UnknownOrganization if there is no such organization, nor a deletion or a restore that is not finished.
+    The deletion may have been begun before. What an unfinished restore has stored is deleted as well. Raises
+    UnknownOrganization if there is neither such an organization nor an unfinished deletion or restore of it.
     """
     begun = {deletion.org_id for deletion in await unfinished_deletions(database)}
     if org_id not in begun | await unfinished_restores(database):
         await organizations.get_organization(database, org_id)
     with deadline(_TIMEOUT):
         deleted = await _revoke_access(database, org_id, now)
-        # Then no process believes that its keys or its domains are good.
+        # Afterwards no process has its keys or domains in a cache.
         await settle()
         return deleted + await _delete_rest(database, org_id)
 
@@ -70,10 +71,10 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
 async def end_deletion(
     database: Database, org_id: OrgId, clock: Clock, waits: Callable[[float], object]
 ) -> Counter[str]:
-    """Wait until nothing can come any more that was under way as the deletion was begun; delete what came.
+    """Wait for the end of all transactions that were under way when the deletion began; delete the rest.
 
-    `waits` is called once a second with the seconds that are left. Returns how many documents of each
-    collection came late.
+    `waits` is called once a second with the seconds that are left. Returns the number of documents that
+    arrived late, by collection.
     """
     while deletion := await find_deletion(database, org_id):  # else a service has ended it
         seconds_left = (deletion.over_at - clock()).total_seconds()
@@ -85,16 +86,16 @@ async def end_deletion(
 
 
 async def finish_deletions(database: Database, now: datetime) -> None:
-    """Go on with deletions that were begun a while ago, and look once more, later, for what came late."""
+    """Go on with deletions that were begun a while ago, and end those for which nothing can arrive."""
     for deletion in await unfinished_deletions(database):
-        # While the ones before took their time, another process may have ended it, and an archive brought the
-        # organization back.
+        # While this loop was at other deletions, another process may have ended this one, and the
+        # organization may have been restored.
         if now - deletion.begun_at >= _TAKEOVER_AFTER and await find_deletion(database, deletion.org_id):
             await _continue_deletion(database, deletion, now)
 
 
 async def _continue_deletion(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
-    """Delete what is there, and end the deletion if nothing can come any more."""
+    """Delete what is there, and end the deletion if nothing can arrive any more."""
     with deadline(_TIMEOUT):
         deleted = await _delete_rest(database, deletion.org_id)
     if now > deletion.over_at:
@@ -109,7 +110,7 @@ def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
 
 
 async def _revoke_access(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
-    """Take away what makes the organization usable, all or nothing."""
+    """Delete what makes the organization usable, in one transaction."""
     deleted: Counter[str] = Counter()
 
     async def work(session: ClientSession) -> None:
@@ -130,7 +131,7 @@ async def _revoke_access(database: Database, org_id: OrgId, now: datetime) -> Co
 
 
 async def _end_memberships(database: Database, session: ClientSession, org_id: OrgId) -> int:
-    """End the membership of its users. Those of no other organization are deleted: returns how many."""
+    """Remove the organization from its users, and delete the users of no other one. Returns how many."""
     only = {"org_ids": [org_id]}
     ids = await database[users.NAME].distinct("_id", only, session=session)
     await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
@@ -141,11 +142,11 @@ async def _end_memberships(database: Database, session: ClientSession, org_id: O
 
 
 async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
-    """Delete what is there, in an order in which nothing comes back."""
+    """Delete everything else, in an order in which no background work stores documents again."""
     deleted: Counter[str] = Counter()
     stop = {"$set": {"is_enabled": False}}
     await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
-    # Without blocks nobody merges any, and without entries nobody gives places in its feed.
+    # Without blocks nothing is merged, and without entries the sequencer writes no head of the feed.
     for name in (click_blocks.NAME, entries.NAME):
         deleted += await _delete(database, collections.find_collection(name), org_id)
     for name in (links.NAME, purged_links.NAME):
@@ -161,7 +162,7 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
 
 
 def _owned() -> list[Collection]:
-    """The collections whose documents say themselves whose they are, but for those that need more."""
+    """The collections whose documents show their owner, without those that are deleted separately."""
     return [
         collection
         for collection in collections.COLLECTIONS
@@ -175,7 +176,7 @@ async def _delete(database: Database, collection: Collection, org_id: OrgId) -> 
 
 
 async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:
-    """The ids in this collection, in groups. A group that was deleted meanwhile does not matter."""
+    """The ids of the organization's documents in this collection, in groups that may be deleted meanwhile."""
     after = ""
     while True:
         condition: Document = {"org_id": org_id, "_id": {"$gt": after}}

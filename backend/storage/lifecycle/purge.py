@@ -29,7 +29,7 @@ class LinkHasClicks(ValueError):
 
 
 class LinkIsHeld(ValueError):
-    """The operator has stopped the link. Once it is gone, one with its short URL could be made anew."""
+    """The operator has stopped the link. If it were deleted, its short URL could be made again."""
 
 
 async def purge_link(
@@ -37,9 +37,9 @@ async def purge_link(
 ) -> bool:
     """Delete the organization's link and its counts. Returns False if it has no such link.
 
-    Its installs stay, without the link; what visitors did stays as well, also its clicks in blocks. The link
-    goes last, which the feed tells, and is archived until then: after an interruption it can be purged again.
-    With `analytics`, it must not have been clicked. Raises LinkHasClicks and LinkIsHeld.
+    Its installs stay, without the link. What visitors did stays as well, and so do its clicks in blocks. The
+    link is archived first and deleted last, with a fact in the feed, so that it can be purged again after an
+    interruption. With `analytics`, the link must not have been clicked. Raises LinkHasClicks and LinkIsHeld.
     """
     link = await links.find_link(database, link_id, org_id)
     if link is None:
@@ -54,7 +54,7 @@ async def purge_link(
         archived = await store_link(database, archive, DestinationPolicies(database))
     except LinkGone:  # another request was faster
         return False
-    if archived.hold:  # since it was looked at
+    if archived.hold:  # the operator has stopped it since it was read
         raise LinkIsHeld(link_id)
     await delete_counts(database, [link_id])
     await add_purged_link(database, link_id, org_id, now)
@@ -65,7 +65,7 @@ async def purge_link(
 
 
 async def delete_links(database: Database, query: Document, now: datetime) -> int:
-    """Delete the links that this query finds, and tell it in the feed. Returns how many."""
+    """Delete the links that this query finds, with facts about them in the feed. Returns how many."""
     deleted = 0
 
     async def work(session: ClientSession) -> None:
@@ -84,7 +84,7 @@ async def delete_links(database: Database, query: Document, now: datetime) -> in
 
 
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
-    """Delete what belongs to these links. Returns how many documents of each collection that were."""
+    """Delete the documents that belong to these links. Returns their numbers by collection."""
     deleted: Counter[str] = Counter()
     for collection in COLLECTIONS:
         if isinstance(collection.owned_by, ByLink):

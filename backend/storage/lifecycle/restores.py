@@ -1,7 +1,6 @@
 """Stores the documents of an archive. The `restores` collection says how far each restore has come.
 
-An organization that is being restored is added to `organizations` last: until then no command finds it, and
-none of its keys works.
+The organization itself is stored last. Until then no command finds it, and none of its keys works.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _WHAT = {
 
 
 class AlreadyTaken(OperatorError):
-    """The database already has what the archive contains, as something else."""
+    """The database already has an id or a unique value of the archive's documents."""
 
     def __init__(self, name: str, document: Document) -> None:
         what = _WHAT.get(name, f"in {name} a document with the id")
@@ -51,7 +50,7 @@ class OtherRestoreUnfinished(OperatorError):
 
 
 class RestoreCancelled(OperatorError):
-    """What the restore has stored is deleted, by a command that somebody ran meanwhile."""
+    """A command has cancelled the restore meanwhile, and deleted what it had stored."""
 
     def __init__(self, org_id: OrgId) -> None:
         super().__init__(
@@ -61,7 +60,7 @@ class RestoreCancelled(OperatorError):
 
 
 async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
-    """How many bytes of this file are already stored for certain; None if the restore is new.
+    """How many bytes of this file are certainly stored; None if the restore was not begun.
 
     `fingerprint` identifies the file. Raises AlreadyTaken if the organization exists, and
     OtherRestoreUnfinished.
@@ -92,7 +91,7 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
         ]
     else:
         conditions = [{"_id": {"$in": [document["_id"] for document in documents]}}]
-    if name == domains.NAME:  # its own are what an interrupted restore holds
+    if name == domains.NAME:  # an interrupted restore may have reserved the organization's own
         conditions[0]["org_id"] = {"$nin": [document["org_id"] for document in documents]}
     if name == api_keys.NAME:
         conditions.append({"key_hash": {"$in": [document["key_hash"] for document in documents]}})
@@ -111,10 +110,10 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
 async def begin_restore(
     database: Database, org_id: OrgId, fingerprint: str, domain_names: Iterable[str]
 ) -> None:
-    """Note that the organization is being restored, and keep these domains, all or none, for it.
+    """Note that the organization is being restored, and reserve all of these domains for it.
 
-    Else another one could add them meanwhile, and would have links on them that are not its own. Begun
-    before, it changes nothing. Raises AlreadyTaken.
+    Otherwise another organization could add them meanwhile, and would then have links of this one on its
+    domains. If the restore was begun before, nothing changes. Raises AlreadyTaken.
     """
     names = list(domain_names)
     begun = {"$setOnInsert": {"fingerprint": fingerprint, "position": 0}}
@@ -165,7 +164,7 @@ async def insert_history(
 
 
 async def cancel_restore(database: Database, session: ClientSession, org_id: OrgId) -> None:
-    """Forget in the caller's transaction that the organization is being restored: one that runs will fail."""
+    """Cancel a restore of the organization in the caller's transaction: one that runs will fail."""
     await database[NAME].delete_one({"_id": org_id}, session=session)
 
 

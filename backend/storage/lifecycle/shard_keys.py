@@ -1,4 +1,4 @@
-"""What a sharded cluster of MongoDB does with a collection's shard key (docs/operations.md, "Growing")."""
+"""Checks of shard keys: which queries and indexes they allow in a cluster (docs/operations.md, "Growing")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OtherShardKey:
 
 
 def is_targeted(key: ShardKey, condition: Document) -> bool:
-    """Whether a cluster knows from this query which shards to ask, by the key's first field."""
+    """Whether this query has the first field of the shard key, so that a cluster need not ask all shards."""
     if any(is_targeted(key, branch) for branch in condition.get("$and", ())):
         return True
     if (branches := condition.get("$or")) and all(is_targeted(key, branch) for branch in branches):
@@ -43,7 +43,7 @@ def _says_where(value: object, *, is_hashed: bool) -> bool:
 
 
 def unique_indexes_against(key: ShardKey, collection: str) -> list[str]:
-    """The collection's unique indexes that a cluster refuses, since they don't begin with the key."""
+    """The names of the collection's unique indexes that a cluster refuses: they don't begin with the key."""
     fields = list(key)
     return [
         index.document["name"]

@@ -1,4 +1,4 @@
-"""What this version will do with what an earlier one stored."""
+"""Plans an upgrade: what this version will do with the data of an earlier one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backend.storage.lifecycle.inspection import Difference, compare_indexes
 
 @dataclass(frozen=True, slots=True)
 class UpgradeStep:
-    """What a service does with stored documents before it answers, and with about how many."""
+    """What a service does before it answers, and with about how many documents."""
 
     what: str
     documents: int
@@ -28,7 +28,7 @@ class Plan:
 
 
 async def plan_upgrade(database: Database) -> Plan:
-    """Look at the stored data. Changes nothing. Raises StorageError."""
+    """The plan for the stored data. Changes nothing. Raises StorageError."""
     obstacles, steps = [], []
     async for difference in compare_indexes(database):
         name = f"{difference.collection}.{difference.index}"

@@ -28,7 +28,7 @@ from backend.storage.lifecycle.archived_documents import (
 from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
 from backend.storage.schema.document_fields import check_plain
 
-# Every archived collection has one.
+# The rules of all archived collections, by their names.
 RULES: dict[str, DocumentRule] = {
     **organization.RULES,
     **links.RULES,
@@ -55,7 +55,7 @@ def check_document(
     `name` is its collection; `is_api_host` says which hosts can't be link domains.
     """
     try:
-        # Refused origins are stored as anyone sent them, and shown as such.
+        # Refused origins are stored exactly as they were sent, so they may have control characters.
         check_plain("document", document, is_json=name == origin_refusals.NAME)
         RULES[name](document, context)
         if name == domains.NAME and is_api_host(document["_id"]):

@@ -1,4 +1,4 @@
-"""Clicks of an archive: the blocks that have them, and days that were added up."""
+"""Rules for the clicks of an archive: their blocks, and the summaries of days that were added up."""
 
 from __future__ import annotations
 

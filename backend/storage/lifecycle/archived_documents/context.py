@@ -1,4 +1,4 @@
-"""The organization of an archive, what its documents may refer to, and checks that need to know these."""
+"""The context in which the documents of an archive are checked, and checks that need it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ArchiveContext:
     link_ids: set[LinkId] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)
-    # Of the feed; an archive has it before the entries.
+    # The last place of the feed, which an archive has before the entries.
     last_place: int = 0
 
     @property

@@ -1,4 +1,4 @@
-"""Counts of an archive: of a link's installs."""
+"""Rules for the counts of an archive: those of links' installs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an archive knows of calls and requests, so that none counts again when it is sent again."""
+"""Rules for an archive's marks of calls and requests, by which one that is sent again counts once."""
 
 from __future__ import annotations
 

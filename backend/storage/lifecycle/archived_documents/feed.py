@@ -1,7 +1,7 @@
-"""The feed of an archive: its entries, and the last place that one of them has.
+"""Rules for the feed of an archive: its entries, and the head with their last place.
 
-What a fact names may be gone, here as anywhere. Facts affect nobody but the organization's own readers, so
-they may have other fields too.
+The document that a fact names may be gone, as in any feed. Facts affect only readers of the organization's
+own feed, so they may have other fields too.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _true(name: str, value: object) -> object:
 
 
 def _link(_: str, value: object) -> object:
-    """A link as the feed can tell it."""
+    """A link that the feed can show."""
     if not isinstance(value, dict):
         raise InvalidField("link", "must be a document")
     link = links.from_document(value)
@@ -126,7 +126,7 @@ _HEAD = DocumentFields({"place": _whole, "stamp": _stamp})
 
 
 def _kinds(entry: Document) -> Mapping[str, DocumentFields]:
-    """The facts that an entry may have which stays for so long."""
+    """The checks of the facts that an entry may have, which depend on how long the entry is kept."""
     match entry:
         case {"expires_at": _}:
             return _FOR_SOME_TIME

@@ -1,4 +1,4 @@
-"""What is said of an archive's links: reports of visitors, and destinations that answer badly."""
+"""Rules for an archive's findings about links: reports of visitors, and destinations that do not work."""
 
 from __future__ import annotations
 

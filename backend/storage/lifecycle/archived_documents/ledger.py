@@ -1,4 +1,4 @@
-"""The signed statements of an archive's ledger, also of another installation."""
+"""Rules for the signed statements of an archive's ledger, which another installation may have signed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIELDS = {"_id", "signature", *(field.name for field in fields(Statement))}
 
 
 def _statement(document: Document, context: ArchiveContext) -> None:
-    """Raise an error unless it is signed by the key that it names."""
+    """Raise an error unless the statement is signed by the key that it names."""
     if document.keys() != _FIELDS:
         raise InvalidField("_id", "must be a statement's, with its fields and no others")
     signed = statements.from_document(document)

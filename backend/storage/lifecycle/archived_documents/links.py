@@ -1,4 +1,4 @@
-"""Links of an archive, those that were purged, tags and UTM templates."""
+"""Rules for an archive's links, purged links, tags and UTM templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The organization of an archive, who may act for it, and its domains, sites and apps."""
+"""Rules for the organization of an archive, its users and keys, and its domains, sites and apps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What an archive says of visitors: their devices, who they are, and what they did on sites and in apps.
+"""Rules for an archive's visitors: their devices, their identities, and what they did on sites and in apps.
 
-Reports of browsers and apps affect only their own organization, so they may have other fields too.
+What browsers and apps report affects only their own organization, so it may have other fields too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Endpoints of an archive: where an organization's events go, and how far they have come."""
+"""Rules for the webhook endpoints of an archive."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _count(name: str, value: object) -> object:
 _ids = list_of(Uuid().parse, MOST_CHOSEN)
 _ENDPOINT = DocumentFields(
     {
-        # Where the service is at a loopback address is not the archive's to say: it is looked at again
-        # before anything is sent.
+        # Whether loopback addresses are allowed is not for the archive to say: that is checked again before
+        # anything is sent.
         "url": ReceiverUrl(allows_loopback=True).parse,
         "created_at": time,
         "cursor": _cursor,

@@ -17,10 +17,10 @@ from backend.storage.visitors import devices, identities
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose data is meant.
+    """The subject of a request for access or erasure.
 
-    A customer, a device, the owner of a hashed e-mail address, or an installation of an app (which can't be
-    connected with a customer).
+    It is a customer, a device, the owner of a hashed e-mail address, or an installation of an app (which
+    can't be connected with a customer).
     """
 
     customer_id: CustomerId | None = None
@@ -31,7 +31,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SharedDevice:
-    """A device that other people use too. `others` are those known only by an e-mail address.
+    """A device that other people use too. `others` are the hashed e-mail addresses of those others.
 
     `times` are the periods in which it was the person's.
     """
@@ -126,7 +126,7 @@ async def _customers(database: Database, org_id: OrgId, device_id: DeviceId) -> 
 
 
 def _is_identified(customers: Iterable[DeviceUser], at: datetime) -> bool:
-    """Whether the device was identified by this time: then what is told of nobody is its customer's."""
+    """Whether the device was identified by this time. Then leads without a customer are its customer's."""
     return any(customer.at <= at for customer in customers)
 
 

@@ -1,4 +1,4 @@
-"""Changes or deletes documents about persons, and tells analytics of those that it has read."""
+"""Changes or deletes documents about persons, and has analytics read them again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backend.storage.outbox import entries
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import devices, events
 
-# Analytics keeps what it has read of these, which facts of such types name.
+# The collections of which analytics keeps copies, and the types of the facts that name their documents.
 _READ_BY_ANALYTICS: Mapping[str, str] = {
     devices.NAME: DEVICE,
     leads.NAME: EventType.LEAD.value,
@@ -23,7 +23,7 @@ _READ_BY_ANALYTICS: Mapping[str, str] = {
 }
 # The most documents that one transaction changes and one fact names.
 _DOCUMENTS_PER_TRANSACTION = 500
-# Changes the documents that a query finds, so that the query finds them no more. Returns how many they were.
+# Changes the documents that a query finds, so that the query does not find them any more. Returns how many.
 ChangeDocument = Callable[[ClientSession | None, Document], Awaitable[int]]
 
 
@@ -32,7 +32,8 @@ async def change_with_reread(
 ) -> int:
     """Change all of the organization's documents that the condition finds. Returns how many.
 
-    Of what analytics reads, some at a time are changed, and it is told of them in the same transaction.
+    Documents of which analytics keeps copies are changed in batches. The transaction of each batch also adds
+    a fact to the feed, by which analytics reads them again.
     """
     if collection not in _READ_BY_ANALYTICS:
         return await change(None, condition)
@@ -62,9 +63,9 @@ async def note_reread(
     *,
     most: int = 0,
 ) -> list[str]:
-    """Tell analytics, in the caller's transaction, to read the documents that the condition finds again.
+    """Add a fact, in the caller's transaction, by which analytics reads the documents again that are found.
 
-    At most `most`, or all for 0. Returns their ids.
+    These are at most `most` documents, or all for 0. Returns their ids.
     """
     documents = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
     ids: list[str] = [document["_id"] async for document in documents]

@@ -30,8 +30,8 @@ async def export_subject(
 ) -> AsyncIterator[tuple[str, Document]]:
     """Every document about the subject, with its collection's name.
 
-    Of a shared device, only the subject's part. Whom a person's device was wrongly said to be is left out: it
-    would tell the person of somebody else.
+    Of a shared device, only the subject's part is exported. Customers that a person's device was wrongly said
+    to be are left out, since they are other persons.
     """
     belongings = await find_belongings(database, org_id, subject)
     for collection, personal in personal_collections():
@@ -48,12 +48,12 @@ async def export_subject(
 
 
 def _is_about(person: Person, document: Document) -> bool:
-    """Whether a document says of nobody else who used the person's device."""
+    """Whether a document is about the person, and not a wrong identity of the person's device."""
     return document.get("taken_back_at") is None or document["customer_id"] in person.customers
 
 
 def _naming_only(person: Person, document: Document) -> Document:
-    """The document; a device's without other customers than the person."""
+    """The document. If it is a device, customers other than the person are left out."""
     if "customers" not in document:
         return document
     theirs = [customer for customer in document["customers"] if customer["customer_id"] in person.customers]
@@ -68,13 +68,13 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
     back. If it is interrupted, run it again to finish.
     """
     belongings = await find_belongings(database, org_id, subject)
-    # First: as soon as the rest has gone, nobody knows any more whom readers are to erase.
+    # This comes first, since what is deleted below says whom readers of the feed have to erase.
     await _tell(database, org_id, belongings)
     for shared in belongings.shared:
         await _leave(database, org_id, shared)
     erased = {}
     for collection, personal in personal_collections():
-        if collection.name == identities.NAME:  # the last, since they show which devices these are
+        if collection.name == identities.NAME:  # the last ones: they show which devices are the person's
             for shared in belongings.shared:
                 await _forget_customers(database, org_id, shared, belongings.person)
         if personal.has_owners:
@@ -95,7 +95,7 @@ async def _delete(database: Database, org_id: OrgId, collection: str, condition:
 async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> None:
     """Remove a person's touches from a shared device, and their ad click ids from other people's records.
 
-    When the device was the person's stays, since it says which of its records are.
+    The device's identities stay for now, since they show which of its records are the person's.
     """
 
     async def work(session: ClientSession) -> None:
@@ -110,7 +110,7 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> Non
 async def _forget_tellings(
     database: Database, collection: Collection, personal: Personal, org_id: OrgId, belongings: Belongings
 ) -> None:
-    """Remove the person from what was told in documents that are not the person's alone."""
+    """Remove the person from the tellings of documents that also have tellings of other persons."""
     tellings = personal.tellings
     assert tellings
     named: dict[str, Sequence[str]] = {
@@ -138,7 +138,7 @@ async def _forget_in_tellings(
 
 
 async def _forget_customers(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
-    """Remove from a shared device that it was a person's."""
+    """Remove the person's customer ids from a shared device."""
 
     async def work(session: ClientSession) -> None:
         device = await devices.find_device(database, org_id, shared.id, session)
@@ -155,7 +155,7 @@ async def _keep(database: Database, session: ClientSession, device: Device) -> N
 
 
 async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> None:
-    """Tell readers of the feed whom to erase, too."""
+    """Add a fact to the feed that says whom its readers have to erase."""
     now = await server_time(database)
     theirs: dict[str, Sequence[Any]] = {
         "devices": belongings.devices,
@@ -174,9 +174,9 @@ async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> No
 
 
 async def _forget_click_ids(database: Database, session: ClientSession, device: Device, times: Times) -> None:
-    """Remove the click ids of these periods from the device's records, ads' and our own, and nothing else.
+    """Remove the click ids of these periods, those of ads and our own, from the device's records.
 
-    A record keeps its source, but these click ids are from visits of another person.
+    A record keeps its source otherwise. These click ids are from visits of another person.
     """
     for collection, personal in personal_collections():
         if not personal.device:
@@ -216,9 +216,9 @@ def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Doc
 def _told_of_nobody(
     org_id: OrgId, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
 ) -> Document:
-    """The query for what a shared device did while it was the person's, and was told of no customer.
+    """The query for records without a customer that a shared device made while it was the person's.
 
-    Without what belongs to someone else's e-mail address.
+    Records with someone else's e-mail address are left out.
     """
     others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
     times: Document = {"$or": [_during(*period) for period in shared.times]}
