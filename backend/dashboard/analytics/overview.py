@@ -9,6 +9,7 @@ shown, so that a colleague can be sent the same view.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import ask_all, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
-from backend.dashboard.analytics.news import what_is_new
+from backend.dashboard.analytics.news import News, what_is_new
 from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -68,7 +69,9 @@ async def home() -> Response:
 
 async def _content(view: View) -> dict[str, Any]:
     asked = [table_query(view, card.field(view), _MOST_ROWS) for card in CARDS]
-    series, *found = await ask_all([_series_query(view), *asked])
+    (series, *found), news, steps = await asyncio.gather(
+        ask_all([_series_query(view), *asked]), _news(view), _steps()
+    )
     currencies = currencies_of(view, series.totals.values)
     currency = currencies[0]
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
@@ -88,8 +91,8 @@ async def _content(view: View) -> dict[str, Any]:
         "names": NAMES,
         "words": meanings_of(series.query.measures),
         "notes": dict.fromkeys(note for each in (series, *found) for note in each.notes),
-        "news": [] if view.filters else await what_is_new(resources().clock()),
-        "steps": await _steps(),
+        "news": news,
+        "steps": steps,
     }
 
 
@@ -111,6 +114,11 @@ async def home_csv() -> Response:
 def _series_query(view: View) -> Query:
     """The course of all figures, and what they come to."""
     return view.query(*_MEASURES, by=Field(view.time_field), compare=view.comparison, limit=MOST_LIMIT)
+
+
+async def _news(view: View) -> list[News]:
+    """What is new of the organization; nothing where a filter shows a part of it."""
+    return [] if view.filters else await what_is_new(resources().clock())
 
 
 async def _steps() -> list[Step]:

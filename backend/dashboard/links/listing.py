@@ -22,7 +22,7 @@ from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.asked_links import COLUMNS, MADE_BY, STATES, AskedLinks, Column, read_asked_links
 from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
 from backend.dashboard.links.editing.own_link import short_url_of
-from backend.dashboard.links.figures import MEASURES, CountedLinks, LinkFigures, figures_of
+from backend.dashboard.links.figures import MEASURES, LinkFigures, figures_of, first_links
 from backend.domain.analytics.query import Measure
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
@@ -136,10 +136,10 @@ async def _find_sorted(asked: AskedLinks, paged: Paging) -> _Found:
         )
         return _Found(shown, total)
     assert asked.measure is not None  # a column is one of the two
-    counted = await CountedLinks.of(asked.view, asked.measure)
-    ids = await counted.ranked(asked.wanted, asked.measure, is_descending=asked.is_descending)
-    shown_ids = ids[paged.skip : paged.skip + PAGE_SIZE]
-    return _Found(await find_in_order(database, org_id(), shown_ids), len(ids))
+    end = paged.skip + PAGE_SIZE
+    ids = await first_links(asked.view, asked.wanted, asked.measure, end, is_descending=asked.is_descending)
+    total = len(ids) if len(ids) < end else await count_matching(database, org_id(), asked.wanted, now)
+    return _Found(await find_in_order(database, org_id(), ids[paged.skip : end]), total)
 
 
 async def _rows(

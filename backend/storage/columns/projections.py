@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +86,7 @@ class Projections:
     async def stream(self, org_id: OrgId, question: LongQuestion[ResultT]) -> AsyncGenerator[ResultT, None]:
         """The answer piece by piece, all as of one moment. Raises as `ask`."""
         projection = await self._up_to_date(org_id)
-        with projection.used(), projection.file.as_of_now() as connection:
+        with projection.used(), projection.file.moments.now() as connection:
             facts = Facts(connection, projection.retention_days, self._clock(), self._store.files)
             pieces = question.pieces(facts)
             try:
@@ -206,19 +207,25 @@ class _Work:
         self._now = now
         self._files = files
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._lock = threading.Lock()
         self._is_given_up = False
 
     def __call__(self) -> list[Any]:
-        with self._projection.file.as_of_now() as connection:
+        with self._projection.file.moments.now() as connection:
             self._connection = connection
             facts = Facts(connection, self._projection.retention_days, self._now, self._files)
-            return [each.answer(facts) for each in self._questions if not self._is_given_up]
+            try:
+                return [each.answer(facts) for each in self._questions if not self._is_given_up]
+            finally:
+                with self._lock:  # from now on others may ask by this connection
+                    self._connection = None
 
     def give_up(self) -> None:
         """Let the thread end soon: nobody waits for the answer."""
         self._is_given_up = True
-        if self._connection:
-            self._connection.interrupt()
+        with self._lock:
+            if self._connection:
+                self._connection.interrupt()
 
 
 class _Projection:
@@ -278,6 +285,7 @@ class _Projection:
         now = clock()
         place, is_loaded = self._state()
         if not is_loaded or await self._is_of_another_feed(place):
+            self.file.moments.forget()
             await self._mark(await load(self._database, self._org_id, self._writes, self._note))
         days, _ = await asyncio.gather(find_retention_days(self._database, [self._org_id]), self._place_all())
         self.retention_days = days.get(self._org_id)
@@ -286,6 +294,7 @@ class _Projection:
             page = await read_packed(self._database, self._org_id, Cursor(self._state()[0]))
             has_more = page.has_more
             if page.entries:
+                self.file.moments.forget()
                 await self._mark(await apply(self._database, self._org_id, self._writes, page))
         await to_its_end(partial(expire, self._writes, self.retention_days, now))
 
@@ -315,7 +324,7 @@ class _Projection:
 
     def has_forgotten(self) -> bool:
         """Whether the file may have bytes of data about people that was deleted."""
-        return self._writes.execute("SELECT has_forgotten FROM state").fetchone() == (True,)
+        return self._writes.execute("SELECT forgotten > 0 FROM state").fetchone() == (True,)
 
     def _state(self) -> tuple[int, bool]:
         found = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()

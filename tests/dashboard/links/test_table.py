@@ -207,7 +207,7 @@ async def test_more_links_than_can_be_ranked(
 ) -> None:
     """The page says so and stays usable, and the file is refused: nobody gets a part as the whole."""
     monkeypatch.setattr(link_figures, "MOST_RANKED", 2)
-    page = await person.get("/links?sort=-clicks")
+    page = await person.get("/links?sort=clicks")
     assert (page.status_code, names(page.text)) == (200, [])
     assert "Filters leave fewer." in page.text
     assert (await person.get("/links.csv?sort=-clicks")).status_code == 422

@@ -22,7 +22,7 @@ def tables() -> Iterator[duckdb.DuckDBPyConnection]:
         with instance.cursor() as connection:
             connection.execute(f"USE {name}")
             connection.execute(TABLES)
-            connection.execute("INSERT INTO state VALUES ($1, 0, false, false)", [FORMAT])
+            connection.execute("INSERT INTO state VALUES ($1, 0, false, 0)", [FORMAT])
             yield connection
     finally:
         instance.execute(f"DETACH {name}")

@@ -43,7 +43,7 @@ def expire(connection: DuckDBPyConnection, retention_days: int | None, now: date
 
 def note_forgotten(connection: DuckDBPyConnection) -> None:
     """Note that data about people was deleted: its bytes stay until the file is written anew."""
-    connection.execute("UPDATE state SET has_forgotten = true")
+    connection.execute("UPDATE state SET forgotten = forgotten + 1")
 
 
 def forget_all(connection: DuckDBPyConnection) -> None:

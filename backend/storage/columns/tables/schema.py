@@ -9,7 +9,7 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 from __future__ import annotations
 
 # A file of another format is made again.
-FORMAT = 1
+FORMAT = 2
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
@@ -19,9 +19,9 @@ _VISIT = """
 """
 
 TABLES = f"""
--- One row: how far the feed has been read (the next place), whether everything before it is here, and whether
--- data about people was deleted since the file was written as a whole.
-CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN, has_forgotten BOOLEAN);
+-- One row: how far the feed has been read (the next place), whether everything before it is here, and how
+-- often data about people was deleted since the file was written as a whole. Each change does.
+CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN, forgotten INTEGER);
 
 -- Also links that only clicks or visits name: without `is_kept`, it is not stored (any more).
 CREATE TABLE links (

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import duckdb
 
 from backend.domain.ids import OrgId
+from backend.storage.columns.tables.moments import Moments
 from backend.storage.columns.tables.schema import FORMAT, TABLES
 from backend.system.private_folder import private_folder
 
@@ -88,7 +88,7 @@ class ColumnStore:
             self._duckdb.execute(f"ATTACH {_quoted(each)} AS {name}")
         try:
             self._duckdb.execute("COPY FROM DATABASE former TO rewritten")
-            self._duckdb.execute("UPDATE rewritten.state SET has_forgotten = false")
+            self._duckdb.execute("UPDATE rewritten.state SET forgotten = 0")
         finally:
             for name in ("former", "rewritten"):
                 self._duckdb.execute(f"DETACH {name}")
@@ -108,6 +108,7 @@ class ColumnFile:
         self._duckdb = instance
         self._catalog = f'"{org_id}"'
         self._inode: int | None = None
+        self.moments = Moments(self.connection)
 
     def attach(self) -> None:
         """Open the file, or make it anew."""
@@ -133,6 +134,7 @@ class ColumnFile:
 
     def close(self) -> None:
         """Close the file; what its log has is written into it."""
+        self.moments.forget()
         self._detach()
 
     @property
@@ -147,18 +149,6 @@ class ColumnFile:
         connection = self._duckdb.cursor()
         connection.execute(f"USE {self._catalog}")
         return connection
-
-    @contextlib.contextmanager
-    def as_of_now(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection that sees everything as it is at one moment, for the block."""
-        connection = self.connection()
-        try:
-            connection.execute("BEGIN TRANSACTION")
-            connection.execute("FROM state").fetchall()  # the moment
-            yield connection
-            connection.execute("ROLLBACK")
-        finally:
-            connection.close()
 
     def _attach(self) -> None:
         self._duckdb.execute(f"ATTACH {_quoted(self.path)} AS {self._catalog}")
@@ -176,7 +166,7 @@ class ColumnFile:
         try:
             connection.execute("BEGIN TRANSACTION")
             connection.execute(TABLES)
-            connection.execute("INSERT INTO state VALUES ($1, 0, false, false)", [FORMAT])
+            connection.execute("INSERT INTO state VALUES ($1, 0, false, 0)", [FORMAT])
             connection.execute("COMMIT")
         finally:
             connection.close()

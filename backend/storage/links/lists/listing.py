@@ -75,10 +75,21 @@ async def count_matching(database: Database, org_id: OrgId, wanted: LinkFilter, 
 
 
 async def matching_ids(
-    database: Database, org_id: OrgId, wanted: LinkFilter, now: datetime, most: int
+    database: Database,
+    org_id: OrgId,
+    wanted: LinkFilter,
+    now: datetime,
+    most: int,
+    *,
+    among: Sequence[LinkId] | None = None,
 ) -> list[LinkId]:
-    """The ids of all links that match, in no order. Raises TooManyToRank if there are more than `most`."""
+    """The ids of all links that match, in no order; with `among`, of those with one of these ids.
+
+    Raises TooManyToRank if there are more than `most`.
+    """
     query = await _query_of(database, org_id, wanted, now)
+    if among is not None:
+        query = {"$and": [query, {"_id": {"$in": list(among)}}]}
     found = database[links.NAME].find(query, {"_id": 1}).limit(most + 1)
     ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
     if len(ids) > most:
@@ -89,8 +100,8 @@ async def matching_ids(
 def sorted_by_values(
     ids: Iterable[LinkId], values: Mapping[LinkId, Any], *, is_descending: bool
 ) -> list[LinkId]:
-    """These ids by their values, 0 for those without one, and by themselves where values are equal."""
-    return sorted(ids, key=lambda each: (values.get(each, 0), each), reverse=is_descending)
+    """These ids by their values, 0 for those without one; where values are equal, upwards by themselves."""
+    return sorted(sorted(ids), key=lambda link_id: values.get(link_id, 0), reverse=is_descending)
 
 
 def place_of(link: Link, order: LinkOrder) -> ListPlace:
