@@ -1,5 +1,7 @@
 """Moments of a file of columns: what questions see of it, whatever is written meanwhile."""
 
+# ruff: noqa: S608 - names of temporary tables are our own
+
 from __future__ import annotations
 
 import contextlib
@@ -11,7 +13,7 @@ from duckdb import DuckDBPyConnection
 
 # A moment whose temporary tables have more rows than this is not kept: they take memory from other questions.
 _MOST_ROWS_KEPT = 500_000
-_ROWS = "SELECT coalesce(sum(estimated_size), 0) FROM duckdb_tables() WHERE temporary"
+_TABLES = "SELECT table_name FROM duckdb_tables() WHERE temporary"
 
 
 class _Moment(NamedTuple):
@@ -22,9 +24,11 @@ class _Moment(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows its temporary tables have, about."""
-        [(rows,)] = self.connection.execute(_ROWS).fetchall()
-        return int(rows)
+        """How many rows its temporary tables have."""
+        # What duckdb_tables() says of their sizes leaves out what the transaction itself has written.
+        names = [name for (name,) in self.connection.execute(_TABLES).fetchall()]
+        sizes = [self.connection.execute(f"SELECT count(*) FROM temp.{name}").fetchall() for name in names]
+        return sum(rows for [(rows,)] in sizes)
 
     def end(self) -> None:
         """End the transaction, with all temporary tables that were made in it."""
