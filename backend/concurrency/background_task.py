@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, NoReturn
 
-from backend.concurrency.pauses import pause_after
+from backend.concurrency.retrying import Retries, keep_trying
 
 # Seconds after which work that failed before, and goes on again, counts as working.
-_PROVEN = 3.0
+_PROVEN_AFTER = 3.0
 _LOG_EVERY = 30  # failures in a row: a minute
 _logger = logging.getLogger(__name__)
 # Called with the name of work, each time that it fails. A service counts these; commands have no metrics.
@@ -29,14 +28,13 @@ class BackgroundTask:
     def __init__(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.name = name
         self._work = work
-        self._task: asyncio.Task[None] | None = None
-        self._failures = 0  # in a row
-        self._failed_with = ""
-        self._began: float | None = None  # None: it pauses after a failure
+        self._task: asyncio.Task[NoReturn] | None = None
+        self._retries = Retries(proven_after=_PROVEN_AFTER)
+        self._failed_with = ""  # the name of the last error
 
     def start(self) -> None:
         """Start the work."""
-        self._task = asyncio.create_task(self._go_on())
+        self._task = asyncio.create_task(keep_trying(self._run, Exception, self._note, self._retries))
 
     async def stop(self) -> None:
         """Stop the work and wait until it has ended."""
@@ -48,27 +46,15 @@ class BackgroundTask:
     @property
     def failure(self) -> str | None:
         """A description of the failing work and its error; None once it runs for some seconds without one."""
-        if not self._failures or self._is_proven():
-            return None
-        return f"{self.name}: {self._failed_with}"
+        return f"{self.name}: {self._failed_with}" if self._retries.is_failing else None
 
-    def _is_proven(self) -> bool:
-        return self._began is not None and time.monotonic() - self._began > _PROVEN
-
-    async def _go_on(self) -> None:
-        while True:
-            self._began = time.monotonic()
-            try:
-                await self._work()
-                raise RuntimeError("it ended by itself")
-            except Exception as error:
-                self._note(error)
-                await asyncio.sleep(pause_after(self._failures))
+    async def _run(self) -> NoReturn:
+        await self._work()
+        raise RuntimeError("it ended by itself")
 
     def _note(self, error: Exception) -> None:
-        self._failures = 1 if self._is_proven() else self._failures + 1
-        self._failed_with, self._began = type(error).__name__, None
+        self._failed_with = type(error).__name__
         for tell in when_failed:
             tell(self.name)
-        if self._failures % _LOG_EVERY == 1:
+        if self._retries.failures % _LOG_EVERY == 1:
             _logger.error("Background work failed and begins again: %s", self.name, exc_info=error)

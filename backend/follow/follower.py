@@ -7,6 +7,7 @@ import contextlib
 from functools import partial
 from typing import Protocol
 
+from backend.concurrency.retrying import Retries
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event
@@ -73,7 +74,7 @@ class Follower:
         self._target = target
         self._listener = listener
         self._once = once
-        self._failures = 0
+        self._retries = Retries(_FIRST_PAUSE, _LONGEST_PAUSE, jitter=0)
         self.stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -104,7 +105,7 @@ class Follower:
             if events:
                 await self._target.write(events, cursor)
                 self._listener.wrote(events, cursor)
-            self._failures = 0
+            self._retries.succeed()
             if page.has_more:
                 continue
             self._listener.reached_end()
@@ -124,12 +125,8 @@ class Follower:
             return (await find_heads(self._database, [self._followed.org_id]))[self._followed.org_id]
 
     async def _pause(self, error: Exception) -> None:
-        if isinstance(error, TargetTaken):
-            seconds = _BETWEEN
-        else:
-            seconds = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self._failures, 10))
-            self._failures += 1
-        await self._stops_within(seconds)
+        is_taken = isinstance(error, TargetTaken)
+        await self._stops_within(_BETWEEN if is_taken else self._retries.fail())
 
     async def _stops_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "imports": {"domain", "storage"},
     "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
-    "follow": {"domain", "storage", "system"},
+    "follow": {"concurrency", "domain", "storage", "system"},
     "doctor": {"domain", "settings", "storage", "system", "web"},
     # interfaces, which never import each other
     "rest_api": {"concurrency", "domain", "json_api", "storage", "web", "web_client", "webhooks"},

@@ -14,7 +14,7 @@ from tests.polling import wait_for_async
 @pytest.mark.parametrize("fault", [RecursionError("deep"), None], ids=["it fails", "it ends"])
 async def test_work_begins_again(monkeypatch: pytest.MonkeyPatch, fault: Exception | None) -> None:
     """Work that failed, or ended by itself, begins again; that is told until it has gone on for a while."""
-    monkeypatch.setattr(background_task, "_PROVEN", 0.3)
+    monkeypatch.setattr(background_task, "_PROVEN_AFTER", 0.3)
     begun = 0
 
     async def work() -> None:

@@ -9,9 +9,10 @@ import uuid
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.concurrency.pauses import pause_after
+from backend.concurrency.retrying import Retries, keep_trying
 from backend.domain.clicks.stretch import read_stretch
 from backend.redirector.metrics import count_at_risk, count_lost
 from backend.storage.clicks.blocks import ship_blocks
@@ -44,7 +45,7 @@ class DirectClicks:
         self._group: _Group | None = None
         self._arrived = asyncio.Event()
         self._is_down = False
-        self.task = BackgroundTask("storing clicks that the disk did not take", self._go_on)
+        self.task = BackgroundTask("storing clicks that the disk did not take", self._keep_storing)
 
     async def store(self, line: bytes) -> None:
         """Return once the click is in the database, or once it is clear that this takes longer."""
@@ -79,17 +80,17 @@ class DirectClicks:
         if waiting:
             self._lose(waiting)
 
-    async def _go_on(self) -> None:
-        failures = 0
-        while True:
-            await self._arrived.wait()
-            try:
-                await self._store_group()
-                failures = 0
-            except StorageError:
-                failures += 1
-                self._is_down = True
-                await asyncio.sleep(pause_after(failures))
+    async def _keep_storing(self) -> NoReturn:
+        await keep_trying(self._store_arrived, StorageError, self._note_failure, Retries())
+
+    async def _store_arrived(self) -> float:
+        """Wait for clicks and store a group of them. Returns the seconds to rest: none."""
+        await self._arrived.wait()
+        await self._store_group()
+        return 0.0
+
+    def _note_failure(self, _: Exception) -> None:
+        self._is_down = True
 
     async def _store_group(self) -> None:
         """Store what has arrived so far.

@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.concurrency.pauses import pause_after
+from backend.concurrency.retrying import Retries, keep_trying
 from backend.redirector.click_log.direct_clicks import DirectClicks
 from backend.redirector.click_log.files import ClickLog, create_log, take_over_logs
 from backend.redirector.click_log.shipping import STRETCH_BYTES, LogShipping
@@ -61,8 +61,8 @@ class Shipper:
         self._written = asyncio.Event()
         self._turn = asyncio.Lock()
         self._tasks = [
-            BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
-            BackgroundTask("shipping clicks left behind", lambda: _go_on(self._ship_left_behind)),
+            BackgroundTask("shipping clicks", lambda: _keep_shipping(self._ship_own)),
+            BackgroundTask("shipping clicks left behind", lambda: _keep_shipping(self._ship_left_behind)),
             self._direct.task,
         ]
 
@@ -210,19 +210,15 @@ class Shipper:
             self.log.close()
 
 
-async def _go_on(ship: Callable[[], Coroutine[Any, Any, float]]) -> None:
+async def _keep_shipping(ship: Callable[[], Awaitable[float]]) -> NoReturn:
     """Ship and rest in turns. While the database does not answer, the pauses become longer."""
-    failures = 0
-    while True:
-        try:
-            rest = await ship()
-            failures = 0
-        except StorageError as error:
-            failures += 1
-            rest = pause_after(failures)
-            if failures == 1:
-                _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
-        await asyncio.sleep(rest)
+    retries = Retries()
+
+    def warn(error: Exception) -> None:
+        if retries.failures == 1:
+            _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
+
+    await keep_trying(ship, StorageError, warn, retries)
 
 
 def rest_after(took: float, waiting: int = 0) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.retrying import Retries, keep_trying
 from backend.domain.apps.deferred_links import day_of
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
@@ -37,7 +38,7 @@ class DailyKeys:
         self._purpose = purpose
         self._read_key = read_key
         self._keys: dict[int, bytes] = {}  # by the UTC day's number, which takes no text to find one
-        self._reading = BackgroundTask(f"reading keys of {purpose}", self._go_on_reading)
+        self._reading = BackgroundTask(f"reading keys of {purpose}", self._keep_reading)
 
     async def start(self) -> None:
         """Read the keys, and keep reading those of the next days."""
@@ -58,22 +59,22 @@ class DailyKeys:
         """The key of this time's UTC day. None if it could not be read, since MongoDB does not answer."""
         return self._keys.get(_number_of(moment))
 
-    async def _go_on_reading(self) -> None:
-        while True:
-            try:
-                await self._read_keys()
-                await asyncio.sleep(LOOK_EVERY)
-            except StorageError as error:
-                _logger.warning("Keys of %s can't be read: %s", self._purpose, error)
-                await asyncio.sleep(_RETRY_SECONDS)
+    async def _keep_reading(self) -> NoReturn:
+        retries = Retries(first=_RETRY_SECONDS, longest=_RETRY_SECONDS, jitter=0)
+        await keep_trying(self._read_keys, StorageError, self._warn, retries)
 
-    async def _read_keys(self) -> None:
+    def _warn(self, error: Exception) -> None:
+        _logger.warning("Keys of %s can't be read: %s", self._purpose, error)
+
+    async def _read_keys(self) -> float:
+        """Read the keys that are missing. Returns the seconds until the next look."""
         now = self._clock()
         days = {_number_of(each): day_of(each) for each in (now, now + _DAY)}
         self._keys = {number: key for number, key in self._keys.items() if number in days}
         for number, day in days.items():
             if number not in self._keys:
                 self._keys[number] = await self._read_key(self._database, day)
+        return LOOK_EVERY
 
 
 def _number_of(moment: datetime) -> int:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from bson import Timestamp
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.retrying import Retries
 from backend.domain.accounts.apps import Apps
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -30,7 +31,7 @@ _AWAIT_MS = 250
 # heartbeats and the server's wait for changes, one that fell behind is left within 1.2 seconds.
 _PATIENCE = 0.5
 _LONGEST_OPENING = 2.0
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two attempts that failed
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0  # seconds after an attempt that failed
 _TRIES = 20.0  # streams from where the last start was told to begin, until one begins with new changes
 _OF_ONE_DOCUMENT = frozenset({"insert", "update", "replace", "delete"})
 ReadT = TypeVar("ReadT")
@@ -126,7 +127,7 @@ class _Stream:
         self._place: dict[str, Any] = {"start_at_operation_time": Timestamp(*since)} if since else {}
         self._proved_at = time.monotonic()
         self._tries = _TRIES  # from that place, without a proof
-        self._failures = 0
+        self._retries = Retries(_FIRST_PAUSE, _LONGEST_PAUSE, jitter=0)
 
     async def changes(self) -> AsyncIterator[Change]:
         """The changes from one stream, until it fails. Raises StorageError or _Unproven."""
@@ -139,7 +140,7 @@ class _Stream:
             **self._place,
         )
         try:
-            with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._failures))):
+            with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._retries.failures))):
                 found = await stream.try_next()
             if not goes_on:
                 yield InDoubt()
@@ -176,11 +177,12 @@ class _Stream:
         if began is None:
             return []
         doubted: list[Change] = []
-        if self._failures:
-            if self._failures > 1:
+        if self._retries.failures:
+            if self._retries.failures > 1:
                 _log.warning("Changes of links are seen in time again")
             doubted = [InDoubt(self._proved_at)]
-        self._failures, self._tries, self._proved_at = 0, inf, began
+        self._retries.succeed()
+        self._tries, self._proved_at = inf, began
         return [*doubted, Current(began, cluster_time)]
 
     def _require_proof(self, opened: float) -> None:
@@ -190,10 +192,10 @@ class _Stream:
 
     async def note_failure(self, error: Exception) -> None:
         """Wait before the next attempt, longer after each failure in a row."""
-        self._failures += 1
+        pause = self._retries.fail()
         late = time.monotonic() - self._proved_at
         _log.log(
-            logging.WARNING if self._failures in {1, 2} else logging.DEBUG,
+            logging.WARNING if self._retries.failures in {1, 2} else logging.DEBUG,
             "The change stream is opened again, it proved to be current %.1f s ago: %s",
             late,
             error,
@@ -205,7 +207,7 @@ class _Stream:
             is_lost = not is_unreachable(error)  # such as a place that the server has no more
         if is_lost:
             self._place = {}
-        await asyncio.sleep(min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2 ** min(self._failures, 10)))
+        await asyncio.sleep(pause)
 
 
 def _readable(read: Callable[[Document], ReadT], document: Document) -> ReadT | None:
