@@ -51,8 +51,8 @@ class _Commands(LazyGroup):
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
         """Run the command that the arguments name. With --json among them, an error is JSON too."""
-        given = sys.argv[1:] if args is None else args
-        if "--json" not in given:
+        arguments = sys.argv[1:] if args is None else args
+        if "--json" not in arguments:
             return super().main(args, *others, **more)
         try:
             code = super().main(args, *others, **more | {"standalone_mode": False})
@@ -105,11 +105,11 @@ def main(context: click.Context, env_file: Path | None, data_dir: str | None) ->
 
     Settings come from WAYLINK_* environment variables or a .env file; `waylink settings` lists them.
     """
-    given = settings_beside(env_file) if env_file else {}
+    environment = settings_beside(env_file) if env_file else {}
     if data_dir:
-        given["WAYLINK_DATA_DIR"] = data_dir
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
+        environment["WAYLINK_DATA_DIR"] = data_dir
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
     context.call_on_close(lambda: _restore(before))
 
 

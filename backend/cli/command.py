@@ -32,7 +32,7 @@ def stored(command: Command) -> Callable[..., None]:
 
 
 def stored_and_shown(show: Callable[[CommandResult], str]) -> Callable[[Command], Callable[..., None]]:
-    """As `stored`, for a command whose result people read in a form of its own, which `show` makes."""
+    """As `stored`, where `show` turns the result into the text that is printed without --json."""
 
     def decorate(command: Command) -> Callable[..., None]:
         @json_option

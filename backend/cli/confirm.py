@@ -1,4 +1,4 @@
-"""Questions before something is gone for good."""
+"""Asks for confirmation before something is deleted for good."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def confirm(question: str, is_confirmed: bool) -> None:
 
 
 def confirm_by_name(question: str, name: str, is_confirmed: bool) -> None:
-    """As `confirm`, for what is so much that its name has to be typed."""
+    """As `confirm`, but the answer must be `name`: for commands that delete very much."""
     if is_confirmed:
         return
     _refuse_for_scripts()

@@ -37,7 +37,7 @@ def doctor(context: click.Context, org_id: OrgId | None, as_json: bool) -> None:
     counts = Counter(finding.severity for finding in findings)
     if as_json:
         summary = {severity.value: counts[severity] for severity in Severity}
-        click.echo(json.dumps({"findings": [asdict(each) for each in findings], "counts": summary}))
+        click.echo(json.dumps({"findings": [asdict(finding) for finding in findings], "counts": summary}))
     else:
         click.echo(f"{counts[Severity.ERROR]} errors, {counts[Severity.WARNING]} warnings")
     if counts[Severity.ERROR]:

@@ -1,4 +1,4 @@
-"""What commands say of clicks that are stored and can't be read."""
+"""The error for clicks that are stored but can't be read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from backend.domain.errors import OperatorError
 
 
 class MissingClicks(OperatorError):
-    """So many requests are not in what was written, and all others are."""
+    """The output lacks `missing` requests, and has all others."""
 
     def __init__(self, missing: int) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What commands say where a field is refused: by which option it was given."""
+"""The error for a field that is refused, which names the option that gave the field."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class RefusedField(click.UsageError):
 
 def _given_by(field: str) -> str:
     """The field as it was given: by an option of its own or by --field, and where in it."""
-    found = _FIRST_NAME.match(field)
-    name = found[0] if found else field
+    name_match = _FIRST_NAME.match(field)
+    name = name_match[0] if name_match else field
     for parameter in click.get_current_context().command.params:
         if parameter.name == name and isinstance(parameter, click.Option):
             return parameter.opts[0] + field.removeprefix(name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from backend.cli.printable import printable
 
-# What a table without rows, and a report's row for no link, campaign or source, is called.
+# Printed for a table without rows, and for a report's row that has no link, campaign or source.
 NONE = "(none)"
 
 
@@ -17,7 +17,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """
     if not rows:
         return NONE
-    cells = [[_heading(each) for each in headings], *([cell(each) for each in row] for row in rows)]
+    cells = [[_heading(name) for name in headings], *([cell(value) for value in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -30,15 +30,15 @@ def _heading(name: str) -> str:
 
 
 def cell(value: object) -> str:
-    """A value in words: what is not there as `-`, true and false as yes and no, several ones in a line."""
+    """A value as a table shows it: None as `-`, true and false as yes and no, a list or dict in one line."""
     match value:
         case None:
             return "-"
         case bool():
             return "yes" if value else "no"
         case dict():
-            there = {name: each for name, each in value.items() if each is not None}
-            return ", ".join(f"{name} {cell(each)}" for name, each in there.items()) or "-"
+            fields = {name: field for name, field in value.items() if field is not None}
+            return ", ".join(f"{name} {cell(field)}" for name, field in fields.items()) or "-"
         case list():
             return ", ".join(map(cell, value)) or "-"
     return printable(str(value))

@@ -1,1 +1,1 @@
-"""Commands for organizations, and for who and what belongs to them."""
+"""Commands for organizations, their users, keys, domains, origins and apps."""

@@ -48,7 +48,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     """Set the apps of DOMAIN; they replace earlier ones. Without options, it has none."""
     try:
         name = normalize_host(domain_name)
-        given = parse_apps(
+        app_settings = parse_apps(
             team_id=ios_team_id or "",
             bundle_id=ios_bundle_id or "",
             app_store_id=app_store_id or "",
@@ -60,10 +60,10 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     await organizations.get_organization(database, org_id)
     if not await domains.is_domain_of(database, name, org_id):
         raise click.UsageError(f"The domain {name} does not belong to the organization {org_id}.")
-    if given == Apps() != await apps.find_apps(database, name):
+    if app_settings == Apps() != await apps.find_apps(database, name):
         confirm(f"Remove the apps of {name}?", is_confirmed)
-    await apps.set_apps(database, name, org_id, given)
-    return {"domain": name, **asdict(given)}
+    await apps.set_apps(database, name, org_id, app_settings)
+    return {"domain": name, **asdict(app_settings)}
 
 
 @app.command("list")
@@ -72,5 +72,5 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
 async def list_apps(database: Database, org_id: OrgId) -> CommandResult:
     """List the apps of an organization's domains."""
     await organizations.get_organization(database, org_id)
-    found = await apps.list_apps(database, org_id)
-    return {"apps": [{"domain": name, **asdict(each)} for name, each in found.items()]}
+    apps_by_domain = await apps.list_apps(database, org_id)
+    return {"apps": [{"domain": name, **asdict(domain_apps)} for name, domain_apps in apps_by_domain.items()]}

@@ -50,7 +50,7 @@ async def create_key(database: Database, org_id: OrgId, kind: str, name: str | N
 async def list_keys(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's keys, without their secrets."""
     await organizations.get_organization(database, org_id)
-    return {"keys": [_key_row(each) for each in await api_keys.list_api_keys(database, org_id)]}
+    return {"keys": [_key_row(api_key) for api_key in await api_keys.list_api_keys(database, org_id)]}
 
 
 @key.command("rename")
@@ -69,23 +69,23 @@ async def rename_key(database: Database, key_id: KeyId, name: str) -> CommandRes
 @stored
 async def revoke_key(database: Database, key_id: KeyId, is_confirmed: bool) -> CommandResult:
     """Revoke the key with the id KEY_ID. Within seconds, no process accepts it any more."""
-    found = await api_keys.get_api_key(database, key_id)
-    confirm(f"Revoke the key {_described(found)} for good?", is_confirmed)
+    api_key = await api_keys.get_api_key(database, key_id)
+    confirm(f"Revoke the key {_described(api_key)} for good?", is_confirmed)
     revoked = await api_keys.revoke_any_api_key(database, key_id, utc_now())
     return {"id": revoked.id, "revoked": True}
 
 
-def _described(each: ApiKey) -> str:
-    return f"{each.hint} ({printable(each.name)})" if each.name else each.hint
+def _described(api_key: ApiKey) -> str:
+    return f"{api_key.hint} ({printable(api_key.name)})" if api_key.name else api_key.hint
 
 
-def _key_row(each: ApiKey) -> dict[str, Any]:
+def _key_row(api_key: ApiKey) -> dict[str, Any]:
     return {
-        "id": each.id,
-        "kind": each.kind.value,
-        "name": each.name,
-        "key": each.hint,
-        "created": each.created_at.isoformat(timespec="seconds"),
-        "last_used": each.last_used_at.isoformat(timespec="seconds") if each.last_used_at else None,
-        "revoked": each.revoked_at.isoformat(timespec="seconds") if each.revoked_at else None,
+        "id": api_key.id,
+        "kind": api_key.kind.value,
+        "name": api_key.name,
+        "key": api_key.hint,
+        "created": api_key.created_at.isoformat(timespec="seconds"),
+        "last_used": api_key.last_used_at.isoformat(timespec="seconds") if api_key.last_used_at else None,
+        "revoked": api_key.revoked_at.isoformat(timespec="seconds") if api_key.revoked_at else None,
     }

@@ -23,13 +23,13 @@ def limit() -> None:
 async def list_refused(database: Database, org_id: OrgId) -> CommandResult:
     """List how many requests of an organization each limit refused in the last thirty days."""
     await organizations.get_organization(database, org_id)
-    return {"refused": [_row(each) for each in await list_rate_limited(database, org_id)]}
+    return {"refused": [_row(refused) for refused in await list_rate_limited(database, org_id)]}
 
 
-def _row(each: RateLimitedRequests) -> CommandResult:
+def _row(refused: RateLimitedRequests) -> CommandResult:
     """The output for one limit: its name, the number of refused requests, and the time of the last one."""
     return {
-        "limit": each.limit,
-        "requests": each.requests,
-        "last": each.last.isoformat(timespec="seconds"),
+        "limit": refused.limit,
+        "requests": refused.requests,
+        "last": refused.last.isoformat(timespec="seconds"),
     }

@@ -102,13 +102,13 @@ async def set_destinations(
     An ADDRESS is a host such as shop.com, with all below it; *.shop.com for what is below it alone; or
     shop.com/sale/*. New links, and new destinations of others, must keep to it within seconds.
     """
-    known = (await organizations.get_organization(database, org_id)).destination_rules
-    before = DestinationRules() if clear else known
+    stored_rules = (await organizations.get_organization(database, org_id)).destination_rules
+    before = DestinationRules() if clear else stored_rules
     try:
         rules = parse_rules({"allowed": [*before.allowed, *allow], "refused": [*before.refused, *refuse]})
     except InvalidField as error:
         raise click.BadParameter(str(error)) from None
-    if rules != known:
+    if rules != stored_rules:
         await organizations.set_destination_rules(database, org_id, rules)
     return {"org_id": org_id, "allowed": ", ".join(rules.allowed), "refused": ", ".join(rules.refused)}
 
@@ -117,8 +117,8 @@ async def set_destinations(
 @stored
 async def list_organizations(database: Database) -> CommandResult:
     """List the organizations."""
-    found = await organizations.list_organizations(database)
-    return {"organizations": [{"id": each.id, "name": each.name} for each in found]}
+    owners = await organizations.list_organizations(database)
+    return {"organizations": [{"id": owner.id, "name": owner.name} for owner in owners]}
 
 
 @organization.command("delete")
@@ -140,7 +140,7 @@ async def delete(database: Database, org_id: OrgId, is_confirmed: bool, no_wait:
     if org_id in await unfinished_restores(database):
         question = f"Delete what an unfinished restore stored of the organization {printable(org_id)}?"
         confirm_by_name(question, org_id, is_confirmed)
-    elif org_id not in {each.org_id for each in await unfinished_deletions(database)}:
+    elif org_id not in {deletion.org_id for deletion in await unfinished_deletions(database)}:
         owner = await organizations.get_organization(database, org_id)
         number = await links.count_links(database, org_id)
         question = f"Delete the organization {printable(owner.name)} with {number:,} links and all data?"

@@ -64,16 +64,16 @@ async def list_refused(database: Database, org_id: OrgId) -> CommandResult:
     """List the latest browser requests that were refused because of their origin, by origin."""
     await organizations.get_organization(database, org_id)
     recent = await origin_refusals.list_origin_refusals(database, org_id)
-    return {"refused": [_row(each) for each in origin_refusals.by_origin(recent)]}
+    return {"refused": [_row(refused) for refused in origin_refusals.by_origin(recent)]}
 
 
-def _row(each: RefusedOrigin) -> CommandResult:
+def _row(refused: RefusedOrigin) -> CommandResult:
     """The output for one origin: name, its number among the latest hundred requests, last time, reason."""
     return {
-        "origin": each.origin or "(none)",
-        "requests": each.requests,
-        "last": each.last.at.isoformat(timespec="seconds"),
-        "reason": each.last.reason,
+        "origin": refused.origin or "(none)",
+        "requests": refused.requests,
+        "last": refused.last.at.isoformat(timespec="seconds"),
+        "reason": refused.last.reason,
     }
 
 

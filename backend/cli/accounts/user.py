@@ -67,11 +67,13 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
 
     Wrong tries from addresses that EMAIL has not signed in from are forgotten.
     """
-    found = await _get_user(database, email)
-    await users.set_password_hash(database, found.id, await hash_password(_read_password(password_stdin)))
-    await sessions.delete_sessions_of(database, found.id)
-    await SignInLimits(database, utc_now).forget_account(found.email)
-    return {"id": found.id}
+    stored_user = await _get_user(database, email)
+    await users.set_password_hash(
+        database, stored_user.id, await hash_password(_read_password(password_stdin))
+    )
+    await sessions.delete_sessions_of(database, stored_user.id)
+    await SignInLimits(database, utc_now).forget_account(stored_user.email)
+    return {"id": stored_user.id}
 
 
 @user.command("organizations")
@@ -82,16 +84,16 @@ async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId
     """Set the organizations that EMAIL acts for; they replace earlier ones."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
-    found = await _get_user(database, email)
-    await users.set_organizations(database, found.id, list(dict.fromkeys(org_ids)))
-    return {"id": found.id}
+    stored_user = await _get_user(database, email)
+    await users.set_organizations(database, stored_user.id, list(dict.fromkeys(org_ids)))
+    return {"id": stored_user.id}
 
 
 @user.command("list")
 @stored
 async def list_users(database: Database) -> CommandResult:
     """List the users, with the ids of their organizations."""
-    return {"users": [_row(each) for each in await users.list_users_of_all(database)]}
+    return {"users": [_row(stored_user) for stored_user in await users.list_users_of_all(database)]}
 
 
 @user.command("delete")
@@ -100,18 +102,18 @@ async def list_users(database: Database) -> CommandResult:
 @stored
 async def delete_user(database: Database, email: str, is_confirmed: bool) -> CommandResult:
     """Delete the user EMAIL and end all its sessions. Links and keys that it created stay."""
-    found = await _get_user(database, email)
-    confirm(f"Delete the user {printable(found.email)}?", is_confirmed)
-    await users.delete_user(database, found.id)
-    await sessions.delete_sessions_of(database, found.id)
-    return {"id": found.id, "deleted": True}
+    stored_user = await _get_user(database, email)
+    confirm(f"Delete the user {printable(stored_user.email)}?", is_confirmed)
+    await users.delete_user(database, stored_user.id)
+    await sessions.delete_sessions_of(database, stored_user.id)
+    return {"id": stored_user.id, "deleted": True}
 
 
 async def _get_user(database: Database, email: str) -> User:
-    found = await users.find_user_by_email(database, email)
-    if found is None:
+    stored_user = await users.find_user_by_email(database, email)
+    if stored_user is None:
         raise users.UnknownUser(email)
-    return found
+    return stored_user
 
 
 def _read_password(from_stdin: bool) -> str:
@@ -123,5 +125,5 @@ def _read_password(from_stdin: bool) -> str:
     return password
 
 
-def _row(each: User) -> dict[str, Any]:
-    return {"id": each.id, "email": each.email, "organizations": list(each.org_ids)}
+def _row(stored_user: User) -> dict[str, Any]:
+    return {"id": stored_user.id, "email": stored_user.email, "organizations": list(stored_user.org_ids)}

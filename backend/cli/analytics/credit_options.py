@@ -12,7 +12,7 @@ from backend.domain.sales.credit_rules import CreditTo, Model
 
 
 def _words(of: type[StrEnum]) -> click.Choice[str]:
-    return click.Choice([each.value for each in of])
+    return click.Choice([member.value for member in of])
 
 
 def credit_options(command: Callable[..., Any]) -> Callable[..., Any]:

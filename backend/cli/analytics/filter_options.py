@@ -1,4 +1,4 @@
-"""The options that say what of a report is left."""
+"""The options that filter a report."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 _ONLY, _NOT, _PREFIX = "--filter", "--filter-not", "--filter-prefix"
-# The names of their values, in the order of `GivenFilters.of`.
+# The names of the options' values, in the order in which `GivenFilters.of` takes them.
 FILTER_OPTIONS = ("filters", "filters_not", "filters_prefix")
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --filter, --filter-not and --filter-prefix: whose values have the names `FILTER_OPTIONS`."""
+    """Add --filter, --filter-not and --filter-prefix. The command gets them by the names FILTER_OPTIONS."""
     options = (
         click.option(
             _ONLY, "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."
@@ -41,14 +41,14 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class GivenFilters:
-    """The filters of a query by their fields, as its body has them, and by which option each was given."""
+    """The filters of a query, by field: `body` as the query's body has them, `options` with their option."""
 
     body: dict[str, object]
     options: dict[str, str]
 
     @classmethod
     def of(cls, only: Sequence[str], without: Sequence[str], prefixes: Sequence[str]) -> GivenFilters:
-        """The filters that the options gave. Raises UsageError, also for a field with two kinds of them."""
+        """Parse the options' values. Raises UsageError, also for a field with filters of two options."""
         options: dict[str, str] = {}
         values: dict[str, list[str]] = {}
         for option, texts in ((_ONLY, only), (_NOT, without), (_PREFIX, prefixes)):
@@ -61,13 +61,13 @@ class GivenFilters:
                 if other != option:
                     raise click.UsageError(f"{option} {field} can't be given beside {other} {field}")
                 values.setdefault(field, []).append(value)
-        return cls({each: _filter(options[each], each, given) for each, given in values.items()}, options)
+        return cls({field: _filter(options[field], field, texts) for field, texts in values.items()}, options)
 
 
-def _filter(option: str, field: str, given: list[str]) -> object:
+def _filter(option: str, field: str, texts: list[str]) -> object:
     if option == _PREFIX:
-        if len(given) > 1:
+        if len(texts) > 1:
             raise click.UsageError(f"{option} {field} can't be given twice")
-        return {"prefix": given[0]}
-    values = [each or None for each in given]
+        return {"prefix": texts[0]}
+    values = [text or None for text in texts]
     return {"not": values} if option == _NOT else values

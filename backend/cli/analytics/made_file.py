@@ -1,4 +1,4 @@
-"""Files that the process with the figures makes, printed on stdout."""
+"""Prints files that the analytics process makes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from backend.storage.analytics.files import FileQuestion, MadeFile
 
 
 def refuse_terminal() -> None:
-    """Raise UsageError where stdout is a terminal, which bytes of such a file would garble."""
+    """Raise UsageError if stdout is a terminal, which the bytes of a Parquet file would garble."""
     if sys.stdout.isatty():
         raise click.UsageError("--format parquet is no text: write it into a file, as with > report.parquet")
 
 
 async def print_file(analytics: Analytics, org_id: OrgId, question: FileQuestion) -> MadeFile:
-    """Print the file that answers the question. Returns what is said of it; it is closed."""
+    """Print the file that answers the question on stdout. Returns its description; the file is closed."""
     async with analytics.file(org_id, question) as made:
         shutil.copyfileobj(made.file, sys.stdout.buffer)
         sys.stdout.buffer.flush()

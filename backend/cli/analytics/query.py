@@ -1,4 +1,4 @@
-"""`waylink report analytics`: what the query engine gives, as REST gives it."""
+"""`waylink report analytics`: the queries of the REST API on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from backend.cli.analytics.asking import asking
+from backend.cli.analytics.client import analytics_client
 from backend.cli.analytics.credit_options import credit_options
 from backend.cli.analytics.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
 from backend.cli.analytics.made_file import print_file, refuse_terminal
@@ -37,7 +37,7 @@ _TOTALS = "TOTAL"
 
 
 class SubscriptionNeeded(OperatorError):
-    """The organization has not paid for what was asked for."""
+    """The query needs an active subscription, which the organization lacks."""
 
     def __init__(self, org_id: OrgId) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class ReportForm(StrEnum):
     PARQUET = "parquet"
 
 
-# The forms that are files.
+# The forms that the analytics process writes as files.
 _FILES = {
     ReportForm.CSV: RowFormat.CSV,
     ReportForm.JSONL: RowFormat.NDJSON,
@@ -68,7 +68,7 @@ def _names(of: type[StrEnum]) -> str:
 
 
 def _words(of: type[StrEnum]) -> click.Choice[str]:
-    return click.Choice([each.value for each in of])
+    return click.Choice([member.value for member in of])
 
 
 @click.command("analytics")
@@ -111,18 +111,18 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
     if file and not as_json:
         if file is RowFormat.PARQUET:
             refuse_terminal()
-        _tell(run_on_database(_analytics_file, arguments | {"form": file})["notes"])
+        _print_notes(run_on_database(_analytics_file, arguments | {"form": file})["notes"])
         return
-    found: AnalyticsAnswer = run_on_database(_analytics, arguments)["answer"]
-    rows = AnswerRows(found, load_settings().short_url_form)
+    answer: AnalyticsAnswer = run_on_database(_analytics, arguments)["answer"]
+    rows = AnswerRows(answer, load_settings().short_url_form)
     if as_json:
         click.echo(json.dumps(rows.whole()))
         return
-    click.echo(_table(found, rows))
-    _tell(found.notes)
+    click.echo(_table(answer, rows))
+    _print_notes(answer.notes)
 
 
-def _tell(notes: Sequence[str]) -> None:
+def _print_notes(notes: Sequence[str]) -> None:
     for note in notes:
         click.echo(f"Note: {note}", err=True)
 
@@ -144,53 +144,57 @@ async def _analytics_file(
 async def _asked(
     database: Database, org_id: OrgId, limit: int | None, options: dict[str, Any]
 ) -> AsyncIterator[tuple[Analytics, Query]]:
-    """Whom to ask, and the query that the options are. In the block, errors are told by option."""
-    given = GivenFilters.of(*(options.pop(each) for each in FILTER_OPTIONS))
+    """The analytics client and the parsed query, for the block. Errors of a field name its option.
+
+    Raises UsageError and SubscriptionNeeded.
+    """
+    filters = GivenFilters.of(*(options.pop(option) for option in FILTER_OPTIONS))
     organization, now = await organizations.get_organization(database, org_id), utc_now()
     try:
-        query = parse_query(_body(limit, **options) | {"filters": given.body}, now)
+        query = parse_query(_body(limit, **options) | {"filters": filters.body}, now)
         if query.needs_subscription and not organization.has_subscription(now):
             raise SubscriptionNeeded(org_id)
-        async with asking(database) as analytics:
+        async with analytics_client(database) as analytics:
             yield analytics, query
     except InvalidField as error:
         name, _, field = error.field.partition(".")
         if field:
-            raise click.UsageError(f"{given.options.get(field, '--filter')} {field} {error.rule}") from None
+            raise click.UsageError(f"{filters.options.get(field, '--filter')} {field} {error.rule}") from None
         raise click.UsageError(f"--{name.replace('_', '-')} {error.rule}") from None
 
 
 def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, object]:
-    """The options but filters as the body of a query; those that are not given are left out."""
-    given = {name: value for name, value in options.items() if value is not None}
+    """The body of a query from all options but filters. Options that are None are left out."""
+    body = {name: value for name, value in options.items() if value is not None}
     for name in ("measures", "group_by"):
-        given[name] = given[name].split(",") if given[name] else []
+        body[name] = body[name].split(",") if body[name] else []
     if from_ is not None:
-        given["from"] = from_
+        body["from"] = from_
     if limit is not None:
-        given["limit"] = limit
-    return given
+        body["limit"] = limit
+    return body
 
 
-def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:
+def _table(answer: AnalyticsAnswer, rows: AnswerRows) -> str:
     """The rows under their headings, and the totals below them."""
-    groups = found.query.group_by
-    lines = [_shown(found, rows, row) for row in found.rows]
+    groups = answer.query.group_by
+    lines = [_shown(answer, rows, row) for row in answer.rows]
     if groups and lines:
-        totals = found.totals._replace(group=(_TOTALS, *("" for _ in groups[1:])))
-        lines.append(["" if each is None else each for each in rows.cells_of(totals)])
+        totals = answer.totals._replace(group=(_TOTALS, *("" for _ in groups[1:])))
+        lines.append(["" if value is None else value for value in rows.cells_of(totals)])
     headings = rows.headings()
-    kept = [
-        at for at, name in enumerate(headings) if name not in {KIND, PARTIAL}
-    ]  # which cells tell in words
-    return table([headings[at] for at in kept], [[line[at] for at in kept] for line in lines])
+    # The cells of the other columns say in words what these two say.
+    columns = [at for at, name in enumerate(headings) if name not in {KIND, PARTIAL}]
+    return table([headings[at] for at in columns], [[line[at] for at in columns] for line in lines])
 
 
-def _shown(found: AnalyticsAnswer, rows: AnswerRows, row: Row) -> list[str | None]:
-    """The row's cells; what it is of, and that it is there in part only, is told in words."""
-    cells, groups = rows.cells_of(row), found.query.group_by
+def _shown(answer: AnalyticsAnswer, rows: AnswerRows, row: Row) -> list[str | None]:
+    """The row's cells. Its first cells say in words what the row groups, and whether it is partial."""
+    cells, groups = rows.cells_of(row), answer.query.group_by
     none = f"({row.kind.words.lower()})" if row.kind else NONE
-    named = [none if each is None else each for each in cells[: len(groups)]]
+    named = [none if value is None else value for value in cells[: len(groups)]]
     if row.is_partial:
-        named = [f"{each} (partly)" if by in TIMES else each for by, each in zip(groups, named, strict=True)]
+        named = [
+            f"{value} (partly)" if by in TIMES else value for by, value in zip(groups, named, strict=True)
+        ]
     return [*named, *cells[len(groups) :]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.cli.analytics.asking import asking
+from backend.cli.analytics.client import analytics_client
 from backend.cli.analytics.made_file import print_file, refuse_terminal
 from backend.cli.analytics.query import report_analytics
 from backend.cli.command import CommandResult, run_on_database, stored
@@ -43,17 +43,17 @@ report.add_command(report_analytics)
 async def report_rejected(database: Database, org_id: OrgId) -> CommandResult:
     """List why calls of the browser SDK were rejected in the last thirty days, by field and reason."""
     await organizations.get_organization(database, org_id)
-    return {"rejected": [_rejected_row(each) for each in await list_rejections(database, org_id)]}
+    return {"rejected": [_rejected_row(rejected) for rejected in await list_rejections(database, org_id)]}
 
 
-def _rejected_row(each: Rejected) -> CommandResult:
+def _rejected_row(rejected: Rejected) -> CommandResult:
     """The output for one reason: kind of call, field, reason, number of calls, and time of the last one."""
     return {
-        "kind": each.rejection.kind,
-        "field": each.rejection.field,
-        "reason": each.rejection.rule,
-        "calls": each.calls,
-        "last": each.last.isoformat(timespec="seconds"),
+        "kind": rejected.rejection.kind,
+        "field": rejected.rejection.field,
+        "reason": rejected.rejection.rule,
+        "calls": rejected.calls,
+        "last": rejected.last.isoformat(timespec="seconds"),
     }
 
 
@@ -74,7 +74,7 @@ def _link_id(_: click.Context, __: click.Parameter, text: str | None) -> LinkId 
 @click.option("--from", "start", required=True, callback=_instant, help="The beginning, as 2026-01-31.")
 @click.option("--to", "end", callback=_instant, help="The end, which is not included; without it, now.")
 @click.option("--link", "link_id", callback=_link_id, metavar="ID", help="Only clicks on this link.")
-@click.option("--format", "form", type=click.Choice([each.value for each in RowFormat]), default="csv")
+@click.option("--format", "form", type=click.Choice([form.value for form in RowFormat]), default="csv")
 def report_clicks(**arguments: Any) -> None:
     """Print single clicks as CSV, as lines of JSON or as a Parquet file.
 
@@ -108,7 +108,7 @@ async def _print_clicks(database: Database, org_id: OrgId, selection: Selection,
     """Print the clicks. Returns how many are missing."""
     url_form = load_settings().short_url_form
     if form is RowFormat.PARQUET:
-        async with asking(database) as analytics:
+        async with analytics_client(database) as analytics:
             await print_file(analytics, org_id, ClicksFile(selection, url_form))
             return await count_missing(database, analytics, org_id, selection)
     unreadable = await find_unreadable(database, org_id, selection)

@@ -11,7 +11,7 @@ import click
 
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
-from backend.cli.analytics.asking import asking
+from backend.cli.analytics.client import analytics_client
 from backend.cli.command import CommandResult, stored
 from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
@@ -72,7 +72,7 @@ async def _export_clicks(database: Database, org_id: OrgId, path: Path) -> Comma
     await get_organization(database, org_id)
     selection = Selection(_BEGINNING, utc_now())
     question = ClicksFile(selection, load_settings().short_url_form)
-    async with asking(database) as analytics, analytics.file(org_id, question) as made:
+    async with analytics_client(database) as analytics, analytics.file(org_id, question) as made:
         try:
             with whole_or_nothing(path) as file:
                 shutil.copyfileobj(made.file, file)

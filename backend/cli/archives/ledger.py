@@ -59,6 +59,6 @@ def statements(**arguments: Any) -> None:
 async def _statements(database: Database, org_id: OrgId, first: datetime | None) -> CommandResult:
     await get_organization(database, org_id)
     day: date | None = first.date() if first else None
-    async for each in statements_since(database, org_id, day):
-        click.echo(json.dumps({**asdict(each.statement), "signature": each.signature}))
+    async for signed in statements_since(database, org_id, day):
+        click.echo(json.dumps({**asdict(signed.statement), "signature": signed.signature}))
     return {}

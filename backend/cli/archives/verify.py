@@ -30,8 +30,8 @@ _STATES = {
 }
 
 
-def _keys(_: click.Context, __: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
-    keys = tuple(each.lower() for each in given)
+def _keys(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
+    keys = tuple(text.lower() for text in texts)
     if not all(map(_KEY.fullmatch, keys)):
         raise click.BadParameter("must be 64 hexadecimal digits, as `waylink ledger key` prints them")
     return keys
@@ -47,7 +47,7 @@ def _day(_: click.Context, __: click.Parameter, text: str | None) -> date | None
 def _kept(_: click.Context, __: click.Parameter, path: Path | None) -> Sequence[Statement]:
     try:
         lines = path.read_text().splitlines() if path else []
-        return [Statement.of(json.loads(each)) for each in lines if each.strip()]
+        return [Statement.of(json.loads(line)) for line in lines if line.strip()]
     except (ValueError, TypeError, OSError) as error:
         message = f"must have a statement on each line, as `waylink ledger statements` prints them: {error}"
         raise click.BadParameter(message) from None
@@ -84,50 +84,53 @@ def verify(  # noqa: PLR0917 - click passes them by name
     if end < start:
         raise click.UsageError("--to must not be before --from.")
     with click.progressbar(length=file.stat().st_size, label="Checking", file=sys.stderr) as bar:
-        found = verify_archive(file, utc_now(), bar.update, keys=keys, kept=kept, first=start, last=end)
-    shown = _result(found, keys, start, end)
-    click.echo(json.dumps(shown) if as_json else _text(shown, found, trusts=bool(keys)))
-    sys.exit(1 if found.checked.findings else 0)
+        verification = verify_archive(
+            file, utc_now(), bar.update, keys=keys, kept=kept, first=start, last=end
+        )
+    shown = _result(verification, keys, start, end)
+    click.echo(json.dumps(shown) if as_json else _text(shown, verification, trusts=bool(keys)))
+    sys.exit(1 if verification.checked.findings else 0)
 
 
-def _result(found: Verification, keys: Sequence[str], first: date, last: date) -> dict[str, Any]:
-    signed = [each.statement for each in found.statements]
+def _result(verification: Verification, keys: Sequence[str], first: date, last: date) -> dict[str, Any]:
+    signed = [signed_statement.statement for signed_statement in verification.statements]
     return {
-        "org_id": found.header.org_id,
-        "is_unchanged": not found.checked.findings,
-        "keys": sorted({each.key for each in signed}),
+        "org_id": verification.header.org_id,
+        "is_unchanged": not verification.checked.findings,
+        "keys": sorted({statement.key for statement in signed}),
         "trusted_keys": list(keys),
-        "findings": [asdict(each) | {"meaning": each.meaning} for each in found.checked.findings],
-        "amounts": {name: asdict(getattr(found.checked, name)) for name in _STATES},
+        "findings": [
+            asdict(finding) | {"meaning": finding.meaning} for finding in verification.checked.findings
+        ],
+        "amounts": {name: asdict(getattr(verification.checked, name)) for name in _STATES},
         "days": [
             {
-                "day": each.day,
-                "blocks": each.blocks,
-                "requests": each.clicks,
-                "clicks": each.counted,
-                "root": each.root,
-                "key": each.key,
+                "day": statement.day,
+                "blocks": statement.blocks,
+                "requests": statement.clicks,
+                "clicks": statement.counted,
+                "root": statement.root,
+                "key": statement.key,
             }
-            for each in signed
-            if first.isoformat() <= each.day <= last.isoformat()
+            for statement in signed
+            if first.isoformat() <= statement.day <= last.isoformat()
         ],
-        "links": [asdict(each) for each in found.links],
+        "links": [asdict(link) for link in verification.links],
     }
 
 
-def _text(shown: dict[str, Any], found: Verification, *, trusts: bool) -> str:
-    """What was found, as people read it: the verdict is the last line."""
+def _text(shown: dict[str, Any], verification: Verification, *, trusts: bool) -> str:
+    """The verification's result as text, with the verdict in the last line."""
     amounts = [
         [name, amount["blocks"], amount["clicks"], amount["counted"], _STATES[name]]
         for name, amount in shown["amounts"].items()
         if amount["blocks"]
     ]
     days = [
-        [each["day"], each["blocks"], each["requests"], each["clicks"], each["key"][:16]]
-        for each in shown["days"]
+        [day["day"], day["blocks"], day["requests"], day["clicks"], day["key"][:16]] for day in shown["days"]
     ]
     links = [
-        [each["short_url"] or each["link_id"], each["requests"], each["clicks"]] for each in shown["links"]
+        [link["short_url"] or link["link_id"], link["requests"], link["clicks"]] for link in shown["links"]
     ]
     parts = [
         "By the day on which they were stored, as signed\n"
@@ -135,12 +138,15 @@ def _text(shown: dict[str, Any], found: Verification, *, trusts: bool) -> str:
         "By link, of the single clicks that are there\n" + table(["link", "requests", "clicks"], links),
         "How far it goes\n" + table(["", "blocks", "requests", "clicks", "what it means"], amounts),
     ]
-    findings = found.checked.findings
-    parts += [printable(f"{each.where}: {each.meaning} ({each.kind}: {each.details})") for each in findings]
+    findings = verification.checked.findings
+    parts += [
+        printable(f"{finding.where}: {finding.meaning} ({finding.kind}: {finding.details})")
+        for finding in findings
+    ]
     if not trusts and shown["keys"]:
         parts.append(
             "The signatures are by keys that this file names itself. Compare them with a key that you got "
-            "elsewhere, or name it with --public-key:\n" + "\n".join(f"  {each}" for each in shown["keys"])
+            "elsewhere, or name it with --public-key:\n" + "\n".join(f"  {key}" for key in shown["keys"])
         )
     right = "Nothing of the signed days was changed" + ("." if trusts else ", if you trust these keys.")
     verdict = f"Wrong: {len(findings)}, as told above." if findings else right

@@ -1,1 +1,1 @@
-"""Commands for who is told what happens: files, databases and webhooks."""
+"""Commands that hand an organization's events on: to files, databases and webhooks."""

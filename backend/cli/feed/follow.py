@@ -58,17 +58,17 @@ def _types(_: click.Context, __: click.Parameter, text: str | None) -> frozenset
     if text is None:
         return frozenset(EventType)
     try:
-        return frozenset(EventType(each.strip()) for each in text.split(","))
+        return frozenset(EventType(name.strip()) for name in text.split(","))
     except ValueError:
-        known = ", ".join(each.value for each in EventType)
-        raise click.BadParameter(f"{text!r} is not a list of types. They are {known}") from None
+        names = ", ".join(name.value for name in EventType)
+        raise click.BadParameter(f"{text!r} is not a list of types. They are {names}") from None
 
 
 @click.command("follow")
 @org_option
 @click.option(
     "--into", "form", required=True,
-    type=click.Choice([*(each.value for each in LineForm), _PARQUET, _POSTGRES, _CLICKHOUSE]),
+    type=click.Choice([*(form.value for form in LineForm), _PARQUET, _POSTGRES, _CLICKHOUSE]),
     help="What to write: a table, lines of JSON, Parquet files by day, or rows of PostgreSQL or ClickHouse.",
 )  # fmt: skip
 @click.option(

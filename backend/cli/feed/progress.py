@@ -1,4 +1,4 @@
-"""What `waylink follow` says about itself, on stderr."""
+"""The progress of `waylink follow`, printed on stderr."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
 from backend.domain.links.json_form import exact_time_json
 
-# Seconds between two times that it says how far it is: to somebody who looks, and in a log.
-_TELL_EVERY, _LOG_EVERY = 1.0, 60.0
+# Seconds between two lines of progress.
+_TERMINAL_INTERVAL, _LOG_INTERVAL = 1.0, 60.0
 _CLEAR_LINE = "\r\x1b[K"
 
 
 class FollowProgress:
-    """Says how far it is: on a terminal in one line that changes, in a log once a minute.
+    """Prints how far the command is: on a terminal in one line that changes, in a log once a minute.
 
-    `name` is the organization's, `place` where the events go; None if they are printed, and then it says only
-    where it begins and ends.
+    `name` is the organization's, `place` where the events go. Without a place, events are printed on stdout;
+    then only the beginning and the end are told.
     """
 
     def __init__(self, name: str, place: str | None, *, is_terminal: bool) -> None:
@@ -48,7 +48,7 @@ class FollowProgress:
         """Count the events, and say so now and then."""
         self._events += len(events)
         self._cursor, self._last_at = cursor, events[-1].at
-        if time.monotonic() - self._told_at >= (_TELL_EVERY if self._changes else _LOG_EVERY):
+        if time.monotonic() - self._told_at >= (_TERMINAL_INTERVAL if self._changes else _LOG_INTERVAL):
             self._tell()
 
     def reached_end(self) -> None:

@@ -31,8 +31,8 @@ from backend.system.clock import utc_now
 from backend.web_client.receivers import Receivers
 from backend.webhooks.sample import send_test
 
-_TYPES = click.Choice([each.value for each in EventType])
-# What stands for nothing that was chosen.
+_TYPES = click.Choice([event_type.value for event_type in EventType])
+# What is shown for a list in which nothing was chosen.
 _ALL = dict.fromkeys(("types", "link_ids", "tags"), "all")
 id_argument = click.argument("webhook_text", metavar="ID")
 
@@ -43,8 +43,8 @@ def webhook() -> None:
 
 
 @contextmanager
-def _refusals(org_id: OrgId) -> Iterator[None]:
-    """Say what is wrong to whoever typed the command."""
+def _webhook_errors(org_id: OrgId) -> Iterator[None]:
+    """Turn the errors of webhooks in the block into errors of the command."""
     try:
         yield
     except FieldError as error:
@@ -75,7 +75,7 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Only links with this tag; may be repeated.",
         ),
         click.option(
-            "--form", type=click.Choice([each.value for each in Form]),
+            "--form", type=click.Choice([form.value for form in Form]),
             help="The events as JSON, or messages for a chat.  [default: json]",
         ),
         click.option("--batch-size", type=int, help="The most events of one request.  [default: 1]"),
@@ -88,14 +88,14 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 async def _fields(database: Database, org_id: OrgId, options: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are given by options, parsed as over REST. Raises FieldError."""
-    given = {
+    values = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if value not in (None, ())
     }
     errors: list[FieldError] = []
     rules = endpoint_rules(allows_loopback=load_settings().allows_loopback_receivers)
-    fields = parse_fields(rules, given, errors)
+    fields = parse_fields(rules, values, errors)
     raise_all(errors)
     return await with_tag_ids(database, org_id, fields)
 
@@ -103,14 +103,14 @@ async def _fields(database: Database, org_id: OrgId, options: Mapping[str, Any])
 def _listed(result: CommandResult) -> str:
     rows = [
         (
-            each["id"],
-            each["url"],
-            each["types"] or "all",
-            each["state"],
-            each["cursor_at"],
-            each["last_error"],
+            endpoint["id"],
+            endpoint["url"],
+            endpoint["types"] or "all",
+            endpoint["state"],
+            endpoint["cursor_at"],
+            endpoint["last_error"],
         )
-        for each in result["webhooks"]
+        for endpoint in result["webhooks"]
     ]
     return table(("id", "url", "types", "state", "told_up_to", "last_error"), rows)
 
@@ -121,9 +121,9 @@ def _listed(result: CommandResult) -> str:
 async def list_webhooks(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's webhooks, with how they do and up to when they were told what happened."""
     await get_organization(database, org_id)
-    found = await endpoints.list_endpoints(database, org_id)
-    names = await tag_names(database, org_id, found)
-    return {"webhooks": [endpoint_json(each, names) for each in found]}
+    stored_endpoints = await endpoints.list_endpoints(database, org_id)
+    names = await tag_names(database, org_id, stored_endpoints)
+    return {"webhooks": [endpoint_json(endpoint, names) for endpoint in stored_endpoints]}
 
 
 def _one(result: CommandResult) -> str:
@@ -140,7 +140,7 @@ def _one(result: CommandResult) -> str:
 async def create_webhook(database: Database, org_id: OrgId, **options: Any) -> CommandResult:
     """Create a webhook, which is sent what happens from now on. Its secret is shown only once."""
     await get_organization(database, org_id)
-    with _refusals(org_id):
+    with _webhook_errors(org_id):
         if options["url"] is None:
             raise MissingField("url")
         fields = await _fields(database, org_id, options)
@@ -159,7 +159,7 @@ async def change_webhook(
     database: Database, webhook_text: str, org_id: OrgId, all_types: bool, all_links: bool, **options: Any
 ) -> CommandResult:
     """Change the fields of the webhook ID that are given. Lists replace what was chosen before."""
-    with _refusals(org_id):
+    with _webhook_errors(org_id):
         changes = await _fields(database, org_id, options)
         if all_types:
             changes = {"types": ()} | changes
@@ -180,11 +180,11 @@ async def delete_webhook(
     database: Database, webhook_text: str, org_id: OrgId, is_confirmed: bool
 ) -> CommandResult:
     """Delete the webhook ID. What waits for it is not sent."""
-    with _refusals(org_id):
-        found = await endpoints.get_endpoint(database, org_id, webhook_text)
-        confirm(f"Delete the webhook {printable(found.url)}? What waits is not sent.", is_confirmed)
+    with _webhook_errors(org_id):
+        endpoint = await endpoints.get_endpoint(database, org_id, webhook_text)
+        confirm(f"Delete the webhook {printable(endpoint.url)}? What waits is not sent.", is_confirmed)
         await endpoints.delete_endpoint(database, org_id, webhook_text)
-    return {"id": found.id, "deleted": True}
+    return {"id": endpoint.id, "deleted": True}
 
 
 @webhook.command("test")
@@ -195,7 +195,7 @@ async def test(database: Database, webhook_text: str, org_id: OrgId) -> CommandR
     """Send a test to the webhook ID, and print what was answered."""
     receivers = Receivers(allows_loopback=load_settings().allows_loopback_receivers)
     try:
-        with _refusals(org_id):
+        with _webhook_errors(org_id):
             return delivery_json(await send_test(database, receivers, org_id, webhook_text, utc_now()))
     finally:
         await receivers.close()
@@ -210,7 +210,7 @@ async def test(database: Database, webhook_text: str, org_id: OrgId) -> CommandR
 @stored_and_shown(_one)
 async def replay(database: Database, webhook_text: str, org_id: OrgId, since: str) -> CommandResult:
     """Send to the webhook ID again what was stored since a time, in order and with the same ids."""
-    with _refusals(org_id):
+    with _webhook_errors(org_id):
         moment = Instant().parse("since", since)
         if moment > utc_now():
             raise RefusedField("since", "must not lie in the future")
@@ -223,7 +223,7 @@ async def replay(database: Database, webhook_text: str, org_id: OrgId, since: st
 @stored_and_shown(_one)
 async def go_on(database: Database, webhook_text: str, org_id: OrgId) -> CommandResult:
     """Wake the webhook ID, or try at once: it is sent all that waited, in order."""
-    with _refusals(org_id):
+    with _webhook_errors(org_id):
         return await _shown(database, await endpoints.go_on(database, org_id, webhook_text))
 
 
@@ -233,14 +233,14 @@ async def go_on(database: Database, webhook_text: str, org_id: OrgId) -> Command
 @stored_and_shown(_one)
 async def rotate_secret(database: Database, webhook_text: str, org_id: OrgId) -> CommandResult:
     """Make a new secret for the webhook ID. It is shown only once; the one before signs for another day."""
-    with _refusals(org_id):
+    with _webhook_errors(org_id):
         changed = await endpoints.rotate_secret(database, org_id, webhook_text, utc_now())
     return await _shown(database, changed, shows_secret=True)
 
 
 def _attempts(result: CommandResult) -> str:
     names = ("at", "status", "events", "is_test", "attempt", "milliseconds", "error")
-    return table(names, [[each[name] for name in names] for each in result["deliveries"]])
+    return table(names, [[delivery[name] for name in names] for delivery in result["deliveries"]])
 
 
 @webhook.command("deliveries")
@@ -249,9 +249,13 @@ def _attempts(result: CommandResult) -> str:
 @stored_and_shown(_attempts)
 async def list_last_deliveries(database: Database, webhook_text: str, org_id: OrgId) -> CommandResult:
     """List the last deliveries to the webhook ID, the newest first."""
-    with _refusals(org_id):
-        found = await endpoints.get_endpoint(database, org_id, webhook_text)
-    return {"deliveries": [delivery_json(each) for each in await list_deliveries(database, org_id, found.id)]}
+    with _webhook_errors(org_id):
+        endpoint = await endpoints.get_endpoint(database, org_id, webhook_text)
+    return {
+        "deliveries": [
+            delivery_json(delivery) for delivery in await list_deliveries(database, org_id, endpoint.id)
+        ]
+    }
 
 
 async def _shown(database: Database, endpoint: Endpoint, *, shows_secret: bool = False) -> CommandResult:

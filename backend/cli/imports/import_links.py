@@ -30,7 +30,7 @@ from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 
 # A file of another service may name thousands of domains.
-_MOST_DOMAINS_TOLD = 5
+_MOST_DOMAINS_PRINTED = 5
 
 
 @click.group("import")
@@ -123,7 +123,7 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     domains: dict[str, str],
     columns: dict[str, str],
     defaults: dict[str, str],
-    **how: Any,
+    **options: Any,
 ) -> CommandResult:
     """Create a link from each row of FILE.
 
@@ -132,14 +132,14 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     imported_from. For files of other services, --column says what their columns contain.
     """
     await get_organization(database, org_id)
-    return await _import(database, org_id, read_rows(file, columns, defaults, domains), file, **how)
+    return await _import(database, org_id, read_rows(file, columns, defaults, domains), file, **options)
 
 
 @import_links.command("firebase")
 @import_options
 @stored_and_shown(shown_result)
 async def import_firebase(
-    database: Database, file: Path, org_id: OrgId, domains: dict[str, str], **how: Any
+    database: Database, file: Path, org_id: OrgId, domains: dict[str, str], **options: Any
 ) -> CommandResult:
     """Create a link from each row of FILE, a CSV export of Firebase Dynamic Links.
 
@@ -148,8 +148,8 @@ async def import_firebase(
     """
     await get_organization(database, org_id)
     export = read_firebase_export(file, domains)
-    result = await _import(database, org_id, export.rows, file, **how)
-    await _tell_missing_apps(database, org_id, export)
+    result = await _import(database, org_id, export.rows, file, **options)
+    await _print_missing_apps(database, org_id, export)
     return result
 
 
@@ -165,11 +165,11 @@ def _preset_command(name: str, preset: Preset) -> click.Command:
         org_id: OrgId,
         domains: dict[str, str],
         defaults: dict[str, str],
-        **how: Any,
+        **options: Any,
     ) -> CommandResult:
         await get_organization(database, org_id)
         rows = read_preset(file, preset, domains, defaults)
-        return await _import(database, org_id, rows, file, **how)
+        return await _import(database, org_id, rows, file, **options)
 
     return click.command(
         name,
@@ -202,7 +202,7 @@ async def _import(
         raise click.ClickException(
             f"The report can't be written: {error}. Mend that and import again; no link is made twice."
         ) from None
-    for domain in list(report.missing_domains)[:_MOST_DOMAINS_TOLD]:
+    for domain in list(report.missing_domains)[:_MOST_DOMAINS_PRINTED]:
         click.echo(printable(missing_domain(domain, org_id)), err=True)
     return import_result(report, rows, dry_run=dry_run) | files
 
@@ -220,8 +220,8 @@ def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path,
     return written
 
 
-async def _tell_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:
-    known = await list_apps(database, org_id)
+async def _print_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:
+    apps_by_domain = await list_apps(database, org_id)
     for domain, named in export.apps.items():
-        if sentence := named.missing(domain, org_id, known.get(domain, Apps())):
+        if sentence := named.missing(domain, org_id, apps_by_domain.get(domain, Apps())):
             click.echo(printable(sentence), err=True)

@@ -1,4 +1,4 @@
-"""What `waylink import` says in the end: as an object for programs, and as tables for people."""
+"""The result that `waylink import` prints: as an object for programs, and as tables for people."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def shown_result(result: CommandResult) -> str:
         parts.append(
             table(
                 ["refused because", "rows", "lines"],
-                [[each["reason"], each["rows"], _lines(each)] for each in result["refused_because"]],
+                [[reason["reason"], reason["rows"], _lines(reason)] for reason in result["refused_because"]],
             )
         )
     if result["more_reasons"]:
@@ -64,7 +64,7 @@ def shown_result(result: CommandResult) -> str:
         parts.append(
             table(
                 ["not taken over", "rows", "because"],
-                [[each["column"], each["rows"], each["reason"]] for each in result["not_taken_over"]],
+                [[column["column"], column["rows"], column["reason"]] for column in result["not_taken_over"]],
             )
         )
     if "report" in result:
@@ -77,8 +77,8 @@ def shown_result(result: CommandResult) -> str:
 def _new_tags(result: CommandResult) -> str:
     names = result["new_tags"]
     more = f" and {len(names) - _MOST_TAGS:,} more" if len(names) > _MOST_TAGS else ""
-    said = "Tags that would be made" if result["dry_run"] else "Tags that were made"
-    return f"{said}: {', '.join(names[:_MOST_TAGS])}{more}"
+    beginning = "Tags that would be made" if result["dry_run"] else "Tags that were made"
+    return f"{beginning}: {', '.join(names[:_MOST_TAGS])}{more}"
 
 
 def missing_domain(domain: str, org_id: OrgId) -> str:
@@ -95,10 +95,10 @@ def missing_domain(domain: str, org_id: OrgId) -> str:
 
 def _reasons(report: ImportReport) -> list[dict[str, Any]]:
     """The reasons of refusals, the most frequent first, each with its first lines."""
-    found: dict[str, list[int]] = {}
+    lines_of_reason: dict[str, list[int]] = {}
     for row, reason in report.refused:
-        found.setdefault(reason, []).append(row.line)
-    frequent = sorted(found.items(), key=lambda item: -len(item[1]))
+        lines_of_reason.setdefault(reason, []).append(row.line)
+    frequent = sorted(lines_of_reason.items(), key=lambda item: -len(item[1]))
     return [
         {"reason": reason, "rows": len(lines), "lines": lines[:_MOST_LINES]} for reason, lines in frequent
     ]
@@ -111,9 +111,11 @@ def _lines(reason: dict[str, Any]) -> str:
 
 def _not_taken_over(rows: Sequence[ImportRow]) -> list[dict[str, Any]]:
     """The columns with values that were left out, the reason, and how many rows have one."""
-    found: dict[tuple[str, str], int] = {}
+    row_counts: dict[tuple[str, str], int] = {}
     for row in rows:
         for left_out in row.left_out:
             place = (left_out.column, left_out.reason)
-            found[place] = found.get(place, 0) + 1
-    return [{"column": column, "rows": count, "reason": reason} for (column, reason), count in found.items()]
+            row_counts[place] = row_counts.get(place, 0) + 1
+    return [
+        {"column": column, "rows": count, "reason": reason} for (column, reason), count in row_counts.items()
+    ]

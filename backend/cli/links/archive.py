@@ -25,9 +25,9 @@ async def archive(
     database: Database, link: str, org_id: OrgId, is_undone: bool, is_confirmed: bool
 ) -> CommandResult:
     """Archive LINK, an id or a short URL: visitors get the error page, its path and counts are kept."""
-    found = await own_link(database, org_id, link)
+    stored_link = await own_link(database, org_id, link)
     if is_undone:
-        return await carry_out(database, org_id, ChangeLink(found.id, {"is_archived": False}))
-    short_url = load_settings().short_url_form.write(found.domain, found.path)
+        return await carry_out(database, org_id, ChangeLink(stored_link.id, {"is_archived": False}))
+    short_url = load_settings().short_url_form.write(stored_link.domain, stored_link.path)
     confirm(f"Archive {printable(short_url)}? Visitors get the error page then.", is_confirmed)
-    return await carry_out(database, org_id, ArchiveLink(found.id))
+    return await carry_out(database, org_id, ArchiveLink(stored_link.id))

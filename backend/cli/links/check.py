@@ -45,7 +45,7 @@ async def check(database: Database, org_id: OrgId | None) -> CommandResult:
             if not looked.links:
                 return {"checked": checked, "broken": rows}
             checked += len(looked.links)
-            rows += [_row(link, each) for link in looked.links for each in looked.broken.get(link.id, [])]
+            rows += [_row(link, broken) for link in looked.links for broken in looked.broken.get(link.id, [])]
             click.echo(f"{checked} links checked, {len(rows)} broken", file=sys.stderr)
     finally:
         await end_turn(database, name, holder, utc_now())

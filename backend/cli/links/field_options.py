@@ -1,4 +1,4 @@
-"""Options that give fields to a link. The most used have one each, `--field` takes any."""
+"""Options for a link's fields: one for each of the most used, and `--field` for any field."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def body_of(options: Options) -> dict[str, Any]:
         for name, value in options.items()
         if name not in _PASSWORD | {"others"} and value not in {None, ()}
     }
-    for each in options["others"]:
-        name, value = _field(each)
+    for text in options["others"]:
+        name, value = _field(text)
         if name in body:
             raise RefusedField(name, "must be given once")
         body[name] = value
@@ -73,8 +73,8 @@ def sets_password(options: Options) -> bool:
 async def with_password(fields: Changes, options: Options) -> Changes:
     """These fields with the hash of the password, which is asked for or read. Raises InvalidField."""
     if sets_password(options):
-        given = read_password(options["password_stdin"])
-        fields = fields | parse_changes({"password": given}, CHANGE_FIELDS)
+        password = read_password(options["password_stdin"])
+        fields = fields | parse_changes({"password": password}, CHANGE_FIELDS)
     if "password" not in fields:
         return fields
     from backend.storage.accounts.users.passwords import with_password_hash  # noqa: PLC0415 - few commands need a hash

@@ -49,7 +49,7 @@ async def release(database: Database, link_id: LinkId) -> CommandResult:
 @stored
 async def list_held(database: Database) -> CommandResult:
     """List the links that are held, of all organizations, the latest first."""
-    return {"links": [_row(each) for each in await link_holds.list_held(database)]}
+    return {"links": [_row(link) for link in await link_holds.list_held(database)]}
 
 
 def _row(link: Link) -> CommandResult:

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from backend.cli.analytics.asking import asking
+from backend.cli.analytics.client import analytics_client
 from backend.cli.command import CommandResult, stored_and_shown
+from backend.cli.links.link_errors import link_errors
 from backend.cli.links.own_link import whole_links
-from backend.cli.links.refusals import told_by_option
 from backend.cli.options import org_option
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
@@ -29,7 +29,7 @@ from backend.storage.links.lists.listing import (
 )
 from backend.system.clock import utc_now
 
-_MOST = 10_000
+_MOST_LISTED = 10_000
 _HELP = {
     "search": "Text in name, path or destination, or a short URL.",
     "domain": "Links of this domain.",
@@ -54,13 +54,13 @@ def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def _shown(result: CommandResult) -> str:
     rows = [
         (
-            each["short_url"],
-            each["link_name"],
-            each["state"],
-            each["destination_url"],
-            each["clicks"]["total"],
+            link["short_url"],
+            link["link_name"],
+            link["state"],
+            link["destination_url"],
+            link["clicks"]["total"],
         )
-        for each in result["links"]
+        for link in result["links"]
     ]
     if result["has_more"]:
         click.echo(f"Note: more links match than these {len(rows)}; --limit shows more.", err=True)
@@ -77,7 +77,11 @@ def _shown(result: CommandResult) -> str:
     help=f"One of {', '.join(LinkOrder)}, with - before it for descending.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1, _MOST), default=50, show_default=True, help="List at most so many."
+    "--limit",
+    type=click.IntRange(1, _MOST_LISTED),
+    default=50,
+    show_default=True,
+    help="List at most so many.",
 )
 @stored_and_shown(_shown)
 async def list_links(
@@ -85,22 +89,22 @@ async def list_links(
 ) -> CommandResult:
     """List the links for which all filters hold, the newest first."""
     await get_organization(database, org_id)
-    with told_by_option(org_id):
-        given = {name: FILTERS[name].parse(name, text) for name, text in filters.items() if text is not None}
+    with link_errors(org_id):
+        parsed = {name: FILTERS[name].parse(name, text) for name, text in filters.items() if text is not None}
         order = SortRule().parse("sort", sort)
     now = utc_now()
-    found = await _find(database, org_id, LinkFilter(**given), order, now, limit + 1)
-    return {"links": await whole_links(database, found[:limit], now), "has_more": len(found) > limit}
+    matching = await _find(database, org_id, LinkFilter(**parsed), order, now, limit + 1)
+    return {"links": await whole_links(database, matching[:limit], now), "has_more": len(matching) > limit}
 
 
 async def _find(  # noqa: PLR0917 - what a list is asked for
-    database: Database, org_id: OrgId, wanted: LinkFilter, sort: LinkSort, now: datetime, limit: int
+    database: Database, org_id: OrgId, link_filter: LinkFilter, sort: LinkSort, now: datetime, limit: int
 ) -> list[Link]:
     if not sort.order.by_clicks:
-        return await list_sorted(database, org_id, wanted, sort, now=now, after=None, limit=limit)
+        return await list_sorted(database, org_id, link_filter, sort, now=now, after=None, limit=limit)
     try:
-        async with asking(database) as analytics:
-            ids = await rank_by_clicks(database, analytics, org_id, wanted, sort, now=now)
+        async with analytics_client(database) as analytics:
+            ids = await rank_by_clicks(database, analytics, org_id, link_filter, sort, now=now)
     except TooManyToRank:
         raise RefusedField(
             "sort", f"by clicks needs filters that leave at most {MOST_RANKED:,} links"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from backend.cli.analytics.asking import asking
+from backend.cli.analytics.client import analytics_client
 from backend.cli.command import CommandResult, as_lines
+from backend.cli.links.link_errors import NoSuchLink, link_errors
 from backend.cli.links.policies import link_policies
-from backend.cli.links.refusals import NoSuchLink, told_by_option
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.json_form import whole_link_json
@@ -32,10 +32,10 @@ _BEHAVIORS = {Behavior.BROWSER: "opens in the browser", Behavior.APP: "opens in 
 async def own_link(database: Database, org_id: OrgId, text: str) -> Link:
     """The organization's link with this id or short URL. Raises NoSuchLink."""
     await get_organization(database, org_id)
-    found = await _find(database, org_id, text.strip())
-    if found is None:
+    link = await _find(database, org_id, text.strip())
+    if link is None:
         raise NoSuchLink(text, org_id)
-    return found
+    return link
 
 
 async def _find(database: Database, org_id: OrgId, text: str) -> Link | None:
@@ -48,7 +48,7 @@ async def _find(database: Database, org_id: OrgId, text: str) -> Link | None:
 async def carry_out(database: Database, org_id: OrgId, operation: LinkOperation) -> CommandResult:
     """Carry out one operation, as over REST, and give the link as it is then."""
     request = LinkRequest(org_id, CreatedBy.PERSON, utc_now(), operation)
-    with told_by_option(org_id):
+    with link_errors(org_id):
         link = await store_link(database, request, link_policies(database))
     return await whole_link(database, link)
 
@@ -58,12 +58,12 @@ async def whole_link(database: Database, link: Link) -> CommandResult:
     return (await whole_links(database, [link], utc_now()))[0]
 
 
-async def whole_links(database: Database, some: Sequence[Link], now: datetime) -> list[CommandResult]:
+async def whole_links(database: Database, stored_links: Sequence[Link], now: datetime) -> list[CommandResult]:
     """These links with every field, as REST shows them."""
-    async with asking(database) as analytics:
-        facts = await read_facts(database, analytics, some, now)
+    async with analytics_client(database) as analytics:
+        facts = await read_facts(database, analytics, stored_links, now)
     form = load_settings().short_url_form
-    return [whole_link_json(link, facts, form, now) for link in some]
+    return [whole_link_json(link, facts, form, now) for link in stored_links]
 
 
 def in_words(link: CommandResult) -> str:

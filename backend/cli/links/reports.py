@@ -12,7 +12,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.links import reports as link_reports
 from backend.storage.links.reports import ReportedLink
 
-_MOST = 200
+_MOST_LISTED = 200
 
 
 @click.command("reports")
@@ -30,19 +30,23 @@ async def list_reports(database: Database, org_id: OrgId | None, link_id: LinkId
         return {"id": link_id, "dismissed": True}
     if org_id is not None:
         await organizations.get_organization(database, org_id)
-    return {"reports": [_row(each) for each in await link_reports.list_reported(database, org_id, _MOST)]}
+    return {
+        "reports": [
+            _row(reported) for reported in await link_reports.list_reported(database, org_id, _MOST_LISTED)
+        ]
+    }
 
 
-def _row(each: ReportedLink) -> CommandResult:
+def _row(reported: ReportedLink) -> CommandResult:
     """The output for one link: how often it was reported, and the last report."""
-    link, last = each.link, each.latest[0]
+    link, last = reported.link, reported.latest[0]
     return {
         "id": link.id,
         "short_url": load_settings().short_url_form.write(link.domain, link.path),
         "destination_url": link.destination_url,
         "org_id": link.org_id,
         "held": link.hold is not None,
-        "reports": each.count,
+        "reports": reported.count,
         "last": last.at.isoformat(),
         "reason": last.reason.value,
         "text": last.text,

@@ -9,8 +9,8 @@ import click
 
 from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.field_options import body_of, field_options, sets_password, with_password
+from backend.cli.links.link_errors import link_errors
 from backend.cli.links.own_link import carry_out, in_words, own_link
-from backend.cli.links.refusals import told_by_option
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.domain.links.input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
@@ -32,7 +32,7 @@ async def create(database: Database, org_id: OrgId, **options: Any) -> CommandRe
     With the external id of a link that exists, that is brought up to date instead, as over REST.
     """
     await get_organization(database, org_id)
-    with told_by_option(org_id):
+    with link_errors(org_id):
         new = parse_new_link(body_of(options), NEW_LINK_FIELDS)
         new = replace(new, fields=await with_password(new.fields, options))
     return await carry_out(database, org_id, operation_for(new))
@@ -54,12 +54,12 @@ async def update(database: Database, link: str, org_id: OrgId, **options: Any) -
     An empty text clears a field that a link may lack, as --utm-source "" or --field max_clicks=null. If one
     field is refused, nothing is changed.
     """
-    found = await own_link(database, org_id, link)
+    stored_link = await own_link(database, org_id, link)
     if options["no_password"] and sets_password(options):
         raise click.UsageError("--no-password can't be given with a password")
-    with told_by_option(org_id):
+    with link_errors(org_id):
         changes = parse_changes(body_of(options), CHANGE_FIELDS)
         changes = await with_password(changes, options)
     if not changes:
         raise click.UsageError("Nothing to change: give at least one field.")
-    return await carry_out(database, org_id, ChangeLink(found.id, changes))
+    return await carry_out(database, org_id, ChangeLink(stored_link.id, changes))

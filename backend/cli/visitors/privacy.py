@@ -50,17 +50,17 @@ def subject_options(command: Any) -> Any:
 @org_option
 @subject_options
 @stored
-async def export(database: Database, org_id: OrgId, **given: str | None) -> CommandResult:
+async def export(database: Database, org_id: OrgId, **options: str | None) -> CommandResult:
     """Print everything that is stored about a person.
 
     With --json, as one object with a list for each collection.
     """
-    subject = _subject(given)
+    subject = _subject(options)
     await organizations.get_organization(database, org_id)
-    found: CommandResult = {each.name: [] for each, _ in personal_collections()}
+    documents: CommandResult = {collection.name: [] for collection, _ in personal_collections()}
     async for name, document in export_subject(database, org_id, subject):
-        found[name].append(_plain(document))
-    return found
+        documents[name].append(_plain(document))
+    return documents
 
 
 @privacy.command("erase")
@@ -68,9 +68,11 @@ async def export(database: Database, org_id: OrgId, **given: str | None) -> Comm
 @subject_options
 @yes_option
 @stored
-async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: str | None) -> CommandResult:
+async def erase(
+    database: Database, org_id: OrgId, is_confirmed: bool, **options: str | None
+) -> CommandResult:
     """Delete everything that is stored about a person, and print how many documents that was."""
-    subject = _subject(given)
+    subject = _subject(options)
     await organizations.get_organization(database, org_id)
     confirm("Delete everything that is stored about this person?", is_confirmed)
     return await erase_subject(database, org_id, subject)
@@ -145,16 +147,16 @@ def _is_shorter(days: int | None, than: int | None) -> bool:
     return days is not None and (than is None or days < than)
 
 
-def _subject(given: dict[str, str | None]) -> Subject:
-    named = [name for name in _SUBJECTS if given[name]]
+def _subject(options: dict[str, str | None]) -> Subject:
+    named = [name for name in _SUBJECTS if options[name]]
     if len(named) != 1:
         raise click.UsageError("Name one of --customer, --device, --install, --email and --email-sha256.")
-    email, device = given["email"], given["device"]
+    email, device = options["email"], options["device"]
     return Subject(
-        customer_id=CustomerId(as_stored(given["customer"])) if given["customer"] else None,
+        customer_id=CustomerId(as_stored(options["customer"])) if options["customer"] else None,
         device_id=_device_id(device) if device else None,
-        install_id=InstallId(given["install"]) if given["install"] else None,
-        email_sha256=_hash(email) if email else _lower(given["email_sha256"]),
+        install_id=InstallId(options["install"]) if options["install"] else None,
+        email_sha256=_hash(email) if email else _lower(options["email_sha256"]),
     )
 
 
@@ -176,9 +178,9 @@ def _device_id(text: str) -> DeviceId:
 def _plain(value: Any) -> Any:
     """The value with only types that JSON has: times in ISO 8601, amounts as text."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, datetime):
         return value.isoformat()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

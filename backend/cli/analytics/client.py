@@ -1,4 +1,4 @@
-"""How commands ask for figures: as a service of the same folder does, and of the same process."""
+"""The client with which commands ask the host's analytics process for figures."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 
 
-def _tell(clicks: int) -> None:
+def _print_progress(clicks: int) -> None:
     click.echo(f"The figures are made from what is stored: {clicks:,} clicks are counted ...", err=True)
 
 
 @asynccontextmanager
-async def asking(database: Database) -> AsyncIterator[Analytics]:
-    """What a command asks questions of, in the block. While figures are made anew, it waits and says so."""
-    analytics = Analytics(database, load_settings(), _tell)
+async def analytics_client(database: Database) -> AsyncIterator[Analytics]:
+    """An analytics client for the block. While the analytics file is made anew, it waits and says so."""
+    analytics = Analytics(database, load_settings(), _print_progress)
     try:
         yield analytics
     finally:

@@ -1,4 +1,4 @@
-"""What commands say where a field of a link is refused, and what to do next."""
+"""The errors of commands that write or find links, which say what to do next."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ class NoSuchLink(click.ClickException):
 
 
 @contextmanager
-def told_by_option(org_id: OrgId) -> Iterator[None]:
-    """Turn what keeps a link from being written or found into a message for whoever typed the command."""
+def link_errors(org_id: OrgId) -> Iterator[None]:
+    """Turn the errors of writing and finding links in the block into errors of the command.
+
+    Raises RefusedField, which names the option, and NoSuchLink.
+    """
     try:
         yield
     except (InvalidField, MissingField) as error:
