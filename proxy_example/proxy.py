@@ -16,9 +16,9 @@ from werkzeug.datastructures import Headers
 
 NAME = os.environ.get("SDK_NAME", "/a/hello")
 SDK_API = "/serviceCore/sdk/v1/"
-# Headers that belong to one connection (RFC 9110, section 7.6.1), those that are written anew, and one that
-# Quart makes up.
-_OWN = frozenset(
+# Headers that are not forwarded: those of one connection (RFC 9110, section 7.6.1), those that are written
+# anew, and one that Quart adds.
+_NOT_FORWARDED = frozenset(
     {
         "host",
         "connection",
@@ -45,7 +45,8 @@ async def open_client() -> None:
     client = httpx.AsyncClient(
         base_url=os.environ["WAYLINK_SERVICE"], timeout=TIMEOUT, follow_redirects=False
     )
-    # What a browser did not send is not made up: the service would compress for us, and not for the browser.
+    # No default headers are added: with httpx's Accept-Encoding, the service would compress for the proxy and
+    # not for the browser.
     client.headers.clear()
     app.extensions["service"] = client
 
@@ -88,7 +89,7 @@ async def _forward(path: str) -> Response:
     sent = service.build_request(
         request.method,
         path + (f"?{query}" if query else ""),
-        headers=[*_passed_on(request.headers.items()), ("X-Forwarded-For", request.remote_addr or "unknown")],
+        headers=[*_forwarded(request.headers.items()), ("X-Forwarded-For", request.remote_addr or "unknown")],
         content=await request.get_data(),
     )
     try:
@@ -96,13 +97,13 @@ async def _forward(path: str) -> Response:
         content = b"".join([piece async for piece in answer.aiter_raw()])
     except httpx.TransportError:
         return Response("The service can't be reached.", 502)  # the SDK sends again later
-    response = Response(content, answer.status_code, Headers(_passed_on(answer.headers.multi_items())))
+    response = Response(content, answer.status_code, Headers(_forwarded(answer.headers.multi_items())))
     del response.headers["Content-Length"]
     if "Content-Length" in answer.headers:  # HEAD has that of a content which is not sent; 304 has none
         response.headers["Content-Length"] = answer.headers["Content-Length"]
     return response
 
 
-def _passed_on(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _forwarded(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers without those that concern one connection only."""
-    return [(name, value) for name, value in headers if name.lower() not in _OWN]
+    return [(name, value) for name, value in headers if name.lower() not in _NOT_FORWARDED]

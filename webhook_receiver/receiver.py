@@ -19,7 +19,7 @@ DATABASE = os.environ.get("WEBHOOK_DATABASE", "webhooks.sqlite")
 
 @app.post("/waylink")
 def receive() -> tuple[str, int]:
-    """Store what is new. Only then is the answer 204: without it, the same comes again."""
+    """Store the new events and answer 204. Without that answer, Waylink sends the same events again."""
     try:
         body = webhook.verify(request.get_data(), dict(request.headers))
     except WebhookVerificationError:

@@ -21,14 +21,14 @@ from backend.web.current import resources, visitor_address
 
 
 async def find_deferred_link(opened: AppOpen, org_id: OrgId, named: Link | None) -> Candidate | None:
-    """The click that a first launch uses up, so that no other installation gets it; None if there is none.
+    """The click that led to a first launch; None if there is none. No other installation gets it again.
 
-    If the open names a link (`named`), only clicks on that link count. If several clicks are left, the result
-    is None: a guess could show somebody else's link.
+    If the open names a link (`named`), only clicks on that link count. If several clicks are possible, the
+    result is None: a guess could show somebody else's link.
     """
     waiting = await _waiting(opened, org_id)
     if named:
-        waiting = [each for each in waiting if each.link_id == named.id]
+        waiting = [candidate for candidate in waiting if candidate.link_id == named.id]
     return only_candidate(waiting)
 
 

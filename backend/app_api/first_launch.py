@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.app_api.deferred_link import find_deferred_link
-from backend.app_api.link_of_open import FoundLink
+from backend.app_api.link_of_open import MatchedLink
 from backend.domain.apps.installs import AppOpen, Install, Match
 from backend.domain.ids import LinkId, OrgId
 from backend.json_api.call_limits import sender
@@ -13,7 +13,7 @@ from backend.storage.links.links import find_link
 from backend.web.current import resources
 
 
-async def record_first_launch(opened: AppOpen, org_id: OrgId, named: FoundLink) -> tuple[FoundLink, bool]:
+async def record_first_launch(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> tuple[MatchedLink, bool]:
     """Record a first launch. Returns the link that led to it, and whether the installation is new.
 
     `named` is the link that the open itself names. An installation that reports again (because an answer was
@@ -26,40 +26,40 @@ async def record_first_launch(opened: AppOpen, org_id: OrgId, named: FoundLink) 
             await sender().count_install(org_id)
             is_counted = True
         try:
-            if found := await _record(opened, org_id, named):
-                return found, True
-        except AlreadyClaimed:  # another installation was faster: look at what is left
+            if matched := await _record(opened, org_id, named):
+                return matched, True
+        except AlreadyClaimed:  # another installation was faster: choose among the remaining clicks
             continue
-    return (named if named.link else await _told_before(recorded, org_id)), False
+    return (named if named.link else await _earlier_answer(recorded, org_id)), False
 
 
-async def _record(opened: AppOpen, org_id: OrgId, named: FoundLink) -> FoundLink | None:
+async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> MatchedLink | None:
     """Record the installation with its link, which is returned; None if it was recorded before.
 
     Raises AlreadyClaimed if another installation has just used up the click.
     """
     candidate = await find_deferred_link(opened, org_id, named.link)
-    found = named
+    matched = named
     if candidate and not named.link:
-        found = await _by_address(candidate.link_id, org_id)
+        matched = await _by_address(candidate.link_id, org_id)
     install = Install(
         org_id=org_id,
         install_id=opened.install_id,
         platform=opened.platform,
-        link_id=found.link.id if found.link else None,
+        link_id=matched.link.id if matched.link else None,
         at=resources().clock(),
-        match=found.match,
+        match=matched.match,
         candidate_id=candidate.id if candidate else None,
     )
-    return found if await record_install(resources().database, install) else None
+    return matched if await record_install(resources().database, install) else None
 
 
-async def _told_before(recorded: RecordedInstall, org_id: OrgId) -> FoundLink:
+async def _earlier_answer(recorded: RecordedInstall, org_id: OrgId) -> MatchedLink:
     if recorded.link_id and recorded.match is Match.ADDRESS:
         return await _by_address(recorded.link_id, org_id)
-    return FoundLink()
+    return MatchedLink()
 
 
-async def _by_address(link_id: LinkId, org_id: OrgId) -> FoundLink:
+async def _by_address(link_id: LinkId, org_id: OrgId) -> MatchedLink:
     link = await find_link(resources().database, link_id, org_id)
-    return FoundLink(link, Match.ADDRESS) if link else FoundLink()
+    return MatchedLink(link, Match.ADDRESS) if link else MatchedLink()

@@ -14,19 +14,19 @@ from backend.web.current import resources
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLink:
+class MatchedLink:
     """The link that led to an open (None if there is none), and how it was found."""
 
     link: Link | None = None
     match: Match = Match.NONE
 
 
-async def find_named_link(opened: AppOpen, org_id: OrgId) -> FoundLink:
+async def find_named_link(opened: AppOpen, org_id: OrgId) -> MatchedLink:
     """The organization's link that the open itself names, or that its install referrer names."""
     for match, find in _WAYS:
         if link := await find(opened, org_id):
-            return FoundLink(link, match)
-    return FoundLink()
+            return MatchedLink(link, match)
+    return MatchedLink()
 
 
 async def _by_id(opened: AppOpen, org_id: OrgId) -> Link | None:

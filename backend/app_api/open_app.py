@@ -25,13 +25,13 @@ async def open_app() -> dict[str, Any]:
     held), `match` is `none`, and `destination_url` and `link` are null.
     """
     opened = parse_open(await read_json_object())
-    found, is_new = await find_named_link(opened, calling_org_id()), False
+    matched, is_new = await find_named_link(opened, calling_org_id()), False
     if opened.is_first_launch:
-        found, is_new = await record_first_launch(opened, calling_org_id(), found)
-    shown = found.link if found.link and _leads_somewhere(found.link) else None
+        matched, is_new = await record_first_launch(opened, calling_org_id(), matched)
+    shown = matched.link if matched.link and _leads_somewhere(matched.link) else None
     return {
         "is_new_install": is_new,
-        "match": (found.match if shown else Match.NONE).value,
+        "match": (matched.match if shown else Match.NONE).value,
         "destination_url": shown.destination_url if shown else None,
         "link": _link_data(shown) if shown else None,
     }

@@ -1,1 +1,1 @@
-"""Looks now and then whether what links lead to is still there."""
+"""Checks regularly whether the destinations of links still answer."""

@@ -1,4 +1,4 @@
-"""The slow look in the background of a service."""
+"""The background task of a service that checks all destinations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import uuid
 from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.destination_watch.look import look_at_next
+from backend.destination_watch.step import check_next_links
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.links.destinations.rounds import begin_again, end_turn, take_turn
 from backend.system.clock import Clock
@@ -15,12 +15,12 @@ from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
 
 NAME = "service"
-_IDLE = 30.0  # seconds until it looks again whether there is something to do
-_BETWEEN = 1.0
+# Seconds between two steps, and between two looks whether a round is due.
+_STEP_PAUSE, _IDLE_PAUSE = 1.0, 30.0
 
 
 class DestinationWatch:
-    """Looks at all links once in `hours`, in one process of all at a time; with 0 hours, never."""
+    """Checks the destinations of all links once in `hours`, in one process at a time; with 0 hours, never."""
 
     def __init__(self, database: Database, reader: PageReader, clock: Clock, hours: float) -> None:
         self._database = database
@@ -31,7 +31,7 @@ class DestinationWatch:
         self._task = BackgroundTask("looking at destinations", self._go_on)
 
     def start(self) -> None:
-        """Start to look, unless it is turned off."""
+        """Start the background task, unless `hours` is 0."""
         if self._every:
             self._task.start()
 
@@ -47,10 +47,10 @@ class DestinationWatch:
 
     async def _go_on(self) -> None:
         while True:  # noqa: ASYNC110 - nothing tells when a look is due
-            await asyncio.sleep(_BETWEEN if await self._step() else _IDLE)
+            await asyncio.sleep(_STEP_PAUSE if await self._step() else _IDLE_PAUSE)
 
     async def _step(self) -> bool:
-        """Look at the next links. Returns whether there may be more now."""
+        """Check the next links. Returns whether more links may be due now."""
         begun = await take_turn(self._database, NAME, self._id, self._clock())
         if begun is None:
             return False
@@ -59,4 +59,4 @@ class DestinationWatch:
                 return False
             await begin_again(self._database, NAME, self._clock())
             return True
-        return bool((await look_at_next(self._database, self._check, begun, None, self._clock())).links)
+        return bool((await check_next_links(self._database, self._check, begun, None, self._clock())).links)

@@ -15,7 +15,7 @@ from backend.doctor.finding import Area, Finding, Findings
 from backend.doctor.site import MOST_BYTES, Site
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 
-_found = Findings(Area.DOMAINS)
+_findings = Findings(Area.DOMAINS)
 APPLE = ".well-known/apple-app-site-association"
 GOOGLE = ".well-known/assetlinks.json"
 # The User-Agent of Apple's fetcher, so that a firewall that blocks it is noticed.
@@ -33,7 +33,7 @@ async def examine_association_files(client: httpx.AsyncClient, site: Site, apps:
         findings.append(await _examine(client, site, GOOGLE, _google_check(apps.android)))
         if not apps.android.fingerprints:
             findings.append(
-                _found.warning(
+                _findings.warning(
                     f"{site.address}/{GOOGLE}",
                     "It names no certificate, so Android does not take the app for the domain's.",
                     "waylink app set … --android-fingerprint SHA256",
@@ -42,7 +42,7 @@ async def examine_association_files(client: httpx.AsyncClient, site: Site, apps:
     return findings
 
 
-# Says what is wrong with a file's content, or None.
+# Takes the content of a file as parsed JSON. Returns a sentence on what is wrong with it, or None.
 _Check = Callable[[Any], str | None]
 
 
@@ -51,11 +51,11 @@ async def _examine(client: httpx.AsyncClient, site: Site, path: str, check: _Che
     try:
         answer = await site.get(client, path, **({"User-Agent": _APPLE_AGENT} if path == APPLE else {}))
     except httpx.HTTPError as error:
-        return _found.error(url, f"It can't be fetched ({type(error).__name__}: {error}).", _ADVICE)
+        return _findings.error(url, f"It can't be fetched ({type(error).__name__}: {error}).", _ADVICE)
     wrong = _wrong_answer(answer) or _wrong_content(answer, check)
     if wrong:
-        return _found.error(url, wrong, _ADVICE)
-    return _found.ok(url, "Phones can read it, and it names the app.")
+        return _findings.error(url, wrong, _ADVICE)
+    return _findings.ok(url, "Phones can read it, and it names the app.")
 
 
 def _wrong_answer(answer: httpx.Response) -> str | None:
@@ -89,7 +89,7 @@ def _wrong_content(answer: httpx.Response, check: _Check) -> str | None:
 
 def _apple_check(app: IosApp) -> _Check:
     def check(content: Any) -> str | None:
-        app_ids = [app_id for each in content["applinks"]["details"] for app_id in each["appIDs"]]
+        app_ids = [app_id for detail in content["applinks"]["details"] for app_id in detail["appIDs"]]
         return None if app.app_id in app_ids else f"It does not name the app {app.app_id}."
 
     return check
@@ -97,11 +97,15 @@ def _apple_check(app: IosApp) -> _Check:
 
 def _google_check(app: AndroidApp) -> _Check:
     def check(content: Any) -> str | None:
-        targets = [each["target"] for each in content]
-        own = [target for target in targets if target["package_name"] == app.package]
-        if not own:
+        targets = [statement["target"] for statement in content]
+        app_targets = [target for target in targets if target["package_name"] == app.package]
+        if not app_targets:
             return f"It does not name the app {app.package}."
-        shown = set(own[0]["sha256_cert_fingerprints"])
-        return None if set(app.fingerprints) <= shown else "It lacks certificates that are set for the app."
+        fingerprints = set(app_targets[0]["sha256_cert_fingerprints"])
+        return (
+            None
+            if set(app.fingerprints) <= fingerprints
+            else "It lacks certificates that are set for the app."
+        )
 
     return check

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 from backend.doctor.finding import Area, Finding, Findings
 
-_found = Findings(Area.DOMAINS)
+_findings = Findings(Area.DOMAINS)
 SECONDS = 10.0
-# Certificates that renew themselves have longer than this left.
-_SOON = timedelta(days=14)
+# Certificates that are renewed automatically are renewed earlier than this before their end.
+_RENEWAL_DUE = timedelta(days=14)
 
 
 async def examine_certificate(host: str, now: datetime, port: int = 443) -> Finding:
@@ -19,25 +19,25 @@ async def examine_certificate(host: str, now: datetime, port: int = 443) -> Find
     try:
         ends = await _certificate_end(host, port)
     except ssl.SSLCertVerificationError as error:
-        return _found.error(
+        return _findings.error(
             host,
             f"Its certificate is refused: {error.verify_message}.",
             "Have the proxy get a certificate for this domain, with its whole chain.",
         )
     except (OSError, TimeoutError) as error:
-        return _found.error(
+        return _findings.error(
             host,
             f"There is no TLS on port {port} ({type(error).__name__}: {error}).",
             "Let the proxy before the service listen there, with a certificate for this domain.",
         )
-    left = ends - now
-    if left < _SOON:
-        return _found.warning(
+    remaining = ends - now
+    if remaining < _RENEWAL_DUE:
+        return _findings.warning(
             host,
-            f"Its certificate ends on {ends:%Y-%m-%d}, in {left.days} days.",
+            f"Its certificate ends on {ends:%Y-%m-%d}, in {remaining.days} days.",
             "Renew it, and look why that does not happen by itself.",
         )
-    return _found.ok(host, f"Its certificate is trusted until {ends:%Y-%m-%d}.")
+    return _findings.ok(host, f"Its certificate is trusted until {ends:%Y-%m-%d}.")
 
 
 async def _certificate_end(host: str, port: int) -> datetime:

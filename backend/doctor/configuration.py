@@ -12,21 +12,21 @@ from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.web.host_names import is_ip_address
 from backend.settings import Settings, unknown_variables
 
-_found = Findings(Area.CONFIGURATION)
+_findings = Findings(Area.CONFIGURATION)
 SECONDS = 10.0  # that an answer may take
 
 
 def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Findings on the settings that need no network."""
     for name in unknown_variables(environment):
-        yield _found.warning(
+        yield _findings.warning(
             name, "It is set, but there is no such setting.", "`waylink settings` lists them all."
         )
     yield from _examine_base_url(settings)
     yield examine_folder(settings.clicks_dir)
     yield from _examine_unreadable(settings)
     if settings.country_header and not settings.trusted_proxies:
-        yield _found.warning(
+        yield _findings.warning(
             "WAYLINK_COUNTRY_HEADER",
             "The header is believed from no one, since no proxy is trusted.",
             "Set WAYLINK_TRUSTED_PROXIES to the addresses of the proxy that sends it.",
@@ -39,14 +39,14 @@ async def examine_base_url(client: httpx.AsyncClient, settings: Settings) -> Fin
     try:
         answer = await client.get(url)
     except httpx.HTTPError as error:
-        return _found.error(
+        return _findings.error(
             settings.base_url,
             f"Nothing answers there ({type(error).__name__}: {error}).",
             "Start the service, or point DNS and proxy of WAYLINK_BASE_URL at it.",
         )
     if answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("application/json"):
-        return _found.ok(settings.base_url, "The service answers at its public address.")
-    return _found.error(
+        return _findings.ok(settings.base_url, "The service answers at its public address.")
+    return _findings.error(
         settings.base_url,
         f"What answers there is not this service ({answer.status_code} for /healthz).",
         "Forward the host of WAYLINK_BASE_URL to the service, with its Host header, and without a redirect.",
@@ -57,13 +57,13 @@ def _examine_base_url(settings: Settings) -> Iterator[Finding]:
     parts = urlsplit(settings.base_url)
     host = parts.hostname or ""
     if host == "localhost" or is_ip_address(host):
-        yield _found.info(
+        yield _findings.info(
             "WAYLINK_BASE_URL",
             f"The API's public address is {settings.base_url}, which no one else can use.",
             "Set it to the address that sites and servers are to use, such as https://links.shop.com.",
         )
     elif parts.scheme != "https":
-        yield _found.warning(
+        yield _findings.warning(
             "WAYLINK_BASE_URL",
             "The API's public address is not https: keys travel in the clear, and https sites can't use it.",
             "Put a proxy with a certificate before the service, and set WAYLINK_BASE_URL to https://….",
@@ -73,8 +73,8 @@ def _examine_base_url(settings: Settings) -> Iterator[Finding]:
 def _examine_unreadable(settings: Settings) -> Iterator[Finding]:
     """Findings on records of clicks that could not be read and were set aside."""
     folder = settings.unreadable_clicks_dir
-    if files := [each for each in folder.glob("*") if each.is_file()]:
-        yield _found.warning(
+    if files := [path for path in folder.glob("*") if path.is_file()]:
+        yield _findings.warning(
             "clicks",
             f"{len(files)} files in {folder} hold records of clicks that can't be read, and are not counted.",
             f"Look whether the disk fails. What a newer version wrote, it reads: move such a file to "

@@ -15,8 +15,8 @@ from backend.storage.lifecycle.inspection import Disk
 # busy links to ones with fifty clicks in thirty days. Measured: benchmarks/RESULTS.md.
 WAITING_BYTES = 180
 STORED_BYTES = (33, 177)
-LITTLE = 1_000_000_000  # bytes: five million clicks that wait
-_TRIED_BYTES = 65_536  # more than file systems keep beside the name of a file
+LITTLE_SPACE = 1_000_000_000  # bytes: five million clicks that wait
+_TEST_FILE_BYTES = 65_536  # more than file systems keep beside the name of a file
 _SECONDS = 10.0
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _configuration, _storage = Findings(Area.CONFIGURATION), Findings(Area.STORAGE)
@@ -24,7 +24,7 @@ _configuration, _storage = Findings(Area.CONFIGURATION), Findings(Area.STORAGE)
 
 def examine_folder(folder: Path) -> Finding:
     """Whether clicks can be kept in this folder: a file is written there, read again and deleted."""
-    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     failures: list[OSError] = [TimeoutError(errno.ETIMEDOUT, f"no answer for {_SECONDS:g} s")]
     # Beside this thread, since a disk may hang for ever.
     trying = Thread(target=lambda: failures.__setitem__(slice(None), _try(nearest)), daemon=True)
@@ -32,13 +32,13 @@ def examine_folder(folder: Path) -> Finding:
     trying.join(_SECONDS)
     if failures:
         return _about_failure(folder, failures[0])
-    room = os.statvfs(nearest)
-    left = room.f_bavail * room.f_frsize
+    disk = os.statvfs(nearest)
+    free = disk.f_bavail * disk.f_frsize
     message = (
-        f"{folder} can be written. {_gigabytes(left)} are left: room for {_rounded(left / WAITING_BYTES)} "
+        f"{folder} can be written. {_gigabytes(free)} are left: room for {_rounded(free / WAITING_BYTES)} "
         f"clicks that wait, at {WAITING_BYTES} bytes each."
     )
-    if left < LITTLE:
+    if free < LITTLE_SPACE:
         return _configuration.warning(
             "WAYLINK_DATA_DIR", message, "Make room: clicks wait there while MongoDB is away."
         )
@@ -47,19 +47,19 @@ def examine_folder(folder: Path) -> Finding:
 
 def examine_mongodb_disk(disk: Disk) -> Finding:
     """For how many clicks there is room on MongoDB's disk."""
-    many, few = (_rounded(disk.free / each) for each in STORED_BYTES)
+    many, few = (_rounded(disk.free / size) for size in STORED_BYTES)
     message = (
         f"The disk of the member that answers has {_gigabytes(disk.free)} of {_gigabytes(disk.total)} left: "
         f"room for {few} to {many} clicks, at {STORED_BYTES[1]} to {STORED_BYTES[0]} bytes each with counts."
     )
-    if disk.free < LITTLE:
+    if disk.free < LITTLE_SPACE:
         return _storage.warning("MongoDB's disk", message, "Make room, or let clicks expire earlier.")
     return _storage.ok("MongoDB's disk", message)
 
 
 def _try(folder: Path) -> list[OSError]:
     """What keeps a file from being written in the folder, if anything does."""
-    written = os.urandom(_TRIED_BYTES)
+    written = os.urandom(_TEST_FILE_BYTES)
     try:
         with TemporaryFile(dir=folder, prefix=".doctor-") as file:
             file.write(written)

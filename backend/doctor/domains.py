@@ -20,7 +20,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.links.links import list_app_paths
 from backend.web.api_host import ApiHost
 
-_found = Findings(Area.DOMAINS)
+_findings = Findings(Area.DOMAINS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class DomainExamination:
         If the name or the certificate has an error, later checks are left out.
         """
         if ApiHost(self.settings.base_url).owns(domain):
-            yield _found.error(
+            yield _findings.error(
                 domain,
                 "It is the host of WAYLINK_BASE_URL too, so its links are never followed.",
                 "Give the API a host name of its own.",
@@ -62,7 +62,7 @@ class DomainExamination:
         for finding in await examine_association_files(self.client, site, apps):
             yield finding
         if not apps.ios and await list_app_paths(self.database, domain, 1):
-            yield _found.warning(
+            yield _findings.warning(
                 domain,
                 "It has links that open in an iOS app, and no iOS app: they open in the browser.",
                 "waylink app set … --ios-team-id ID --ios-bundle-id ID",
@@ -74,14 +74,14 @@ class DomainExamination:
         try:
             answer = await site.get(self.client, GOOGLE)
         except httpx.HTTPError as error:
-            return _found.error(
+            return _findings.error(
                 domain,
                 f"Nothing answers at {address} ({type(error).__name__}: {error}).",
                 "Forward the domain to the service, with its Host header.",
             )
         if answer.status_code == 200 or "No app is set for this domain." in answer.text:
-            return _found.ok(domain, "The service answers there.")
-        return _found.error(
+            return _findings.ok(domain, "The service answers there.")
+        return _findings.error(
             domain,
             f"What answers at {address} does not treat it as a link domain ({answer.status_code}).",
             "Forward the domain to the service, and pass the Host header on unchanged.",
@@ -90,12 +90,12 @@ class DomainExamination:
 
 async def _resolve(domain: str) -> Finding:
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(domain, None, type=socket.SOCK_STREAM)
+        address_infos = await asyncio.get_running_loop().getaddrinfo(domain, None, type=socket.SOCK_STREAM)
     except OSError as error:
-        return _found.error(
+        return _findings.error(
             domain,
             f"DNS has no address for it ({error}).",
             "Make a CNAME, A or AAAA record that leads to the service or to the proxy before it.",
         )
-    addresses = sorted({str(each[4][0]) for each in found})
-    return _found.ok(domain, f"DNS leads to {', '.join(addresses)}.")
+    addresses = sorted({str(info[4][0]) for info in address_infos})
+    return _findings.ok(domain, f"DNS leads to {', '.join(addresses)}.")

@@ -28,7 +28,7 @@ from backend.system.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Examines an installation. With `org_id`, of what organizations have only that one's."""
+    """Examines an installation. With `org_id`, only that organization's domains, keys and webhooks."""
 
     settings: Settings
     environment: Mapping[str, str]

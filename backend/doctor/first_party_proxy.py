@@ -15,20 +15,20 @@ import httpx
 PROBE = "/serviceCore/sdk/v1/probe/"
 # Seconds within which the proxy and the service behind it must answer.
 TIMEOUT = 10.0
-# Seconds. The service says ten minutes; who serves a copy of the script may have reasons for a day.
-LONGEST_KEPT = 24 * 60 * 60
+# Seconds. The service allows ten minutes; a site that serves a copy of the script may choose up to a day.
+LONGEST_SCRIPT_LIFETIME = 24 * 60 * 60
 HOST_PASSED_ON = (
     "Host: the service answered as for a short link. The proxy passes the Host header on; "
     "it must send the service's own host name."
 )
 _MAX_AGE = re.compile(r"(?:^|,)\s*max-age=(\d+)", re.IGNORECASE)
-# What the batch endpoint answers to a body without a key, and to who sent too many of them.
+# The batch endpoint's status for a body without a key, and for an address that sent too many of these.
 _STATUSES_OF_EMPTY_BATCH = (401, 429)
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The addresses that belong to a script's, as the SDK derives them."""
+    """The addresses that the SDK derives from the address of its script."""
 
     sentences: str
     base_url: str
@@ -69,20 +69,20 @@ def _lost_of_script(client: httpx.Client, url: str) -> Iterator[str]:
     if not _is(packed, "javascript"):
         yield _not_the("script", packed)
         return
-    # Asked for after the compressed one, which a cache may give to everybody.
+    # The second request shows whether a cache gives the compressed script to everybody.
     plain = client.get(url, headers={"Accept-Encoding": "identity"})
     yield from _lost_of_content("script", plain)
     if "Content-Encoding" not in packed.headers:
         yield f"encoding: the script arrives uncompressed ({len(packed.content)} bytes)."
     if not {"accept-encoding", "*"} & {
-        each.strip().lower() for each in packed.headers.get("Vary", "").split(",")
+        header.strip().lower() for header in packed.headers.get("Vary", "").split(",")
     }:
         yield "header Vary: it does not name Accept-Encoding, so caches may give anyone any encoding."
     yield from _lost_of_lifetime(client, url, plain)
 
 
 def _lost_of_content(what: str, plain: httpx.Response) -> Iterator[str]:
-    """What is wrong with a file that was asked for uncompressed."""
+    """Sentences on what is wrong with the answer to a request for the uncompressed file."""
     if "Content-Encoding" in plain.headers:
         yield (
             f"encoding: who asks for the {what} as it is gets it compressed "
@@ -95,7 +95,7 @@ def _lost_of_content(what: str, plain: httpx.Response) -> Iterator[str]:
 
 
 def _lost_of_lifetime(client: httpx.Client, url: str, plain: httpx.Response) -> Iterator[str]:
-    """What is wrong with the headers by which browsers keep the script."""
+    """Sentences on what is wrong with the headers by which browsers cache the script."""
     tag = plain.headers.get("ETag")
     if tag is None:
         yield "header ETag: it arrived missing, so an unchanged script is sent again."
@@ -103,11 +103,11 @@ def _lost_of_lifetime(client: httpx.Client, url: str, plain: httpx.Response) -> 
         again = client.get(url, headers={"Accept-Encoding": "identity", "If-None-Match": tag})
         if again.status_code != 304:
             yield f"header If-None-Match: an unchanged script is sent again ({again.status_code}, not 304)."
-    kept = _MAX_AGE.search(plain.headers.get("Cache-Control", ""))
-    if kept is None:
+    lifetime = _MAX_AGE.search(plain.headers.get("Cache-Control", ""))
+    if lifetime is None:
         yield "header Cache-Control: it arrived without max-age."
-    elif int(kept[1]) > LONGEST_KEPT and "immutable" not in plain.headers["Cache-Control"]:
-        days = int(kept[1]) // LONGEST_KEPT
+    elif int(lifetime[1]) > LONGEST_SCRIPT_LIFETIME and "immutable" not in plain.headers["Cache-Control"]:
+        days = int(lifetime[1]) // LONGEST_SCRIPT_LIFETIME
         yield f"header Cache-Control: browsers keep the script for {days} days, whatever is mended meanwhile."
 
 
@@ -120,7 +120,7 @@ def _lost_of_sentences(client: httpx.Client, url: str) -> Iterator[str]:
 
 
 def _lost_of_name(client: httpx.Client, url: str) -> Iterator[str]:
-    """What is wrong at the address that a script with a name of the site's own sends its calls to."""
+    """Sentences on what is wrong at the address to which a renamed script sends its calls."""
     answer = client.post(url, content=b"{}", headers={"Content-Type": "text/plain;charset=UTF-8"})
     if answer.status_code not in _STATUSES_OF_EMPTY_BATCH or not _is_error_of_ours(answer):
         path = urlsplit(url).path

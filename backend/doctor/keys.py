@@ -13,11 +13,11 @@ from backend.storage.accounts.origin_refusals import OriginRefusal, list_origin_
 from backend.storage.accounts.origins import list_origins
 from backend.storage.driver.mongo import Database
 
-_found = Findings(Area.KEYS)
+_findings = Findings(Area.KEYS)
 # A key that was not used for so long is probably no longer needed.
-_LONG = timedelta(days=90)
-_LATELY = timedelta(days=1)
-_MOST_NAMED = 3
+_UNUSED_AFTER = timedelta(days=90)
+_RECENT = timedelta(days=1)
+_MOST_NAMED_ORIGINS = 3
 
 
 async def examine_keys(
@@ -36,17 +36,17 @@ async def examine_keys(
         if _is_forgotten(key, now):
             yield _about_forgotten(subject, key)
     if len(active) < len(keys):
-        yield _found.info(subject, f"{len(keys) - len(active)} of its {len(keys)} keys are revoked.")
-    for finding in _examine_refusals(subject, await list_origin_refusals(database, organization.id), now):
+        yield _findings.info(subject, f"{len(keys) - len(active)} of its {len(keys)} keys are revoked.")
+    for finding in _examine_origins(subject, await list_origin_refusals(database, organization.id), now):
         yield finding
 
 
 def _examine_rest(subject: str, active: Sequence[ApiKey]) -> Iterator[Finding]:
     count = sum(key.kind is KeyKind.REST for key in active)
     if count:
-        yield _found.ok(subject, f"REST keys in force: {count}.")
+        yield _findings.ok(subject, f"REST keys in force: {count}.")
     else:
-        yield _found.warning(
+        yield _findings.warning(
             subject,
             "No REST key is in force: servers can't make links or read analytics.",
             "waylink key create --kind rest --org ID",
@@ -56,13 +56,13 @@ def _examine_rest(subject: str, active: Sequence[ApiKey]) -> Iterator[Finding]:
 def _examine_web(subject: str, active: Sequence[ApiKey], origins: Sequence[str]) -> Iterator[Finding]:
     has_key = any(key.kind is KeyKind.WEB for key in active)
     if has_key and not origins:
-        yield _found.error(
+        yield _findings.error(
             subject,
             "It has a key for browsers and no allowed origin: every browser is refused.",
             "waylink origin add https://YOUR-SITE --org ID",
         )
     if origins and not has_key:
-        yield _found.warning(
+        yield _findings.warning(
             subject,
             "It has allowed origins and no key for browsers in force.",
             "waylink key create --org ID --kind web",
@@ -70,23 +70,24 @@ def _examine_web(subject: str, active: Sequence[ApiKey], origins: Sequence[str])
 
 
 def _is_forgotten(key: ApiKey, now: datetime) -> bool:
-    return now - (key.last_used_at or key.created_at) > _LONG
+    return now - (key.last_used_at or key.created_at) > _UNUSED_AFTER
 
 
 def _about_forgotten(subject: str, key: ApiKey) -> Finding:
     used = f"last used on {key.last_used_at:%Y-%m-%d}" if key.last_used_at else "never seen in use"
-    return _found.warning(
+    return _findings.warning(
         subject,
         f"The key {key.hint}, created on {key.created_at:%Y-%m-%d}, was {used}.",
         f"If nobody needs it: waylink key revoke {key.id}",
     )
 
 
-def _examine_refusals(subject: str, refusals: Sequence[OriginRefusal], now: datetime) -> Iterator[Finding]:
-    lately = sorted({each.origin or "(none)" for each in refusals if now - each.at < _LATELY})
-    if lately:
-        named = ", ".join(lately[:_MOST_NAMED]) + (" and others" if len(lately) > _MOST_NAMED else "")
-        yield _found.warning(
+def _examine_origins(subject: str, refusals: Sequence[OriginRefusal], now: datetime) -> Iterator[Finding]:
+    origins = sorted({refusal.origin or "(none)" for refusal in refusals if now - refusal.at < _RECENT})
+    if origins:
+        others = " and others" if len(origins) > _MOST_NAMED_ORIGINS else ""
+        named = ", ".join(origins[:_MOST_NAMED_ORIGINS]) + others
+        yield _findings.warning(
             subject,
             f"Browsers on these origins were refused within a day: {named}.",
             "If they are yours, allow them: waylink origin add ORIGIN --org ID",

@@ -9,9 +9,9 @@ import httpx
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
 
-_found = Findings(Area.PROXIES)
+_findings = Findings(Area.PROXIES)
 _PROBE = "/serviceCore/sdk/v1/probe/"
-_READ = "X-Forwarded-For"
+_READ_HEADER = "X-Forwarded-For"
 
 
 async def examine_proxies(client: httpx.AsyncClient, settings: Settings) -> Finding | None:
@@ -22,31 +22,33 @@ async def examine_proxies(client: httpx.AsyncClient, settings: Settings) -> Find
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None
     trusted = ", ".join(settings.trusted_proxies)
-    if _READ in forwarded:
+    if _READ_HEADER in forwarded:
         return _known(trusted) if trusted else _unknown()
     if trusted:
-        return _found.warning(
+        return _findings.warning(
             "WAYLINK_TRUSTED_PROXIES",
-            f"{trusted} is trusted, but no {_READ} arrives: visitors look as if they were the proxy.",
-            f"Let the proxy send {_READ}; if none stands before the service, unset the variable.",
+            f"{trusted} is trusted, but no {_READ_HEADER} arrives: visitors look as if they were the proxy.",
+            f"Let the proxy send {_READ_HEADER}; if none stands before the service, unset the variable.",
         )
     if forwarded:
-        return _found.warning(
+        return _findings.warning(
             settings.base_url,
-            f"A proxy sends {', '.join(sorted(forwarded))}; the service reads {_READ} only.",
-            f"Let the proxy send {_READ}, and set WAYLINK_TRUSTED_PROXIES to its address.",
+            f"A proxy sends {', '.join(sorted(forwarded))}; the service reads {_READ_HEADER} only.",
+            f"Let the proxy send {_READ_HEADER}, and set WAYLINK_TRUSTED_PROXIES to its address.",
         )
-    return _found.ok(settings.base_url, "No proxy shows itself by forwarding headers, and none is trusted.")
+    return _findings.ok(
+        settings.base_url, "No proxy shows itself by forwarding headers, and none is trusted."
+    )
 
 
 def _known(trusted: str) -> Finding:
-    return _found.ok("WAYLINK_TRUSTED_PROXIES", f"A proxy sends {_READ}, and {trusted} is trusted.")
+    return _findings.ok("WAYLINK_TRUSTED_PROXIES", f"A proxy sends {_READ_HEADER}, and {trusted} is trusted.")
 
 
 def _unknown() -> Finding:
-    return _found.warning(
+    return _findings.warning(
         "WAYLINK_TRUSTED_PROXIES",
-        f"A proxy sends {_READ}, but none is trusted: every visitor gets the proxy's country, "
+        f"A proxy sends {_READ_HEADER}, but none is trusted: every visitor gets the proxy's country, "
         "and all share one address's limits.",
         "Set it to the address or network from which the proxy calls the service.",
     )

@@ -13,9 +13,9 @@ from backend.domain.web.short_urls import ShortUrlForm
 SECONDS = 10.0
 # The most that is read of an answer. Apple reads half as much.
 MOST_BYTES = 256 * 1024
-_PIECE = 16 * 1024
+_CHUNK_BYTES = 16 * 1024
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
-_OF_THE_TRANSFER = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class Site:
         The answer may come from anyone, so at most MOST_BYTES of it are read and unpacked, within SECONDS.
         """
         host = self.address.partition("://")[2]
-        asked = {"Host": host, "Accept-Encoding": "identity", **headers}
+        sent_headers = {"Host": host, "Accept-Encoding": "identity", **headers}
         try:
             async with asyncio.timeout(SECONDS):
-                async with client.stream("GET", f"{self.reached_at}/{path}", headers=asked) as answer:
+                async with client.stream("GET", f"{self.reached_at}/{path}", headers=sent_headers) as answer:
                     return await _start_of(answer)
         except TimeoutError:
             raise httpx.ReadTimeout(f"it took more than {SECONDS:.0f} seconds") from None
@@ -49,14 +49,14 @@ class Site:
 async def _start_of(answer: httpx.Response) -> httpx.Response:
     """The response with at most the first MOST_BYTES of its content, unpacked if it is compressed."""
     received = bytearray()
-    async for piece in answer.aiter_raw(_PIECE):
+    async for piece in answer.aiter_raw(_CHUNK_BYTES):
         received += piece
         if len(received) >= MOST_BYTES:
             break
     content = bytes(received[:MOST_BYTES])
     if answer.headers.get("Content-Encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
         content = _unpacked(content)
-    kept = {name: text for name, text in answer.headers.items() if name not in _OF_THE_TRANSFER}
+    kept = {name: text for name, text in answer.headers.items() if name not in _TRANSFER_HEADERS}
     return httpx.Response(answer.status_code, headers=kept, content=content, request=answer.request)
 
 

@@ -11,7 +11,7 @@ from backend.domain.webhooks.retries import RETRY_PERIOD
 from backend.storage.driver.mongo import Database
 from backend.storage.webhooks.endpoints import list_endpoints
 
-_found = Findings(Area.WEBHOOKS)
+_findings = Findings(Area.WEBHOOKS)
 
 
 async def examine_webhooks(database: Database, organization: Organization) -> AsyncIterator[Finding]:
@@ -24,17 +24,17 @@ async def examine_webhooks(database: Database, organization: Organization) -> As
 def _about(organization: Organization, endpoint: Endpoint) -> Finding | None:
     subject = f"{organization.name}: {endpoint.url} ({endpoint.id})"
     if endpoint.state is EndpointState.SLEEPING:
-        return _found.error(
+        return _findings.error(
             subject,
             f"It sleeps since {endpoint.slept_at:%Y-%m-%d %H:%M}, and gets nothing: {endpoint.last_error}.",
             'Mend the receiver and say "go on": all that waited arrives, in order.',
         )
     if endpoint.state is EndpointState.FAILING:
-        return _found.warning(
+        return _findings.warning(
             subject,
             f"It fails since {endpoint.failing_since:%Y-%m-%d %H:%M}: {endpoint.last_error}.",
             f"Mend the receiver: {RETRY_PERIOD.days} days after the first failure the endpoint sleeps.",
         )
     if endpoint.state is EndpointState.ACTIVE:
-        return _found.ok(subject, "It takes what is sent to it.")
+        return _findings.ok(subject, "It takes what is sent to it.")
     return None

@@ -19,7 +19,7 @@ from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import EXACT
 from backend.sdk_api.device_cookie import renewed_device_cookie
-from backend.sdk_api.ingest import ingest, remember_rejections
+from backend.sdk_api.ingest import ingest, store_rejections
 from backend.sdk_api.origins import (
     ALLOW_ORIGIN,
     EXPOSED,
@@ -115,7 +115,7 @@ class BatchRoute:
         if organization.device_cookie:
             sent = ";".join(request.headers(b"cookie"))
             cookies = await renewed_device_cookie(organization, envelope.device_id, sent, site.origin or "")
-            answer.headers += [(b"set-cookie", each.encode()) for each in cookies]
+            answer.headers += [(b"set-cookie", cookie.encode()) for cookie in cookies]
         return answer
 
     async def _parse_envelope(self, org_id: OrgId, body: dict[str, Any]) -> Envelope:
@@ -125,7 +125,7 @@ class BatchRoute:
         except InvalidField as error:
             rejection = Rejection(BATCH, error.field, error.rule)
             now = self._service.resources.clock()
-            await remember_rejections(self._service, org_id, now, [rejection])
+            await store_rejections(self._service, org_id, now, [rejection])
             raise
 
 

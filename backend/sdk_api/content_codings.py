@@ -8,8 +8,8 @@ from werkzeug.http import parse_accept_header
 
 from backend.web.sdk_files import IDENTITY
 
-# Less than any quality in a header: what nobody excluded is accepted, and preferred to nothing.
-_NOT_EXCLUDED = 0.0001
+# The quality of `identity` where the header does not name it: accepted, but below any quality in a header.
+_UNNAMED_IDENTITY_QUALITY = 0.0001
 _OLD_NAMES = {"x-gzip": "gzip"}
 
 
@@ -30,5 +30,5 @@ def choose_coding(accept_encoding: str | None, available: Collection[str]) -> st
 
 
 def _quality(qualities: Mapping[str, float], coding: str) -> float:
-    unnamed = _NOT_EXCLUDED if coding == IDENTITY else 0.0
+    unnamed = _UNNAMED_IDENTITY_QUALITY if coding == IDENTITY else 0.0
     return qualities.get(coding, qualities.get("*", unnamed))

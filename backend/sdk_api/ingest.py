@@ -46,20 +46,20 @@ async def ingest(service: SdkService, organization: Organization, envelope: Enve
     """
     received_at = service.resources.clock()
     checked = [_check(value) for value in envelope.calls]
-    calls = [each.call for each in checked if each.call]
+    calls = [checked_call.call for checked_call in checked if checked_call.call]
     sources = await _sources(service, organization.id, calls)
     arrived = [
         ArrivedCall(call, sources.get(call.call_id) if call.kind is Kind.ATTRIBUTION else None)
         for call in calls
     ]
     stored = await _store(service, organization, envelope, received_at, arrived)
-    await remember_rejections(
-        service, organization.id, received_at, [each.rejection for each in checked if each.rejection]
-    )
+    rejections = [checked_call.rejection for checked_call in checked if checked_call.rejection]
+    await store_rejections(service, organization.id, received_at, rejections)
     answers = iter([_answer(call, result, sources) for call, result in zip(calls, stored, strict=True)])
-    results = [next(answers) if each.call else each.rejected for each in checked]
-    for each, result in zip(checked, results, strict=True):
-        calls_of(each.call.kind if each.call else UNKNOWN_KIND, result["status"]).inc()
+    results = [next(answers) if checked_call.call else checked_call.rejected for checked_call in checked]
+    for checked_call, result in zip(checked, results, strict=True):
+        kind = checked_call.call.kind if checked_call.call else UNKNOWN_KIND
+        calls_of(kind, result["status"]).inc()
     return results
 
 
@@ -79,7 +79,7 @@ def _check(value: object) -> _Checked:
         )
 
 
-async def remember_rejections(
+async def store_rejections(
     service: SdkService, org_id: OrgId, at: datetime, rejections: Sequence[Rejection]
 ) -> None:
     """Store rejections for the organization's owner. Raises NotStored if that fails."""
@@ -89,15 +89,15 @@ async def remember_rejections(
 
 async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) -> dict[CallId, Source]:
     """The source of each attribution check's visit, by call id."""
-    signals = {
+    signals_by_call = {
         call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
     }
-    wanted = {found for each in signals.values() if (found := _link_id(each))}
-    links = await find_links(service.resources.database, wanted, org_id)
+    link_ids = {link_id for signals in signals_by_call.values() if (link_id := _link_id(signals))}
+    links = await find_links(service.resources.database, link_ids, org_id)
     sources = {}
-    for call_id, each in signals.items():
-        link = _link(each, links)
-        sources[call_id] = source_of(each, link, await _click(service, each, link))
+    for call_id, signals in signals_by_call.items():
+        link = _link(signals, links)
+        sources[call_id] = source_of(signals, link, await _click(service, signals, link))
     return sources
 
 
@@ -140,7 +140,7 @@ async def _store(
 
 
 def _answer(call: Call, stored: Result, sources: dict[CallId, Source]) -> CallResult:
-    # What a record says that counted before is not for browsers.
+    # The status alone is sent: browsers must not read the record that counted before.
     result: CallResult = {"call_id": call.call_id, "status": stored.status.value}
     notes = [*call.notes]
     if call.kind is Kind.ATTRIBUTION:

@@ -10,7 +10,7 @@ from backend.domain.ids import OrgId
 from backend.json_api.api_error import ApiError
 from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
-from backend.sdk_api.metrics import REFUSALS
+from backend.sdk_api.metrics import REFUSED_BATCHES
 from backend.sdk_api.service import SdkService
 from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
 from backend.storage.driver.mongo import StorageError
@@ -24,7 +24,7 @@ EXPOSED = ("Access-Control-Expose-Headers", "Retry-After")
 # Seconds; the longest that Chromium remembers a preflight.
 PREFLIGHT_LIFETIME = 7200
 # No origin is longer: a scheme, a host name of 253 characters, a port.
-_LONGEST = 300
+_LONGEST_ORIGIN = 300
 _log = logging.getLogger("waylink.sdk")
 
 
@@ -40,7 +40,7 @@ class CallingSite:
     @property
     def origin(self) -> str | None:
         """The Origin header; None if it is missing or `null`, which sandboxed pages and files send."""
-        if len(self.origins) != 1 or len(self.origins[0]) > _LONGEST or "://" not in self.origins[0]:
+        if len(self.origins) != 1 or len(self.origins[0]) > _LONGEST_ORIGIN or "://" not in self.origins[0]:
             return None
         return self.origins[0]
 
@@ -78,12 +78,12 @@ async def preflight_headers(site: CallingSite, *, is_private_network: bool) -> d
 
 
 async def reader_of(site: CallingSite, status: int) -> str | None:
-    """The origin whose pages may read an answer of this status, errors included, if it is a known one.
+    """The origin whose pages may read an answer of this status; None if no page may.
 
-    An error because of the origin stays unreadable.
+    Pages of an origin that some organization allows may read errors too, except the refusal of their origin.
     """
     if status >= 400:
-        REFUSALS.labels(status).inc()
+        REFUSED_BATCHES.labels(status).inc()
     origin = site.origin
     if origin and status != ORIGIN_REFUSED.status and await _is_known(site, origin, status):
         return origin

@@ -18,9 +18,9 @@ from backend.settings import InvalidSetting
 from backend.web.sdk_files import SCRIPT, SENTENCES
 
 Scope = MutableMapping[str, Any]
-# What stands right behind a prefix, and the address that it means.
+# What may follow right after a prefix, and the SDK's address that it stands for.
 _ENDINGS = {"": BatchRoute.PATH, ".js": f"/{SCRIPT}", ".json": f"/{SENTENCES}"}
-# What may stand below a prefix: the SDK's addresses, and nothing else of the service.
+# The beginnings of the SDK's addresses, the only ones that a prefix serves.
 _BELOW = (f"{sdk.url_prefix}/", "/waylink.", "/waylink-")
 
 

@@ -13,10 +13,12 @@ from quart import Blueprint, Response, abort, request
 from backend.sdk_api.content_codings import choose_coding
 from backend.web.sdk_files import IDENTITY, SCRIPT, SENTENCES, SOURCE_MAP, build, npm_archive, sdk_files
 
-# A new version reaches a visitor within ten minutes, or with the next page of who comes back within a day.
+# Browsers ask again after ten minutes. Up to a day later a page still starts with the old version, and gets
+# the new one in the background.
 NEWEST = "public, max-age=600, stale-while-revalidate=86400"
 FOR_EVER = "public, max-age=31536000, immutable"
-# For the address of another build, which gets this one's content; the build itself may start any moment.
+# For the address of another build. It is answered with this build's content, but a process of that build may
+# take over any moment.
 SOON_ANOTHER = "public, max-age=60"
 _BUILD = re.compile(r"[0-9a-f]{12}")
 

@@ -1,4 +1,4 @@
-"""What a browser asks for when its visitor withdraws consent: that what is stored of the device is erased."""
+"""Erases a device's data when the visitor withdraws consent and the browser asks for it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _OFF = "erase: the organization has not switched it on; see `waylink privacy wit
 async def withdraw(service: SdkService, organization: Organization, envelope: Envelope) -> dict[str, Any]:
     """Erase what the organization has of the device, if it has switched that on. Returns the answer's body.
 
-    The device id, which only that browser knows, is what shows the right to it. An interrupted request can be
-    sent again.
+    Only that browser knows the device id, so the id alone gives the right to erase. An interrupted request
+    can be sent again.
     """
     if organization.erases_on_withdrawal:
         subject = Subject(device_id=envelope.device_id)

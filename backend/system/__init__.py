@@ -1,1 +1,1 @@
-"""What a process has of its machine: the clock, files, the interpreter and settings as texts."""
+"""The process's machine: its clock, files, Python interpreter and environment variables."""

@@ -1,4 +1,4 @@
-"""What time it is. Only what puts the parts together, or runs them, asks; everything below is told."""
+"""The current time. Only app.py and the command line ask for it; they pass it, or a clock, to the rest."""
 
 from __future__ import annotations
 

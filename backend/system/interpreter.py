@@ -1,21 +1,20 @@
-"""How Python works in a process of the service: when it looks for garbage, and how long a thread keeps it."""
+"""Settings of the Python interpreter: garbage collection, and how often threads take turns."""
 
 from __future__ import annotations
 
 import gc
 import sys
 
-# So many new objects may there be before Python looks for garbage, which are objects that only refer to one
-# another. By default it looks every few requests, at those in progress mostly, which takes a twentieth of
-# their processor time.
-_GARBAGE = 10_000, 10, 10
-# Seconds. What waits for MongoDB does so in threads of its own, and each answer's thread waits for its turn:
-# by default the event loop keeps it for five milliseconds. Transactions shorten it further (QUICK_SWITCHES).
-_LONGEST_TURN = 0.001
+# Python collects cyclic garbage after this many new objects. By default it does so every few requests, and
+# mostly visits objects of requests in progress, which takes a twentieth of the processor time.
+_GC_THRESHOLDS = 10_000, 10, 10
+# Seconds. Threads wait for MongoDB, and a thread with an answer must wait until the event loop's thread gives
+# up its turn: by default five milliseconds. Transactions shorten it further (QUICK_SWITCHES).
+_SWITCH_INTERVAL = 0.001
 
 
 def set_up_interpreter() -> None:
-    """Look for garbage seldom, and never among what is there now; let threads take turns often."""
+    """Collect garbage seldom, never among the objects that exist now, and let threads take turns often."""
     gc.freeze()
-    gc.set_threshold(*_GARBAGE)
-    sys.setswitchinterval(_LONGEST_TURN)
+    gc.set_threshold(*_GC_THRESHOLDS)
+    sys.setswitchinterval(_SWITCH_INTERVAL)

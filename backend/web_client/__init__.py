@@ -1,1 +1,1 @@
-"""Reads pages of strangers: what a link leads to. Nothing inside the operator's network is reached by it."""
+"""An HTTP client for addresses that strangers name. It reaches nothing inside the operator's network."""

@@ -1,4 +1,4 @@
-"""Looks whether addresses answer, without being a burden to any host."""
+"""Checks whether web addresses answer, with a pause between two requests to a host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOO_MANY_REQUESTS = 429
 
 
 class DestinationCheck:
-    """Asks hosts side by side, and one host one time after the other, with a pause of `pause` seconds."""
+    """Checks addresses: of different hosts at once, of one host one after another, `pause` seconds apart."""
 
     def __init__(self, reader: PageReader, *, pause: float = 1.0) -> None:
         self._reader = reader
@@ -22,22 +22,22 @@ class DestinationCheck:
         self._asked: dict[str, float] = {}  # when each host was asked last, by the monotonic clock
 
     async def problems(self, urls: Iterable[str]) -> dict[str, str]:
-        """What is wrong with those of these addresses that do not answer well; each completes "it ..."."""
+        """The problems by address, for those addresses that have one. A problem completes "it ..."."""
         by_host: defaultdict[str, list[str]] = defaultdict(list)
         for url in dict.fromkeys(urls):
             by_host[urlsplit(url).hostname or ""].append(url)
         self._forget(time.monotonic() - self._pause)
-        found: dict[str, str] = {}
-        await asyncio.gather(*(self._ask_all(host, each, found) for host, each in by_host.items()))
-        return found
+        problems: dict[str, str] = {}
+        await asyncio.gather(*(self._ask_all(host, of_host, problems) for host, of_host in by_host.items()))
+        return problems
 
-    async def _ask_all(self, host: str, urls: Iterable[str], found: dict[str, str]) -> None:
+    async def _ask_all(self, host: str, urls: Iterable[str], problems: dict[str, str]) -> None:
         for url in urls:
             if problem := await self._problem(host, url):
-                found[url] = problem
+                problems[url] = problem
 
     async def _problem(self, host: str, url: str) -> str | None:
-        """HEAD first, which costs the host least; what does not answer that well may still answer GET."""
+        """The problem of an address, or None. GET is only tried where HEAD, which costs less, fails."""
         if await self._ask(host, url, "HEAD") is None:
             return None
         return await self._ask(host, url, "GET")

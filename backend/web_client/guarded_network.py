@@ -15,9 +15,9 @@ from backend.domain.web.public_addresses import is_loopback, is_public
 
 # The addresses of a host, as the system knows them.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-_MOST_TRIED = 3
-# A name server may take minutes to say nothing, which can't be ended: so nothing else uses these threads.
-_look_ups = ThreadPoolExecutor(16, thread_name_prefix="look-up")
+_MOST_ADDRESSES = 3
+# Nothing else uses these threads: a name server may take minutes to fail, and a look-up can't be cancelled.
+_lookup_threads = ThreadPoolExecutor(16, thread_name_prefix="look-up")
 
 
 class NotPublic(httpcore.ConnectError):
@@ -26,16 +26,16 @@ class NotPublic(httpcore.ConnectError):
 
 async def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host, best first. Raises OSError."""
-    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_look_ups, look_up)
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
+    lookup = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    infos = await asyncio.get_running_loop().run_in_executor(_lookup_threads, lookup)
+    return list(dict.fromkeys(str(info[4][0]) for info in infos))
 
 
 class GuardedNetwork(httpcore.AsyncNetworkBackend):
-    """Asks for a host's addresses once, checks all of them, and connects to one of those that it checked.
+    """Resolves a host once, checks all its addresses, and connects to one of the checked addresses.
 
-    So nobody can give a name another address in between. With `allows_private`, nothing is checked, and with
-    `allows_loopback`, addresses of this machine are allowed too.
+    So a name can't get another address between check and connection (DNS rebinding). With `allows_private`,
+    nothing is checked, and with `allows_loopback`, addresses of this machine are allowed too.
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
 
     async def _addresses(self, host: str, port: int) -> list[str]:
         try:
-            found = await self._resolve(host, port)
+            addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"{host} has no address") from error
-        if not found:
+        if not addresses:
             raise httpcore.ConnectError(f"{host} has no address")
-        if not all(map(self._is_allowed, found)):
+        if not all(map(self._is_allowed, addresses)):
             raise NotPublic(f"{host} is not in the public internet")
-        return found[:_MOST_TRIED]
+        return addresses[:_MOST_ADDRESSES]
 
     def _is_allowed(self, address: str) -> bool:
         return self._allows_private or is_public(address) or (self._allows_loopback and is_loopback(address))

@@ -1,4 +1,4 @@
-"""What a page says of itself for those who share it: title, description and image."""
+"""Reads the title, description and image that a page gives for previews of links to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backend.domain.links.links import Link
 from backend.web_client.page_reader import Page, PageReader, Unreadable
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-# The names under which pages say it, the best first; the page's own title comes last.
+# The names of a page's `meta` elements for each social field, the best first. The page's title comes last.
 _NAMES = {
     "social_title": ("og:title", "twitter:title"),
     "social_description": ("og:description", "twitter:description", "description"),
@@ -28,50 +28,50 @@ _NAMES = {
         "twitter:image:src",
     ),
 }
-_LONGEST = {"social_title": 300, "social_description": 1000}
-# What a social field must not contain, and runs of spaces.
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LONGEST_VALUES = {"social_title": 300, "social_description": 1000}
+# Control characters, which a social field must not contain, and runs of spaces.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SPACES = re.compile(r"\s+")
 
 
 async def read_preview(reader: PageReader, link: Link) -> dict[str, str]:
-    """The social fields that the page says to which the link leads. Raises Unreadable."""
+    """The social fields from the page at the link's destination. Raises Unreadable."""
     return await asyncio.to_thread(preview_of, await reader.read(link.destination_url))
 
 
 def lacking(link: Link, preview: Mapping[str, str]) -> dict[str, str]:
-    """Those social fields that the link lacks: as it is now, since reading a page takes seconds."""
+    """The fields of the preview that the link lacks. Reading takes seconds: pass the link as it is now."""
     return {name: value for name, value in preview.items() if name not in link.social}
 
 
 def preview_of(page: Page) -> dict[str, str]:
-    """The social fields of a link that leads to the page, each as a link may have it; without those it lacks.
+    """The social fields that the page gives, valid and shortened for a link.
 
-    Raises Unreadable if it is no page of HTML that is there.
+    Raises Unreadable unless the page is HTML with a status from 200 to 299.
     """
     if not 200 <= page.status < 300:
         raise Unreadable(f"answers with status {page.status}")
     if page.media_type not in _HTML:
         raise Unreadable(f"is no page but {page.media_type or 'of no type'}")
     head = _read_head(page)
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for field, names in _NAMES.items():
-        texts = [head.said[name] for name in names if name in head.said]
+        texts = [head.metadata[name] for name in names if name in head.metadata]
         if field == "social_title":
             texts.append(head.title)
         for text in texts:
             if value := _as_field(field, text, head.base):
-                found[field] = value
+                fields[field] = value
                 break
-    return found
+    return fields
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The title, what is said under names, and the address that others are relative to."""
+    """The page's title, the content of its `meta` elements by name, and its base address."""
 
     title: str
-    said: Mapping[str, str]
+    metadata: Mapping[str, str]
     base: str
 
 
@@ -93,13 +93,13 @@ def _read_head(page: Page) -> _Head:
         return _Head("", {}, page.url)
     if root is None:
         return _Head("", {}, page.url)
-    said: dict[str, str] = {}
-    for each in root.iter("meta"):
-        name = (each.get("property") or each.get("name") or "").strip().lower()
-        said.setdefault(name, each.get("content") or "")
+    metadata: dict[str, str] = {}
+    for element in root.iter("meta"):
+        name = (element.get("property") or element.get("name") or "").strip().lower()
+        metadata.setdefault(name, element.get("content") or "")
     base: Any = root.find(".//base[@href]")
     title = root.findtext(".//title") or ""
-    return _Head(title, said, page.url if base is None else _joined(page.url, base.get("href")))
+    return _Head(title, metadata, page.url if base is None else _joined(page.url, base.get("href")))
 
 
 def _encoding(charset: str | None) -> str | None:
@@ -111,9 +111,9 @@ def _encoding(charset: str | None) -> str | None:
 
 
 def _as_field(field: str, text: str, base: str) -> str | None:
-    value = _SPACES.sub(" ", _NO_TEXT.sub("", text)).strip()
-    if field in _LONGEST and len(value) > _LONGEST[field]:
-        value = value[: _LONGEST[field] - 1].rstrip() + "…"
+    value = _SPACES.sub(" ", _CONTROLS.sub("", text)).strip()
+    if field in _LONGEST_VALUES and len(value) > _LONGEST_VALUES[field]:
+        value = value[: _LONGEST_VALUES[field] - 1].rstrip() + "…"
     if field == "social_image_url" and value:
         value = _joined(base, value)
     try:

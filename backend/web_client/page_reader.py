@@ -21,8 +21,8 @@ from backend.web_client.guarded_network import GuardedNetwork, NotPublic, Resolv
 MOST_BYTES = 256 * 1024
 MOST_REDIRECTS = 5
 SECONDS = 10.0
-# How many pages a process reads at once.
-_AT_ONCE = 8
+# How many pages a process reads at the same time.
+_MOST_CONCURRENT_READS = 8
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _AGENT = f"Waylink/{VERSION} (bot; link preview and check)"
@@ -34,12 +34,12 @@ _HEADERS: Mapping[bytes | str, bytes | str] = {
 
 
 class Unreadable(Exception):
-    """There is no answer at an address. The message completes "it ..."."""
+    """An address can't be read. The message completes "it ..."."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What was answered in the end: where, with which status, of which type, and the beginning of it."""
+    """The answer after all redirects: its address, status and type, and the beginning of its content."""
 
     url: str
     status: int
@@ -49,8 +49,8 @@ class Page:
 
 
 @contextmanager
-def told_as_unreadable() -> Iterator[None]:
-    """Raise Unreadable where a request in the block gets no answer."""
+def request_errors() -> Iterator[None]:
+    """Raise Unreadable instead of the network's errors in the block."""
     try:
         yield
     except (TimeoutError, httpcore.TimeoutException):
@@ -65,13 +65,13 @@ class PageReader:
     """Reads pages. With `allows_private`, also those inside the operator's own network."""
 
     def __init__(self, *, allows_private: bool, resolve: Resolve = resolve) -> None:
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._turns = asyncio.Semaphore(_MOST_CONCURRENT_READS)
         self._network = GuardedNetwork(allows_private=allows_private, resolve=resolve)
 
     async def read(self, url: str, *, method: str = "GET", seconds: float = SECONDS) -> Page:
         """The page at a web address, behind at most MOST_REDIRECTS redirects. Raises Unreadable."""
         async with self._turns:
-            with told_as_unreadable():
+            with request_errors():
                 async with asyncio.timeout(seconds), self._pool() as pool:
                     return await self._follow(pool, method, encoded_address(url))
 
@@ -83,25 +83,25 @@ class PageReader:
     async def _follow(self, pool: httpcore.AsyncConnectionPool, method: str, url: str) -> Page:
         for _ in range(MOST_REDIRECTS + 1):
             async with pool.stream(method, url, headers=_HEADERS) as answer:
-                told = {
+                response_headers = {
                     name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers
                 }
-                if answer.status not in _REDIRECTS or not told.get("location"):
-                    return await _page(url, answer, told)
-            url = _next_address(url, told["location"])
+                if answer.status not in _REDIRECTS or not response_headers.get("location"):
+                    return await _page(url, answer, response_headers)
+            url = _next_address(url, response_headers["location"])
         raise Unreadable(f"redirects more than {MOST_REDIRECTS} times")
 
 
-async def _page(url: str, answer: httpcore.Response, told: Mapping[str, str]) -> Page:
+async def _page(url: str, answer: httpcore.Response, response_headers: Mapping[str, str]) -> Page:
     received = bytearray()
     async for piece in answer.aiter_stream():
         received += piece
         if len(received) >= MOST_BYTES:
             break
     content = bytes(received[:MOST_BYTES])
-    if told.get("content-encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
+    if response_headers.get("content-encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
         content = _unpacked(content)
-    kind, _, rest = told.get("content-type", "").partition(";")
+    kind, _, rest = response_headers.get("content-type", "").partition(";")
     _, _, charset = rest.partition("charset=")
     return Page(url, answer.status, kind.strip().lower(), charset.strip(" \"'")[:40] or None, content)
 

@@ -12,12 +12,12 @@ import httpcore
 from backend.domain.links.destinations.web_address import encoded_address
 from backend.version import VERSION
 from backend.web_client.guarded_network import GuardedNetwork, Resolve, resolve
-from backend.web_client.page_reader import told_as_unreadable
+from backend.web_client.page_reader import request_errors
 
 SECONDS = 15.0
 MOST_BYTES = 16 * 1024
 # Connections of a process that stay open for the next request.
-_MOST_IDLE = 100
+_MOST_IDLE_CONNECTIONS = 100
 _IDLE_SECONDS = 30.0
 _AGENT = f"Waylink/{VERSION} (webhooks)"
 
@@ -45,7 +45,7 @@ class Receivers:
             ssl_context=httpcore.default_ssl_context(),
             network_backend=self._network,
             max_connections=None,  # whoever sends has as many requests under way as it means to
-            max_keepalive_connections=_MOST_IDLE,
+            max_keepalive_connections=_MOST_IDLE_CONNECTIONS,
             keepalive_expiry=_IDLE_SECONDS,
             retries=0,
         )
@@ -55,11 +55,11 @@ class Receivers:
 
         Raises Unreadable if no answer came in SECONDS, or the address is not public.
         """
-        told = [(name.encode(), value.encode()) for name, value in {**_HEADERS, **headers}.items()]
-        with told_as_unreadable():
+        sent_headers = [(name.encode(), value.encode()) for name, value in {**_HEADERS, **headers}.items()]
+        with request_errors():
             async with (
                 asyncio.timeout(SECONDS),
-                self._pool.stream("POST", encoded_address(url), headers=told, content=body) as answer,
+                self._pool.stream("POST", encoded_address(url), headers=sent_headers, content=body) as answer,
             ):
                 return await _read(answer)
 

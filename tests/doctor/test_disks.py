@@ -46,11 +46,11 @@ def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     room = os.statvfs(tmp_path)
     left = room.f_bavail * room.f_frsize
     found = examine_folder(tmp_path / "data" / "clicks")
-    assert found.severity is (Severity.OK if left >= disks.LITTLE else Severity.WARNING)
+    assert found.severity is (Severity.OK if left >= disks.LITTLE_SPACE else Severity.WARNING)
     told = float(found.message.split(" GB are left")[0].split()[-1].replace(",", ""))
     assert told == pytest.approx(left / 1e9, abs=1)
     assert found.message.endswith(" clicks that wait, at 180 bytes each.")
-    monkeypatch.setattr(disks, "LITTLE", 2 * left)
+    monkeypatch.setattr(disks, "LITTLE_SPACE", 2 * left)
     assert examine_folder(tmp_path).severity is Severity.WARNING
     assert list(tmp_path.iterdir()) == []
 

@@ -8,7 +8,7 @@ import uuid
 import click
 
 from backend.cli.command import CommandResult, stored
-from backend.destination_watch.look import look_at_next
+from backend.destination_watch.step import check_next_links
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Link
 from backend.settings import load_settings
@@ -41,11 +41,11 @@ async def check(database: Database, org_id: OrgId | None) -> CommandResult:
             if begun.is_over:
                 await begin_again(database, name, utc_now())
                 continue
-            looked = await look_at_next(database, reading, begun, org_id, utc_now())
-            if not looked.links:
+            step = await check_next_links(database, reading, begun, org_id, utc_now())
+            if not step.links:
                 return {"checked": checked, "broken": rows}
-            checked += len(looked.links)
-            rows += [_row(link, broken) for link in looked.links for broken in looked.broken.get(link.id, [])]
+            checked += len(step.links)
+            rows += [_row(link, broken) for link in step.links for broken in step.broken.get(link.id, [])]
             click.echo(f"{checked} links checked, {len(rows)} broken", file=sys.stderr)
     finally:
         await end_turn(database, name, holder, utc_now())

@@ -1,4 +1,4 @@
-"""One step of a look at all destinations: the next links, what they lead to, and what is kept of it."""
+"""One step of a round of checks: reads the next links, asks their destinations and stores the results."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from backend.storage.links.destinations.broken import BrokenDestination, keep_re
 from backend.storage.links.destinations.rounds import Round, go_on_behind, next_links
 from backend.web_client.destination_check import DestinationCheck
 
-AT_ONCE = 20
+LINKS_PER_STEP = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """The links that were looked at, none if there are no more, and those of them that are broken."""
+class CheckedLinks:
+    """The links of a step (none after the last link), and the broken destinations by link id."""
 
     links: Sequence[Link]
     broken: dict[LinkId, list[BrokenDestination]]
 
 
-async def look_at_next(
+async def check_next_links(
     database: Database, check: DestinationCheck, begun: Round, org_id: OrgId | None, now: datetime
-) -> Looked:
-    """Go on with a round whose turn was taken. After an interruption the same links are looked at again."""
-    links = await next_links(database, org_id, begun.after, AT_ONCE)
+) -> CheckedLinks:
+    """Check the destinations of the next LINKS_PER_STEP links of a round, store the results and return them.
+
+    `org_id` restricts the round to one organization. After an interruption the same links are checked again.
+    """
+    links = await next_links(database, org_id, begun.after, LINKS_PER_STEP)
     problems = await check.problems(url for link in links for url in link.destinations.values())
-    found = {link.id: (link.org_id, _broken(link, problems, now)) for link in links}
-    await keep_results(database, found, now)
+    results = {link.id: (link.org_id, _broken(link, problems, now)) for link in links}
+    await keep_results(database, results, now)
     await go_on_behind(database, begun, links[-1].id if links else None)
-    return Looked(links, {link_id: broken for link_id, (_, broken) in found.items() if broken})
+    return CheckedLinks(links, {link_id: broken for link_id, (_, broken) in results.items() if broken})
 
 
 def _broken(link: Link, problems: dict[str, str], now: datetime) -> list[BrokenDestination]:

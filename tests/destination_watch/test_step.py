@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from backend.destination_watch import watch
-from backend.destination_watch.look import look_at_next
+from backend.destination_watch.step import check_next_links
 from backend.destination_watch.watch import NAME, DestinationWatch
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
@@ -58,7 +58,7 @@ async def look(database: Database, check: DestinationCheck = CHECK) -> int:
     """Go on with a round; how many links were looked at."""
     begun = await take_turn(database, "test", "me", utc_now())
     assert begun
-    return len((await look_at_next(database, check, begun, None, utc_now())).links)
+    return len((await check_next_links(database, check, begun, None, utc_now())).links)
 
 
 async def test_what_is_found(own_database: Database, organization: TestOrganization, site: Site) -> None:
@@ -146,7 +146,7 @@ async def test_one_who_was_slow_sets_nobody_back(
     slow = await take_turn(own_database, "test", "slow", utc_now() - timedelta(hours=1))
     assert slow
     assert [await look(own_database) for _ in range(2)] == [20, 20]
-    await look_at_next(own_database, CHECK, slow, None, utc_now())
+    await check_next_links(own_database, CHECK, slow, None, utc_now())
     assert await look(own_database) == 10
 
 
@@ -183,8 +183,8 @@ async def test_the_service_looks_by_itself(
     own_database: Database, organization: TestOrganization, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where it is turned on: all links, once in its time; another process goes on after it has stopped."""
-    monkeypatch.setattr(watch, "_BETWEEN", 0.01)
-    monkeypatch.setattr(watch, "_IDLE", 0.01)
+    monkeypatch.setattr(watch, "_STEP_PAUSE", 0.01)
+    monkeypatch.setattr(watch, "_IDLE_PAUSE", 0.01)
     await insert_links(own_database, [link_to(organization, 1, site.url("/gone"))])
     watching = DestinationWatch(own_database, READER, utc_now, hours=24)
     watching.start()
