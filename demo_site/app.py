@@ -15,7 +15,7 @@ SDK_SCRIPT = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
 
 @dataclass(frozen=True, slots=True)
 class DemoSite:
-    """What the shop needs to know to use Waylink."""
+    """The shop's settings for Waylink."""
 
     api_base_url: str  # the service's public address, http://localhost:8080
     web_key: str  # the public key of the organization, c_web_...

@@ -31,7 +31,7 @@ SUBSCRIBED_UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What somebody needs to try Waylink."""
+    """The demo's organization, keys, link and user, as the demo prints them at its start."""
 
     org_id: OrgId
     keys: Mapping[KeyKind, str]
@@ -64,9 +64,9 @@ def demo_origins(settings: Settings) -> list[str]:
 
 
 async def _organization(database: Database, now: datetime) -> Organization:
-    found = await organizations.find_organization_by_name(database, NAME)
-    if found:
-        return found
+    organization = await organizations.find_organization_by_name(database, NAME)
+    if organization:
+        return organization
     return await organizations.create_organization(database, NAME, now)
 
 

@@ -28,12 +28,12 @@ class DemoUser:
 async def prepare_user(database: Database, file: Path, org_id: OrgId, now: datetime) -> DemoUser:
     """The demo user, who is created if needed. The password is kept in the private file `file`."""
     password = _kept_password(file)
-    found = await users.find_user_by_email(database, EMAIL)
-    if found is None:
-        made = User(UserId(str(uuid.uuid4())), EMAIL, await hash_password(password), (org_id,), now)
-        await users.insert_user(database, made)
-    elif not await is_password(password, found.password_hash):
-        await users.set_password_hash(database, found.id, await hash_password(password))
+    user = await users.find_user_by_email(database, EMAIL)
+    if user is None:
+        new_user = User(UserId(str(uuid.uuid4())), EMAIL, await hash_password(password), (org_id,), now)
+        await users.insert_user(database, new_user)
+    elif not await is_password(password, user.password_hash):
+        await users.set_password_hash(database, user.id, await hash_password(password))
     return DemoUser(EMAIL, password)
 
 

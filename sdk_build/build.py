@@ -37,8 +37,8 @@ ESBUILD = [
 ]
 _SMALLEST = "passes=6,inline=1,unsafe,unsafe_arrows,unsafe_methods,sequences=false"
 TERSER = ["--ecma", "2020", "--compress", _SMALLEST, "--mangle"]
-# Most functions of the script tag's file run on a first visit. Told so, Chromium compiles them all beside the
-# page's main thread, instead of each on it when it is first called.
+# Most functions of the script tag's file run on a first visit. With this comment, Chromium compiles all of
+# them in another thread, instead of each in the page's main thread when it is first called.
 FORMS = {"esm": ["--module"], "iife": ["--format", "preamble='//# allFunctionsCalledOnLoad'"]}
 _REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
 _CAUSE = re.compile(r"__except0__\.__cause__ = null;")
@@ -86,10 +86,10 @@ def _make_reproducible(script: Path) -> None:
 
 
 def shorten(script: Path, form: str) -> None:
-    """Write what Transcrypt writes for Python's sake as JavaScript does. Line numbers stay the same."""
+    """Replace code that Transcrypt needs for Python by shorter JavaScript. Line numbers stay the same."""
     text = _CAUSE.sub("", _REGEXP.sub(_literal, script.read_text()))
     text = _UNSET.sub(r"\1;", text)  # undefined, which no code of ours tells from None
-    text = _IF_THERE.sub(lambda found: found[1] + ("?" if found[2] == "." else "?."), text)
+    text = _IF_THERE.sub(lambda match: match[1] + ("?" if match[2] == "." else "?."), text)
     if form == "iife":
         text = _TYPE_OF_DOCUMENT.sub("'object'", text)  # what a script tag loads runs in a browser
     script.write_text(text)

@@ -28,7 +28,7 @@ _NAMES_OF_FORMS = """
 email_sha256 currency phone_sha256 client_timestamp revenue metadata text
 """.split()
 _AMOUNT_DIGITS = len(str(money.LARGEST)) - 1
-# Each in the words of JavaScript: what the JSON of a value looks like, indented by one space a level.
+# A JavaScript pattern for each kind of rule. It matches the JSON of a valid value, indented by one space.
 _FORMS: dict[type[Any], tuple[str, ...]] = {
     CallText: ('^"',),
     Amount: (rf"^(10{{{_AMOUNT_DIGITS}}}|\d{{1,{_AMOUNT_DIGITS}}}(\D[^+]*)?)$",),
@@ -37,7 +37,7 @@ _FORMS: dict[type[Any], tuple[str, ...]] = {
     CallTime: (f'^"{CallTime.PATTERN}',),
     Metadata: (rf"^{{(?![^]*\n {{{Metadata.MOST_LEVELS}}})",),
 }
-# A text, and in its first group what is left of it without blanks around it, if anything is.
+# Matches a text. The first group is the text without blanks around it, and does not match where all is blank.
 _TEXT = (rf"^[\s\p{{Cc}}]*([^\s\p{{Cc}}][^]{{0,{ID_LENGTH - 1}}}?)?[\s\p{{Cc}}]*$", "u")
 _MODULE = '''\
 """What the fields of a call may be. `make sdk` writes this file from the service's own rules."""
@@ -74,17 +74,17 @@ def _fields(kind: Kind) -> str:
 
 
 def _rules(kind: Kind) -> dict[str, Rule[Any]]:
-    """The rules of all that the SDK takes for a kind; it hashes contacts itself."""
-    own = FIELDS[kind]
-    hashed = [name for name in CLEAR_CONTACTS if f"{name}_sha256" in own]
-    return own | dict.fromkeys(hashed, CallText(ID_LENGTH))
+    """The rules of the fields that the SDK takes for a kind: also contacts in clear, which it hashes."""
+    rules = FIELDS[kind]
+    hashed = [name for name in CLEAR_CONTACTS if f"{name}_sha256" in rules]
+    return rules | dict.fromkeys(hashed, CallText(ID_LENGTH))
 
 
 def _forms() -> dict[str, tuple[str, ...]]:
     by_name = {name: _FORMS[type(rule)] for kind in _KINDS for name, rule in _rules(kind).items()}
     text = _FORMS[CallText]
-    found = {name: form for name, form in by_name.items() if form != text} | {"text": text}
-    return {name: found[name] for name in sorted(found, key=_NAMES_OF_FORMS.index)}
+    forms = {name: form for name, form in by_name.items() if form != text} | {"text": text}
+    return {name: forms[name] for name in sorted(forms, key=_NAMES_OF_FORMS.index)}
 
 
 def _pattern(source: str, flags: str = "") -> str:

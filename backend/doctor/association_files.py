@@ -102,10 +102,7 @@ def _google_check(app: AndroidApp) -> _Check:
         if not app_targets:
             return f"It does not name the app {app.package}."
         fingerprints = set(app_targets[0]["sha256_cert_fingerprints"])
-        return (
-            None
-            if set(app.fingerprints) <= fingerprints
-            else "It lacks certificates that are set for the app."
-        )
+        is_complete = set(app.fingerprints) <= fingerprints
+        return None if is_complete else "It lacks certificates that are set for the app."
 
     return check

@@ -35,7 +35,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who clicks: the same one all day."""
+    """Somebody who clicks, with the same properties all day."""
 
     device: Device
     country: str | None
@@ -76,7 +76,7 @@ def _mixed(*parts: tuple[float, Mapping[Device, float]]) -> dict[Device, float]:
 
 
 class Channel(Enum):
-    """A way by which people come, and what those who come by it have in common."""
+    """A marketing channel, whose visitors have HABITS in common."""
 
     EMAIL = "email"
     FACEBOOK = "facebook"
@@ -92,10 +92,10 @@ class Channel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What a channel's people use, which page they come from, and how often they buy.
+    """The devices and referrers of a channel's visitors, and how often they click and buy.
 
-    `fades` is what is left of a link's clicks from one day to the next, down to `tail` of them. `weekend` is
-    the share of clicks on a Saturday or Sunday beside other days. `leads` and `sales` are shares of clicks.
+    `fades` is the factor by which a link's clicks fall each day, `tail` the share of the first day's clicks
+    that always stays, `weekend` the factor for weekends. `leads` and `sales` are shares of clicks.
     """
 
     devices: Mapping[Device, float]
@@ -169,11 +169,11 @@ ROBOTS: Sequence[Device] = (
 
 
 def somebody(drawn: random.Random, channel: Channel, market: Market) -> Person:
-    """Somebody of this audience."""
+    """Draw a person of this audience."""
     devices, referrers = _CHANCES[channel]
     return Person(
         devices.draw(drawn),
-        _LIVING[market].draw(drawn),
+        _COUNTRY_CHANCES[market].draw(drawn),
         referrers.draw(drawn),
         int(drawn.random() * HIGHEST_HASH),
     )
@@ -188,5 +188,7 @@ class _Chances(Generic[ValueT]):
         return drawn.choices(self._values, cum_weights=self._until)[0]
 
 
-_CHANCES = {channel: (_Chances(each.devices), _Chances(each.referrers)) for channel, each in HABITS.items()}
-_LIVING = {market: _Chances(each) for market, each in _COUNTRIES.items()}
+_CHANCES = {
+    channel: (_Chances(habits.devices), _Chances(habits.referrers)) for channel, habits in HABITS.items()
+}
+_COUNTRY_CHANCES = {market: _Chances(weights) for market, weights in _COUNTRIES.items()}

@@ -78,7 +78,7 @@ def planned_links(begin: date, most: int = MOST_LINKS) -> list[PlannedLink]:
     """
     paid = (_paid_social(begin), _search(), _creators(begin))
     kinds = (_newsletters(begin), *paid, _social(), _partners(), _print())
-    taken = [each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None]
+    taken = [link for link in chain.from_iterable(zip_longest(*kinds)) if link is not None]
     return taken[:most]
 
 

@@ -1,4 +1,4 @@
-"""What happened in each hour of the demo's history, drawn from a seed: the same again each time."""
+"""Draws the clicks and SDK calls of each hour of the demo's history from a seed, always the same ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from demo_site.history.rhythm import expected_clicks, share_of_hour
 
 _SEED = "a fair wind"
 _ROBOTS, _AHEAD, _AGAIN = 0.05, 0.012, 0.16  # shares of clicks
-_LOOKS = 0.012  # share of clicks after which the SDK may run, and nothing comes of it
+_LOOKS = 0.012  # share of clicks after which the SDK runs without a lead or sale
 _HOUR = timedelta(hours=1)
 _COME_BACK_BY = {Channel.EMAIL, Channel.SEARCH, Channel.FACEBOOK}
 
@@ -42,7 +42,7 @@ class _Hour:
 
 @dataclass
 class History:
-    """What happened from the beginning of the day `begin` (UTC) on. `run` begins every id that is made up."""
+    """The clicks and SDK calls from the beginning of the day `begin` (UTC) on. All ids begin with `run`."""
 
     run: str
     begin: date
@@ -63,11 +63,12 @@ class History:
         """What the SDK sends in these hours, in the order of arrival."""
         start, end = self.at(hours.start), self.at(hours.stop)
         earliest = max(0, hours.start - LONGEST // _HOUR)
-        for hour in [each for each in self._hours if each < earliest]:
-            del self._hours[hour]
-        sent = (each for hour in range(earliest, hours.stop) for each in self._hour(hour).batches)
+        for old_hour in [hour for hour in self._hours if hour < earliest]:
+            del self._hours[old_hour]
+        batches = (batch for hour in range(earliest, hours.stop) for batch in self._hour(hour).batches)
         return sorted(
-            (each for each in sent if start <= each.received_at < end), key=lambda each: each.received_at
+            (batch for batch in batches if start <= batch.received_at < end),
+            key=lambda batch: batch.received_at,
         )
 
     def _hour(self, hour: int) -> _Hour:
@@ -78,11 +79,11 @@ class History:
     def _draw(self, hour: int) -> _Hour:
         drawn = random.Random(f"{_SEED}/{hour}")  # noqa: S311 - no secret is drawn
         day = hour // 24
-        shares = {each: share_of_hour(each, hour % 24) for each in Market}
+        shares = {market: share_of_hour(market, hour % 24) for market in Market}
         chances = list(
             accumulate(
-                weight * shares[each.plan.market]
-                for each, weight in zip(self.links, self._expected(day), strict=True)
+                weight * shares[used.plan.market]
+                for used, weight in zip(self.links, self._expected(day), strict=True)
             )
         )
         made = _Hour()
@@ -109,13 +110,13 @@ class History:
         """How many clicks each link gets on this day, on average."""
         if day not in self._days:
             on = self.begin + timedelta(days=day)
-            self._days = {day: [expected_clicks(each.plan, day, on) for each in self.links]}
+            self._days = {day: [expected_clicks(used.plan, day, on) for used in self.links]}
         return self._days[day]
 
     @cached_property
     def _ways_back(self) -> list[UsedLink]:
         """Links by which people come a second time."""
-        back = [each for each in self.links if each.plan.channel in _COME_BACK_BY and each.plan.launched < 0]
+        back = [used for used in self.links if used.plan.channel in _COME_BACK_BY and used.plan.launched < 0]
         return back or list(self.links)
 
 

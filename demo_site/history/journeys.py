@@ -21,7 +21,8 @@ from demo_site.kites import CURRENCY, KITES
 LONGEST = timedelta(days=22)
 _DOLLARS = frozenset({"US", "CA", "MX"})
 _DAY, _MINUTE, _SECOND = timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)
-_AT_ONCE, _LEAD_BUYS, _BUYS_AGAIN = 0.6, 0.14, 0.11
+# Shares: of sales in the visit of the click, of leads and of buyers who come back and buy.
+_BUYS_IN_VISIT, _LEAD_BUYS, _BUYS_AGAIN = 0.6, 0.14, 0.11
 _EXTRAS = (Decimal(0), Decimal(0), Decimal("9.90"), Decimal("14.50"))
 
 
@@ -72,7 +73,7 @@ class Journey:
             self._lead(at + _MINUTE * drawn.uniform(1, 15))
             if drawn.random() < _LEAD_BUYS:
                 self._come_back(at + _DAY * drawn.uniform(1, 9))
-        elif purpose is Purpose.SALE and drawn.random() < _AT_ONCE:
+        elif purpose is Purpose.SALE and drawn.random() < _BUYS_IN_VISIT:
             self._buy(at + _MINUTE * drawn.uniform(4, 50))
         elif purpose is Purpose.SALE:
             self._come_back(at + _DAY * drawn.uniform(0.3, 9))
@@ -105,7 +106,7 @@ class Journey:
 
     def _buy(self, at: datetime) -> None:
         self._sales += 1
-        kite = self._drawn.choices(KITES, [1 / each.price for each in KITES])[0]
+        kite = self._drawn.choices(KITES, [1 / offered.price for offered in KITES])[0]
         price = kite.price * self._drawn.choice([1, 1, 1, 1, 2]) + self._drawn.choice(_EXTRAS)
         call = self._call(
             Kind.CONVERSION,
@@ -119,9 +120,9 @@ class Journey:
         self._sent.append((at, [call]))
 
     def _call(self, kind: Kind, at: datetime, **fields: Any) -> ArrivedCall:
-        own = {
+        call_fields = {
             "kind": kind.value,
             "call_id": self._ids.uuid(f"call{len(self._sent)}"),
             "occurred_at": at.isoformat(),
         }
-        return ArrivedCall(parse_call(own | fields))
+        return ArrivedCall(parse_call(call_fields | fields))

@@ -1,4 +1,4 @@
-"""Stores the demo's history, from where an earlier start left it up to the present hour.
+"""Stores the demo's history: what an earlier start has not stored yet, up to the present hour.
 
 Clicks become blocks, as those that are shipped from a click log. Touches, leads and sales go through the same
 decisions as the SDK's calls. A day is stored with its clicks last, whose log position says how far the
@@ -38,7 +38,7 @@ from demo_site.history.days import History, UsedLink
 from demo_site.history.journeys import Ids
 
 DAYS = 60
-_BATCHES_AT_ONCE = 100
+_BATCHES_PER_WRITE = 100
 _BEGIN = "demo_history_begins"  # in the links' custom data: the day on which the history begins
 Progress = Callable[[int, int], None]
 
@@ -79,8 +79,8 @@ async def make_history(
 async def _store(database: Database, org_id: OrgId, history: History, head: LogHead, hours: range) -> LogHead:
     """Store some hours of a day: first the SDK's calls, which are known by their ids if they come again."""
     batches = history.batches(hours)
-    for start in range(0, len(batches), _BATCHES_AT_ONCE):
-        await store_batches(database, batches[start : start + _BATCHES_AT_ONCE])
+    for start in range(0, len(batches), _BATCHES_PER_WRITE):
+        await store_batches(database, batches[start : start + _BATCHES_PER_WRITE])
     clicks = history.clicks(hours)
     blocks = [block_of(org_id, clicks)] if clicks else []
     return await ship_blocks(database, log_id(org_id), head, hours.stop, blocks)
@@ -90,9 +90,9 @@ async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> Hist
     """The history to which these links belong. It goes on without those that were deleted meanwhile."""
     begin = date.fromisoformat((begun[0].custom_data or {})[_BEGIN])
     plans = {_external_id(number): plan for number, plan in enumerate(planned_links(begin))}
-    used = [UsedLink(plans[each.external_id], each) for each in begun if each.external_id in plans]
+    used = [UsedLink(plans[link.external_id], link) for link in begun if link.external_id in plans]
     retention = await find_retention_days(database, [org_id])
-    used.sort(key=lambda each: each.link.external_id or "")
+    used.sort(key=lambda used_link: used_link.link.external_id or "")
     return History(_run(org_id), begin, used, retention[org_id])
 
 
@@ -106,7 +106,7 @@ async def _make_links(
     plans = planned_links(begin, most)
     tag_ids, new_tags = await _tags(database, org_id, plans, now)
     made = [
-        replace(_link(org_id, shop, plan, number, begin, now), tag_ids=[tag_ids[each] for each in plan.tags])
+        replace(_link(org_id, shop, plan, number, begin, now), tag_ids=[tag_ids[name] for name in plan.tags])
         for number, plan in enumerate(plans)
     ]
     await insert_history_links(database, made, new_tags)
@@ -118,7 +118,7 @@ async def _tags(
 ) -> tuple[dict[str, TagId], list[Tag]]:
     """The ids of the tags that these links have, by name, and those of them that are not there yet."""
     used = {name for plan in plans for name in plan.tags}
-    known = await find_known_tags(database, None, org_id, used)
+    tag_ids = await find_known_tags(database, None, org_id, used)
     new = [
         Tag(
             TagId(Ids(_run(org_id), "tag").uuid(name)),
@@ -128,10 +128,10 @@ async def _tags(
             now.replace(microsecond=0),
         )
         for name, color in TAGS.items()
-        if name in used and name_key(name) not in known
+        if name in used and name_key(name) not in tag_ids
     ]
-    known |= {name_key(each.name): each.id for each in new}
-    return {name: known[name_key(name)] for name in used}, new
+    tag_ids |= {name_key(tag.name): tag.id for tag in new}
+    return {name: tag_ids[name_key(name)] for name in used}, new
 
 
 def _link(  # noqa: PLR0917 - all are what the link is made of
@@ -159,7 +159,7 @@ def _link(  # noqa: PLR0917 - all are what the link is made of
 
 
 async def _lead_to(database: Database, begun: list[Link], shop: str, now: datetime) -> None:
-    """Let the links lead to the shop, if its port is another one than at their making."""
+    """Change the links' destinations if the shop's port has changed since they were made."""
     policies = DestinationPolicies(database)
     for link in begun:
         page = link.destination_url.removeprefix("http://localhost:").lstrip("0123456789")
@@ -170,7 +170,7 @@ async def _lead_to(database: Database, begun: list[Link], shop: str, now: dateti
 
 
 def _run(org_id: OrgId) -> str:
-    """What the ids of devices, calls, customers and tags begin with: eight digits of the organization's."""
+    """The first eight digits of the organization's id, with which all ids of the history begin."""
     return org_id[:8]
 
 

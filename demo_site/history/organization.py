@@ -1,4 +1,4 @@
-"""The organization that the demo's history lives in: made with it, and deleted with it."""
+"""The organization of the demo's history, which is created and deleted together with the history."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NAME = "Windrow (made-up history)"
 
 async def history_organization(database: Database, now: datetime) -> OrgId:
     """The id of the organization, which is created if needed. The demo's user sees it first."""
-    found = await find_organization_by_name(database, NAME)
-    if found is None:
+    organization = await find_organization_by_name(database, NAME)
+    if organization is None:
         await delete_history(database, now)  # a deletion that was interrupted still has its domains
-        found = await create_organization(database, NAME, now)
-        await set_subscription(database, found.id, SUBSCRIBED_UNTIL)
-    await let_see(database, found.id)
-    return found.id
+        organization = await create_organization(database, NAME, now)
+        await set_subscription(database, organization.id, SUBSCRIBED_UNTIL)
+    await let_see(database, organization.id)
+    return organization.id
 
 
 async def delete_history(database: Database, now: datetime) -> Counter[str]:
@@ -37,9 +37,10 @@ async def delete_history(database: Database, now: datetime) -> Counter[str]:
     Returns how many documents of each collection that were. What is stored meanwhile, such as clicks, is
     deleted by a running service.
     """
-    found = await find_organization_by_name(database, NAME)
-    gone = [found.id] if found else [each.org_id for each in await unfinished_deletions(database)]
+    organization = await find_organization_by_name(database, NAME)
+    deletions = await unfinished_deletions(database)
+    org_ids = [organization.id] if organization else [deletion.org_id for deletion in deletions]
     deleted: Counter[str] = Counter()
-    for org_id in gone:
+    for org_id in org_ids:
         deleted += await delete_organization(database, org_id, now)
     return deleted
