@@ -6,18 +6,32 @@ from backend.domain.ids import LinkId
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
-from backend.rest_api.links.reference import LinkReference, find_referenced_link, parse_reference
+from backend.rest_api.links.reference import (
+    REFERENCE,
+    LinkReference,
+    find_referenced_link,
+    parse_reference,
+)
 from backend.rest_api.links.representations import click_counts_json, install_counts_json
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.to_the_letter import to_the_letter
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.apps.install_counts import count_install_window
 from backend.web.current import resources
 
+_ERRORS = (error_table.LINK_DETAILS_EMPTY, error_table.LINK_DETAILS_UNKNOWN)
 
-@rest.post("/analytics")
-@to_the_letter
+
+@Operation(
+    method="POST",
+    path="/analytics",
+    summary="Count a link's clicks",
+    body=REFERENCE,
+    answer="ClickAnalytics",
+    errors=_ERRORS,
+    is_to_the_letter=True,
+)
 async def click_analytics() -> dict[str, int]:
     """How often a link was clicked: in total and in the last 30 and 7 days."""
     reference = parse_reference(await read_json_object())
@@ -26,8 +40,15 @@ async def click_analytics() -> dict[str, int]:
     return click_counts_json(counts)
 
 
-@rest.post("/install-analytics")
-@to_the_letter
+@Operation(
+    method="POST",
+    path="/install-analytics",
+    summary="Count the installs that a link led to",
+    body=REFERENCE,
+    answer="InstallAnalytics",
+    errors=(*_ERRORS, error_table.SUBSCRIPTION_NEEDED),
+    is_to_the_letter=True,
+)
 async def install_analytics() -> dict[str, int]:
     """How many installs a link led to: in total and in the last 30 and 7 days.
 

@@ -11,13 +11,16 @@ from backend.domain.analytics.query import Query
 from backend.domain.analytics.rows import AnswerRows
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.errors import FieldError
-from backend.domain.fields.rules import Rule, Word
+from backend.domain.fields.rules import Word
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
 from backend.rest_api.analytics.counts import has_subscription
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import error_in_query, read_query
+from backend.rest_api.analytics.schemas import MEANINGS, QUERY
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import QueryParameter
+from backend.rest_api.routes.query_string import error_in_query
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.deadlines import lift_deadline
@@ -25,31 +28,57 @@ from backend.web.current import resources
 from backend.web.file_answer import file_answer
 from backend.web.made_file import made_file
 
-EXPORT_QUERY: dict[str, Rule[Any]] = {**PARAMETERS, "format": Word(RowFormat)}
+EXPORT_QUERY = {
+    name: QueryParameter(rule, MEANINGS[name])
+    for name, rule in {**PARAMETERS, "format": Word(RowFormat)}.items()
+}
+_FILES = {
+    "text/csv": "A line of headings, then a line for each row: its fields, kind and partial where "
+    "rows may have them, its measures (amounts have a column for each currency, and conversions have "
+    "these behind their number), with compare those of the other time, as previous_…, and with "
+    "change by how much they changed, as change_….",
+    "application/x-ndjson": "A JSON object for each row, as POST /analytics/query has it.",
+    RowFormat.PARQUET.media_type: "The columns of the CSV file with types: counts are BIGINT, "
+    "amounts and shared counts DECIMAL, rates and changes DOUBLE, days, weeks and months DATE, hours "
+    "TIMESTAMPTZ, partial BOOLEAN.",
+}
+_ERRORS = (error_table.INSTALLS_NEED_SUBSCRIPTION, error_table.FIGURES_UNAVAILABLE)
 # Filters may name many links.
 MOST_BYTES = 1024 * 1024
 
 
-@rest.post("/analytics/query")
+@Operation(
+    method="POST",
+    path="/analytics/query",
+    summary="Ask what works: measures by time, link, campaign, country and more",
+    body=QUERY,
+    answer="AnalyticsAnswer",
+    errors=(error_table.QUERY_INVALID, *_ERRORS),
+)
 async def query_analytics() -> dict[str, Any]:
     """What the organization's analytics say to a query: one page of rows, and totals."""
-    read_query({})
     query = parse_query(await read_json_object(MOST_BYTES), resources().clock())
     await _admit(query)
-    found = await resources().analytics.ask(caller().org_id, AskQuery(query))
-    return AnswerRows(found, resources().short_url_form).whole()
+    answer = await resources().analytics.ask(caller().org_id, AskQuery(query))
+    return AnswerRows(answer, resources().short_url_form).whole()
 
 
-@rest.get("/analytics/export")
-async def export_analytics() -> Response:
+@Operation(
+    method="GET",
+    path="/analytics/export",
+    summary="Export all rows of such a query as a file",
+    query=EXPORT_QUERY,
+    files=_FILES,
+    errors=_ERRORS,
+)
+async def export_analytics(query: dict[str, Any]) -> Response:
     """The same as a file: all rows, as CSV, as lines of JSON or as Parquet."""
-    given = read_query(EXPORT_QUERY)
-    form = RowFormat(given.pop("format", RowFormat.CSV))
+    form = RowFormat(query.pop("format", RowFormat.CSV))
     headers = {"Content-Disposition": f'attachment; filename="analytics.{form}"'}
     try:
-        query = parse_query(given, resources().clock())
-        await _admit(query)
-        question = QueryFile(query, resources().short_url_form, form)
+        parsed = parse_query(query, resources().clock())
+        await _admit(parsed)
+        question = QueryFile(parsed, resources().short_url_form, form)
         return await file_answer(made_file(caller().org_id, question), form.media_type, headers)
     except FieldError as error:
         raise error_in_query(error) from None

@@ -7,13 +7,15 @@ from typing import Any
 
 from quart import Response
 
-from backend.domain.clicks.rows import RowFormat, Selection
-from backend.domain.fields.rules import Instant, Rule, Uuid, Word
+from backend.domain.clicks.rows import COLUMNS, RowFormat, Selection
+from backend.domain.fields.rules import Instant, Schema, Uuid, Word
 from backend.domain.links.json_form import exact_time_json
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import query_error, read_query
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import QueryParameter
+from backend.rest_api.routes.query_string import query_error
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.click_file import ClicksFile
 from backend.storage.clicks.missing import count_missing
@@ -36,21 +38,49 @@ SINCE_HEADER = "Waylink-Clicks-Since"
 UNREADABLE_HEADER = "Waylink-Clicks-Unreadable"
 MOST_DAYS = 400
 
-QUERY: dict[str, Rule[Any]] = {
-    "from": Instant(),
-    "to": Instant(),
-    "link": Uuid(),
-    "format": Word(RowFormat),
+_QUERY = {
+    "from": QueryParameter(Instant(), "The beginning, which is included.", is_required=True),
+    "to": QueryParameter(
+        Instant(),
+        f"The end, which is not included: at most {MOST_DAYS} days later; without it, now.",
+    ),
+    "link": QueryParameter(Uuid(), "Only clicks on this link."),
+    "format": QueryParameter(Word(RowFormat), "Form of the file.", default=RowFormat.CSV.value),
+}
+_FILES = {
+    "text/csv": f"A line of headings, then a line for each click: {', '.join(COLUMNS)}.",
+    "application/x-ndjson": "A JSON object for each click, one in a line, with the same names.",
+    RowFormat.PARQUET.media_type: "A row for each click, sorted by time: the same columns, time as "
+    "TIMESTAMPTZ, counted as BOOLEAN, all others as VARCHAR.",
+}
+_ANSWER_HEADERS: dict[str, Schema] = {
+    SINCE_HEADER: {
+        "description": "From when on single clicks are kept; absent if that is without limit.",
+        "schema": {"type": "string", "format": "date-time"},
+    },
+    UNREADABLE_HEADER: {
+        "description": "How many requests of this time are not in the file, of whichever links, as "
+        "what is stored of them is damaged; absent if there is none.",
+        "schema": {"type": "integer"},
+    },
 }
 
 
-@rest.get("/clicks/export")
-async def export_clicks() -> Response:
+@Operation(
+    method="GET",
+    path="/clicks/export",
+    summary="Export single clicks as a file",
+    query=_QUERY,
+    files=_FILES,
+    answer_headers=_ANSWER_HEADERS,
+    errors=(error_table.LINK_NOT_FOUND, error_table.FIGURES_UNAVAILABLE),
+)
+async def export_clicks(query: dict[str, Any]) -> Response:
     """The organization's clicks of a time, as CSV, as lines of JSON or as Parquet."""
-    given, now = read_query(QUERY, required=["from"]), resources().clock()
+    now = resources().clock()
     lift_deadline()  # it may take an hour; each question to the database has a time limit of its own
-    selection = await _selection(given, now)
-    form = RowFormat(given.get("format", RowFormat.CSV))
+    selection = await _selection(query, now)
+    form = RowFormat(query.get("format", RowFormat.CSV))
     organization = await get_organization(resources().database, caller().org_id)
     headers = {"Content-Disposition": f'attachment; filename="clicks.{form}"'}
     if since := single_clicks_since(organization.click_days, now):
@@ -86,13 +116,13 @@ async def _file(
     return await file_answer(pieces, form.media_type, headers | more)
 
 
-async def _selection(given: dict[str, Any], now: datetime) -> Selection:
-    start, end = given["from"], given.get("to", now)
+async def _selection(query: dict[str, Any], now: datetime) -> Selection:
+    start, end = query["from"], query.get("to", now)
     if end < start:
         raise query_error("to", "must not be before from; without it, it is now")
     if end - start > timedelta(days=MOST_DAYS):
         raise query_error("from", f"must be at most {MOST_DAYS} days before to")
-    link_id = given.get("link")
+    link_id = query.get("link")
     if link_id is not None and await find_link(resources().database, link_id, caller().org_id) is None:
         raise ApiError(error_table.LINK_NOT_FOUND)
     return Selection(start, end, link_id)

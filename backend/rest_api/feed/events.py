@@ -15,12 +15,14 @@ from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import EventType
-from backend.domain.fields.rules import Rule, Schema
+from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.authentication import sent_key
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import query_error, read_query
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import QueryParameter, header_parameter
+from backend.rest_api.routes.query_string import query_error
 from backend.rest_api.routes.whole_number import WholeNumber
 from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.feed.following import end_of_feed, is_ahead, next_page
@@ -78,11 +80,30 @@ class TypesRule:
         return {"type": "string", "pattern": pattern, "example": "click,conversion"}
 
 
-QUERY: dict[str, Rule[Any]] = {
-    "after": CursorRule(),
-    "types": TypesRule(),
-    "limit": WholeNumber(1, MOST_EVENTS, default=DEFAULT_LIMIT),
-    "wait": WholeNumber(0, LONGEST_WAIT, default=0),
+_QUERY = {
+    "after": QueryParameter(
+        CursorRule(),
+        "Where to go on: the next_cursor of the page before. Without it, from the beginning; "
+        f"{NOW}: behind all that there is.",
+    ),
+    "types": QueryParameter(TypesRule(), "Only events of these types, separated by commas."),
+    "limit": QueryParameter(WholeNumber(1, MOST_EVENTS, default=DEFAULT_LIMIT), "Events of a page."),
+    "wait": QueryParameter(
+        WholeNumber(0, LONGEST_WAIT, default=0),
+        "Where there is nothing, so many seconds to wait for something.",
+    ),
+}
+_LAST_EVENT_ID = header_parameter(
+    LAST_ID, CursorRule().schema(), "Of a stream that goes on: the id of its last event. It wins over after."
+)
+_FILES = {
+    LINES: "The page's events, one in a line, each a FeedEvent; where to go on is in the headers.",
+    MEDIA_TYPE: "Server-sent events, without limit and wait: as data a FeedEvent each, as id the cursor "
+    "behind it, as event its type.",
+}
+_ANSWER_HEADERS: dict[str, Schema] = {
+    CURSOR_HEADER: {"description": "As next_cursor; absent from a stream.", "schema": {"type": "string"}},
+    MORE_HEADER: {"description": "As has_more; absent from a stream.", "schema": {"type": "boolean"}},
 }
 
 
@@ -108,17 +129,26 @@ class _Reader:
         )
 
 
-@rest.get("/events")
-async def read_events() -> Response:
+@Operation(
+    method="GET",
+    path="/events",
+    summary="Read what happened, in one order that never changes",
+    query=_QUERY,
+    header_parameters=(_LAST_EVENT_ID,),
+    answer="EventPage",
+    files=_FILES,
+    answer_headers=_ANSWER_HEADERS,
+    errors=(error_table.TOO_MANY_READERS,),
+)
+async def read_events(query: dict[str, Any]) -> Response:
     """The organization's events behind a cursor: a page, its lines, or a stream of all that come."""
-    given = read_query(QUERY)
     lift_deadline()  # whoever waits asks again and again; each question has a time limit of its own
     form = request.accept_mimetypes.best_match(_FORMS, default=_FORMS[0])
     start = await _start(
-        *(_last_event() if form == MEDIA_TYPE else None) or ("after", given.get("after", START))
+        *(_last_event() if form == MEDIA_TYPE else None) or ("after", query.get("after", START))
     )
-    reader = _Reader(caller(), start, given.get("types", frozenset(EventType)))
-    response = _stream(reader, given) if form == MEDIA_TYPE else _page(await _read(reader, given), form)
+    reader = _Reader(caller(), start, query.get("types", frozenset(EventType)))
+    response = _stream(reader, query) if form == MEDIA_TYPE else _page(await _read(reader, query), form)
     response.vary.add("Accept")
     return response
 
@@ -144,13 +174,13 @@ async def _start(name: str, after: Cursor | None) -> Cursor:
     return after
 
 
-async def _read(reader: _Reader, given: dict[str, Any]) -> FeedPage:
-    seconds = given.get("wait", 0)
+async def _read(reader: _Reader, query: dict[str, Any]) -> FeedPage:
+    seconds = query.get("wait", 0)
     if seconds:
         _refuse_too_many()
     feed = resources().feed
     with feed.reader(reader.key.org_id) if seconds else nullcontext():
-        return await reader.page(given.get("limit", DEFAULT_LIMIT), seconds)
+        return await reader.page(query.get("limit", DEFAULT_LIMIT), seconds)
 
 
 def _refuse_too_many() -> None:
@@ -173,9 +203,9 @@ def _page(page: FeedPage, form: str) -> Response:
     return response
 
 
-def _stream(reader: _Reader, given: dict[str, Any]) -> Response:
+def _stream(reader: _Reader, query: dict[str, Any]) -> Response:
     for name in ("limit", "wait"):
-        if name in given:
+        if name in query:
             raise query_error(name, "is not a parameter of a stream, which goes on by itself")
     _refuse_too_many()
     if request.method == "HEAD":

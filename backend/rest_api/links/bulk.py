@@ -36,20 +36,22 @@ from backend.domain.links.operations import (
     fields_of,
 )
 from backend.domain.web.short_urls import ShortUrlForm
+from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.rate_limit import count_more
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
 from backend.rest_api.links.service import LinkService
-from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
+    IDEMPOTENCY_KEY,
     IdempotencyKey,
     earlier_request,
     faster_request,
     kept_answer,
     read_idempotency_key,
 )
-from backend.rest_api.routes.query_string import read_query
+from backend.rest_api.routes.operation import Operation, reference
 from backend.storage.driver.mongo import Document
 from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.links.writing.writes import Submission, write_links
@@ -68,10 +70,21 @@ _FIELDS = frozenset({"op", "id", "link"})
 _ID = Uuid()
 
 
-@rest.post("/links/bulk")
+@Operation(
+    method="POST",
+    path="/links/bulk",
+    summary="Create, change or archive up to 1,000 links",
+    header_parameters=(IDEMPOTENCY_KEY,),
+    body=reference("LinkOperations"),
+    answer="BulkResults",
+    errors=(
+        error_table.QUERY_INVALID,
+        error_table.FIELD_MISSING,
+        error_table.IDEMPOTENCY_KEY_REUSED,
+    ),
+)
 async def bulk_links() -> Response:
     """Carry out operations in order. One that is rejected does not stop the others."""
-    read_query({})
     body = await read_json_object(MAX_BODY_BYTES)
     operations = _read_operations(body)
     key = read_idempotency_key("POST /links/bulk", body)

@@ -5,37 +5,60 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.domain.ids import LinkId
-from backend.domain.links.input import parse_new_link
+from backend.domain.links.input import CREATE_FIELDS, CREATE_REQUIRED, parse_new_link
 from backend.domain.links.operations import CreateLink, LinkResult
+from backend.json_api import error_table
 from backend.json_api.asgi_answer import AsgiAnswer, Headers, json_answer
 from backend.json_api.asgi_request import AsgiRequest
+from backend.rest_api.links.schemas import fields_schema
 from backend.rest_api.links.service import link_of, requested, submit
 from backend.rest_api.routes.blueprint import API_ROOT
-from backend.rest_api.routes.idempotency_key import earlier_request, faster_request, read_idempotency_key
-from backend.rest_api.routes.to_the_letter import to_the_letter
+from backend.rest_api.routes.idempotency_key import (
+    IDEMPOTENCY_KEY,
+    earlier_request,
+    faster_request,
+    read_idempotency_key,
+)
+from backend.rest_api.routes.operation import PlainOperation
 from backend.storage.driver.mongo import Document
 from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, link_record
 from backend.storage.links.writing.writes import Submission
 from backend.web.current import resources
 
 
-@to_the_letter
+@PlainOperation(
+    method="POST",
+    path="/create-link",
+    summary="Create a link",
+    header_parameters=(IDEMPOTENCY_KEY,),
+    body=fields_schema(CREATE_FIELDS, CREATE_REQUIRED),
+    status=201,
+    answer="Created",
+    errors=(
+        error_table.FIELD_MISSING,
+        error_table.DOMAIN_NOT_CONFIGURED,
+        error_table.PATH_TAKEN,
+        error_table.IDEMPOTENCY_KEY_REUSED,
+    ),
+    invalid_key=error_table.KEY_INVALID_FOR_CREATE,
+    is_to_the_letter=True,
+)
 async def create_link(request: AsgiRequest) -> AsgiAnswer:
     """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
     body = await request.read_json()
-    wanted = requested(CreateLink(parse_new_link(body)))
+    creation = requested(CreateLink(parse_new_link(body)))
     key = read_idempotency_key("", body)
     if key is None:
-        link = link_of(await submit(Submission([wanted])))
+        link = link_of(await submit(Submission([creation])))
         return _created(link.domain, link.path, link.id)
     if earlier := await earlier_request(key):
         return _repeated(earlier)
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
         made = outcomes[0].link
-        return link_record(made, key.fingerprint, wanted.now) if made else None
+        return link_record(made, key.fingerprint, creation.now) if made else None
 
-    outcome = await submit(Submission([wanted], key.record_id, record))
+    outcome = await submit(Submission([creation], key.record_id, record))
     if isinstance(outcome.error, KeyUsed):
         return _repeated(await faster_request(key))
     link = link_of(outcome)

@@ -1,4 +1,4 @@
-"""GET /links and GET /links/{id}: links with every field."""
+"""GET /links: links with every field, by filters and in any order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from backend.domain.fields.rules import Rule, Text
 from backend.domain.links.json_form import whole_link_json
 from backend.domain.links.links import Link
 from backend.domain.links.listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
-from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
-from backend.rest_api.links.reference import parse_link_id
-from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.list_cursor import InvalidListCursor, ListCursor, read_cursor
-from backend.rest_api.routes.query_string import query_error, read_query
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import QueryParameter
+from backend.rest_api.routes.query_string import query_error
 from backend.rest_api.routes.whole_number import WholeNumber
-from backend.storage.links.links import find_link
 from backend.storage.links.lists.facts import read_facts
 from backend.storage.links.lists.listing import (
     MOST_RANKED,
@@ -34,43 +32,55 @@ DEFAULT_SIZE = 20
 MAX_SIZE = 200
 
 
-QUERY: dict[str, Rule[Any]] = {
+_RULES: dict[str, Rule[Any]] = {
     **FILTERS,
     "sort": SortRule(),
     "size": WholeNumber(1, MAX_SIZE, default=DEFAULT_SIZE),
     "cursor": Text(8192),  # it may hold a name of 1,024 characters
 }
+_MEANINGS = {
+    "search": "Text in name, path or destination, or a complete short URL.",
+    "domain": "Only links on this domain.",
+    "state": "Only links in this state; without it, all but archived ones.",
+    "tag": "Only links with this tag, by its name in any case.",
+    "campaign": "Only links with this utm_campaign.",
+    "external_id": "Only the link with this external id, also if it is archived.",
+    "created_by": "Only links made with this kind of key; without it, all of the organization.",
+    "created_after": "Only links made at this time or later.",
+    "created_before": "Only links made before this time.",
+    "modified_after": "Only links changed at this time or later.",
+    "modified_before": "Only links changed before this time.",
+    "sort": "The order, with - before it for descending. Clicks are those of the last 7 or 30 days.",
+    "size": "Links on a page.",
+    "cursor": "The next_cursor of the page before, with the same filters and order.",
+}
+_QUERY = {name: QueryParameter(rule, _MEANINGS[name]) for name, rule in _RULES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What a request for a list asks for. `question` tells lists apart, whatever the size of their pages."""
 
-    wanted: LinkFilter
+    link_filter: LinkFilter
     sort: LinkSort
     size: int
     cursor: ListCursor | None
     question: str
 
 
-@rest.get("/links/<link:link_text>")
-async def get_link(link_text: str) -> dict[str, Any]:
-    """The link with this id, also where it is archived."""
-    link_id = parse_link_id(link_text)
-    read_query({})
-    link = await find_link(resources().database, link_id, caller().org_id)
-    if link is None:
-        raise ApiError(error_table.LINK_NOT_FOUND)
-    return (await shown_links([link]))[0]
-
-
-@rest.get("/links")
-async def list_links() -> dict[str, Any]:
+@Operation(
+    method="GET",
+    path="/links",
+    summary="List links with every field, by filters and in any order",
+    query=_QUERY,
+    answer="LinkList",
+)
+async def list_links(query: dict[str, Any]) -> dict[str, Any]:
     """The links that the filters leave, in the order that was asked for: one page, and where it goes on."""
-    asked = _read()
-    found, next_cursor = await (_ranked(asked) if asked.sort.order.by_clicks else _sorted(asked))
+    asked = _parse(query)
+    links, next_cursor = await (_ranked(asked) if asked.sort.order.by_clicks else _sorted(asked))
     return {
-        "links": await shown_links(found),
+        "links": await shown_links(links),
         "next_cursor": next_cursor.write(asked.question) if next_cursor else None,
     }
 
@@ -82,30 +92,29 @@ async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     return [whole_link_json(link, facts, form, now) for link in links]
 
 
-def _read() -> _Asked:
-    given = read_query(QUERY)
-    sort = given.get("sort") or NEWEST_FIRST
-    wanted = LinkFilter(**{name: value for name, value in given.items() if name in FILTERS})
-    question = repr((wanted, sort))
+def _parse(query: dict[str, Any]) -> _Asked:
+    sort = query.get("sort") or NEWEST_FIRST
+    link_filter = LinkFilter(**{name: value for name, value in query.items() if name in FILTERS})
+    question = repr((link_filter, sort))
     try:
-        cursor = read_cursor(given["cursor"], question, sort.order) if "cursor" in given else None
+        cursor = read_cursor(query["cursor"], question, sort.order) if "cursor" in query else None
     except InvalidListCursor as error:
         raise query_error("cursor", str(error)) from None
-    return _Asked(wanted, sort, given.get("size", DEFAULT_SIZE), cursor, question)
+    return _Asked(link_filter, sort, query.get("size", DEFAULT_SIZE), cursor, question)
 
 
 async def _sorted(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
-    found = await list_sorted(
+    links = await list_sorted(
         resources().database,
         caller().org_id,
-        asked.wanted,
+        asked.link_filter,
         asked.sort,
         now=resources().clock(),
         after=asked.cursor.place if asked.cursor else None,
         limit=asked.size + 1,
     )
-    shown = found[: asked.size]
-    goes_on = len(found) > len(shown)
+    shown = links[: asked.size]
+    goes_on = len(links) > len(shown)
     return shown, ListCursor(place=place_of(shown[-1], asked.sort.order)) if goes_on else None
 
 
@@ -120,7 +129,9 @@ async def _ranked(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
         cursor = ListCursor(rank=(name, start + asked.size)) if goes_on else None
         return await find_in_order(database, org_id, ids), cursor
     try:
-        ids = await rank_by_clicks(database, resources().analytics, org_id, asked.wanted, asked.sort, now=now)
+        ids = await rank_by_clicks(
+            database, resources().analytics, org_id, asked.link_filter, asked.sort, now=now
+        )
     except TooManyToRank:
         rule = f"by clicks needs filters that leave at most {MOST_RANKED:,} links"
         raise query_error("sort", rule) from None

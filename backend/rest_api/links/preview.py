@@ -10,10 +10,10 @@ from backend.domain.links.operations import ChangeLink
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.rest_api.links.listing import shown_links
-from backend.rest_api.links.reference import parse_link_id
+from backend.rest_api.links.reference import LINK_ID
 from backend.rest_api.links.service import carry_out
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import read_query
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
 from backend.storage.driver.deadlines import deadline_paused
 from backend.storage.links.links import find_link
 from backend.web.current import resources
@@ -21,11 +21,16 @@ from backend.web_client.page_preview import lacking, read_preview
 from backend.web_client.page_reader import Unreadable
 
 
-@rest.post("/links/<link:link_text>/preview")
-async def fill_preview(link_text: str) -> dict[str, Any]:
+@Operation(
+    method="POST",
+    path="/links/<link:link_text>/preview",
+    summary="Fill in social fields from the page that the link leads to",
+    path_parameter=LINK_ID,
+    answer="WholeLink",
+    errors=(error_table.PAGE_UNREADABLE,),
+)
+async def fill_preview(link_id: LinkId) -> dict[str, Any]:
     """Read the destination once, and set those social fields that the link lacks."""
-    link_id = parse_link_id(link_text)
-    read_query({})
     link = await _own_link(link_id)
     if len(link.social) < len(SOCIAL_FIELDS):
         try:
@@ -34,8 +39,8 @@ async def fill_preview(link_text: str) -> dict[str, Any]:
         except Unreadable as error:
             raise ApiError(error_table.PAGE_UNREADABLE, message=str(error)) from None
         link = await _own_link(link_id)
-        if found := lacking(link, preview):
-            link = await carry_out(ChangeLink(link_id, found))
+        if fields := lacking(link, preview):
+            link = await carry_out(ChangeLink(link_id, fields))
     return (await shown_links([link]))[0]
 
 

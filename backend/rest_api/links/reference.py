@@ -5,21 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from backend.domain.fields.rules import is_uuid, parse_string
+from backend.domain.fields.rules import Schema, Uuid, is_uuid, parse_string
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.web.short_urls import parse_short_url
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
+from backend.rest_api.routes.parameters import PathParameter
 from backend.storage.links.links import find_link, find_link_at
 from backend.web.current import resources
 
+SHORT_URL: Schema = {"type": "string", "description": "The complete short URL, with its protocol."}
+# The body that `parse_reference` reads.
+REFERENCE: Schema = {
+    "type": "object",
+    "description": "At least one of the two; linkId wins.",
+    "properties": {
+        "shortUrl": {"type": ["string", "null"], "description": SHORT_URL["description"]},
+        "linkId": {"type": ["string", "null"], "description": "The link's id."},
+    },
+}
 
-def parse_link_id(text: str) -> LinkId:
-    """A `linkId` from a path, in the form in which it is stored. Raises ApiError if it is not a UUID."""
+
+def _parse_link_id(text: str) -> LinkId:
     if not is_uuid(text):
         raise ApiError(error_table.LINK_ID_INVALID)
     return LinkId(text.lower())
+
+
+LINK_ID = PathParameter(
+    "linkId",
+    Uuid().schema(),
+    "The link's id.",
+    errors=(error_table.LINK_ID_INVALID, error_table.LINK_NOT_FOUND),
+    parse=_parse_link_id,
+)
 
 
 def given_text(body: Mapping[str, object], field: str) -> str:

@@ -15,7 +15,8 @@ from backend.domain.links.input import (
     NEW_LINK_FIELDS,
 )
 from backend.rest_api.links.bulk import MOST_OPERATIONS
-from backend.rest_api.routes.operation import clearable, reference
+from backend.rest_api.routes.body_fields import clearable
+from backend.rest_api.routes.operation import reference
 
 
 def fields_schema(rules: Mapping[str, Rule[Any]], required: Iterable[str] = ()) -> Schema:

@@ -1,4 +1,4 @@
-"""POST /links, PATCH /links/{id} and DELETE /links/{id}: create, bring up to date, change, archive, purge."""
+"""POST /links, and GET, PATCH and DELETE /links/{id}: single links with every field."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from backend.domain.links.input import (
     parse_new_link,
 )
 from backend.domain.links.json_form import LinkDetails, whole_link_json
+from backend.domain.links.links import Link
 from backend.domain.links.operations import (
     ArchiveLink,
     ChangeLink,
@@ -40,17 +41,20 @@ from backend.rest_api.links.create import address_of, location_of
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
 from backend.rest_api.links.listing import shown_links
-from backend.rest_api.links.reference import parse_link_id
+from backend.rest_api.links.reference import LINK_ID
 from backend.rest_api.links.service import carry_out, link_of, requested, submit
-from backend.rest_api.routes.blueprint import caller, rest
+from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
+    IDEMPOTENCY_KEY,
     IdempotencyKey,
     earlier_request,
     faster_request,
     kept_answer,
     read_idempotency_key,
 )
-from backend.rest_api.routes.query_string import query_error, read_query, refuse_parameters
+from backend.rest_api.routes.operation import Operation, PlainOperation, reference
+from backend.rest_api.routes.parameters import QueryParameter
+from backend.rest_api.routes.query_string import query_error, refuse_parameters
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.purge import LinkHasClicks, LinkIsHeld, purge_link
 from backend.storage.links.links import find_link
@@ -74,7 +78,17 @@ class SaidFlag:
         return Flag().schema() | {"default": False}
 
 
-DELETE_QUERY = {"purge": SaidFlag(), "force": SaidFlag()}
+_ONE = "/links/<link:link_text>"
+_CREATION_ERRORS = (
+    error_table.DOMAIN_NOT_CONFIGURED,
+    error_table.PATH_TAKEN,
+    error_table.EXTERNAL_ID_TAKEN,
+    error_table.IDEMPOTENCY_KEY_REUSED,
+)
+_DELETE_QUERY = {
+    "purge": QueryParameter(SaidFlag(), "Delete the link for good, with its counts; its path is free again."),
+    "force": QueryParameter(SaidFlag(), "Purge it even if it has clicks."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +100,17 @@ class WrittenLink:
     link_id: LinkId
 
 
+@PlainOperation(
+    method="POST",
+    path="/links",
+    summary="Create a link; with a known external_id, bring its link up to date",
+    header_parameters=(IDEMPOTENCY_KEY,),
+    body=reference("NewLink"),
+    status=201,
+    other_status=200,
+    answer="WholeLink",
+    errors=(error_table.QUERY_INVALID, error_table.FIELD_MISSING, *_CREATION_ERRORS),
+)
 async def post_link(request: AsgiRequest) -> AsgiAnswer:
     """Create a link; with the `external_id` of a link, bring that up to date instead."""
     refuse_parameters(request.scope["query_string"])
@@ -96,11 +121,19 @@ async def post_link(request: AsgiRequest) -> AsgiAnswer:
     return text_answer(written.text, written.status, location_of(written.link_id))
 
 
-@rest.post("/links/<link:link_text>/duplicate")
-async def duplicate_link(link_text: str) -> Response:
+@Operation(
+    method="POST",
+    path=f"{_ONE}/duplicate",
+    summary="Make a link like this one",
+    path_parameter=LINK_ID,
+    header_parameters=(IDEMPOTENCY_KEY,),
+    body=reference("LinkCopy"),
+    status=201,
+    answer="WholeLink",
+    errors=(error_table.QUERY_INVALID, *_CREATION_ERRORS),
+)
+async def duplicate_link(link_id: LinkId) -> Response:
     """Make a link like this one, but for the fields in the body; its path is generated if none is given."""
-    link_id = parse_link_id(link_text)
-    read_query({})
     body = await read_json_object()
     key = read_idempotency_key(f"POST /links/{link_id}/duplicate", body)
     # What was answered before is answered again, also where the link is gone by now.
@@ -110,9 +143,7 @@ async def duplicate_link(link_text: str) -> Response:
 
 
 async def _copy_of(link_id: LinkId, body: dict[str, Any]) -> CreateLink:
-    link = await find_link(resources().database, link_id, caller().org_id)
-    if link is None:
-        raise ApiError(error_table.LINK_NOT_FOUND)
+    link = await _own_link(link_id)
     return CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
 
 
@@ -147,24 +178,55 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
     return _repeated(await faster_request(key))
 
 
-@rest.patch("/links/<link:link_text>")
-async def patch_link(link_text: str) -> dict[str, Any]:
+@Operation(
+    method="GET",
+    path=_ONE,
+    summary="Get a link with every field",
+    path_parameter=LINK_ID,
+    answer="WholeLink",
+)
+async def get_link(link_id: LinkId) -> dict[str, Any]:
+    """The link with this id, also where it is archived."""
+    return (await shown_links([await _own_link(link_id)]))[0]
+
+
+async def _own_link(link_id: LinkId) -> Link:
+    link = await find_link(resources().database, link_id, caller().org_id)
+    if link is None:
+        raise ApiError(error_table.LINK_NOT_FOUND)
+    return link
+
+
+@Operation(
+    method="PATCH",
+    path=_ONE,
+    summary="Change fields and state of a link",
+    path_parameter=LINK_ID,
+    body=reference("LinkChanges"),
+    answer="WholeLink",
+    errors=(error_table.QUERY_INVALID, error_table.EXTERNAL_ID_TAKEN),
+)
+async def patch_link(link_id: LinkId) -> dict[str, Any]:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""
-    link_id = parse_link_id(link_text)
-    read_query({})
     change = ChangeLink(link_id, parse_changes(await read_json_object(), CHANGE_FIELDS))
     return (await shown_links([await carry_out(await _hashed(change))]))[0]
 
 
-@rest.delete("/links/<link:link_text>")
-async def delete_link(link_text: str) -> Response:
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Archive a link, or purge it",
+    path_parameter=LINK_ID,
+    query=_DELETE_QUERY,
+    status=204,
+    errors=(error_table.LINK_HAS_CLICKS, error_table.LINK_IS_HELD),
+)
+async def delete_link(link_id: LinkId, query: dict[str, bool]) -> Response:
     """Archive the link; with `purge`, delete it for good, with what was counted for it."""
-    link_id = parse_link_id(link_text)
-    asked = read_query(DELETE_QUERY)
-    if asked.get("force") and not asked.get("purge"):
+    if query.get("force") and not query.get("purge"):
         raise query_error("force", "is for purge=true")
-    if asked.get("purge"):
-        await _purge(link_id, is_forced=asked.get("force", False))
+    if query.get("purge"):
+        await _purge(link_id, is_forced=query.get("force", False))
     else:
         await carry_out(ArchiveLink(link_id))
     return Response(status=204)

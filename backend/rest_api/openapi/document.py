@@ -25,7 +25,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
     """The OpenAPI document of the API at this base URL."""
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method] = _operation(operation)
+        paths.setdefault(operation.shown_path, {})[operation.method.lower()] = _operation(operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -54,23 +54,23 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "summary": operation.summary,
         "responses": _responses(operation),
     }
-    if operation.parameters:
-        described["parameters"] = list(operation.parameters)
-    if operation.body:
-        described["requestBody"] = {"required": True, "content": _json(operation.body)}
+    if parameters := operation.shown_parameters:
+        described["parameters"] = parameters
+    if body := operation.shown_body:
+        described["requestBody"] = {"required": True, "content": _json(body)}
     return described
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    headers = _rate_limit_headers() | dict(operation.headers)
+    headers = _rate_limit_headers() | dict(operation.answer_headers)
     success: dict[str, Any] = {"description": operation.summary, "headers": headers}
     if content := _content(operation):
         success["content"] = content
     successes = {str(status): success for status in (operation.status, operation.other_status) if status}
     rows: dict[int, list[ErrorRow]] = {}
-    for row in operation.errors:
+    for row in operation.every_error:
         rows.setdefault(row.status, []).append(row)
-    told = _to_the_letter if operation.to_the_letter else _by_field
+    told = _to_the_letter if operation.is_to_the_letter else _by_field
     errors = {str(status): _error(status, rows[status], told) for status in sorted(rows)}
     return successes | errors
 

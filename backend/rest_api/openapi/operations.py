@@ -1,28 +1,30 @@
-"""The operations of the REST API as data, built from the rules that check requests.
-
-The OpenAPI document and its page are made from this list.
-"""
+"""The operations of the REST API, in the order in which the OpenAPI document shows them."""
 
 from __future__ import annotations
 
-from backend.rest_api.analytics import operations as operations_on_analytics
-from backend.rest_api.clicks import operations as operations_on_clicks
-from backend.rest_api.destinations import operations as operations_on_destinations
-from backend.rest_api.feed import operations as operations_on_events
-from backend.rest_api.links import operations as operations_on_links
-from backend.rest_api.sales import operations as operations_on_sales
-from backend.rest_api.tags import operations as operations_on_named_items
-from backend.rest_api.visitors import operations as operations_on_identities
-from backend.rest_api.webhooks import operations as operations_on_webhooks
+from backend.rest_api.analytics import counts, query
+from backend.rest_api.clicks import export
+from backend.rest_api.destinations import rules
+from backend.rest_api.feed import events
+from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
+from backend.rest_api.routes.operation import REGISTERED
+from backend.rest_api.sales import explain, tell_calls, tell_refunds
+from backend.rest_api.tags import tags, utm_templates
+from backend.rest_api.visitors import take_back_identity
+from backend.rest_api.webhooks import webhooks
 
-OPERATIONS = (
-    *operations_on_links.OPERATIONS,
-    *operations_on_named_items.OPERATIONS,
-    *operations_on_destinations.OPERATIONS,
-    *operations_on_clicks.OPERATIONS,
-    *operations_on_sales.OPERATIONS,
-    *operations_on_analytics.OPERATIONS,
-    *operations_on_identities.OPERATIONS,
-    *operations_on_events.OPERATIONS,
-    *operations_on_webhooks.OPERATIONS,
+# Every module that has operations. What is not imported has no routes.
+_MODULES = (
+    *(create, change, info, listing, write, preview, bulk, page),
+    *(tags, utm_templates),
+    rules,
+    *(counts, export),
+    *(tell_calls, tell_refunds, explain),
+    query,
+    take_back_identity,
+    events,
+    webhooks,
 )
+_PLACES = {module.__name__: place for place, module in enumerate(_MODULES)}
+# Of one module in the order of its file.
+OPERATIONS = sorted(REGISTERED.values(), key=lambda operation: _PLACES[operation.view.__module__])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from quart import Blueprint, Response, request
+from quart import Blueprint, Response
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
-from backend.json_api import error_table
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.error_handlers import keep_out_of_caches
+from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import rate_limit_headers
 from backend.web.current import known
 
@@ -16,15 +16,12 @@ API_ROOT = "/serviceCore/pa/v1"
 rest = Blueprint("rest", __name__, url_prefix=API_ROOT)
 
 
-@rest.before_request
-async def _admit() -> None:
-    await admit(is_create_link=request.endpoint == "rest.create_link")
+async def admit(invalid_key: ErrorRow) -> None:
+    """Let in the current request by its key, whose limit it counts against.
 
-
-async def admit(*, is_create_link: bool = False) -> None:
-    """Let in the current request by its key, whose limit it counts against. Raises ApiError."""
-    invalid = error_table.KEY_INVALID_FOR_CREATE if is_create_link else error_table.KEY_INVALID
-    key = known().api_key = await authenticate(KeyKind.REST, invalid)
+    Raises ApiError, with the row `invalid_key` where the key is not a valid one.
+    """
+    key = known().api_key = await authenticate(KeyKind.REST, invalid_key)
     known().limit_headers = await rate_limit_headers(key.id, key.org_id)
 
 
@@ -37,5 +34,5 @@ async def _add_headers(response: Response) -> Response:
 def caller() -> ApiKey:
     """The key that sent the current request. The request may only touch this key's organization."""
     key = known().api_key
-    assert key is not None  # `_admit` lets no other request in
+    assert key is not None  # `admit` lets no other request in
     return key

@@ -14,12 +14,19 @@ from backend.json_api import error_table
 from backend.json_api.api_error import ApiError, storage_unreachable
 from backend.json_api.authentication import sent_key
 from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.parameters import header_parameter
 from backend.storage.links.writing.idempotency import EarlierRequest, find_earlier_request, record_id
 from backend.web.current import header, resources
 
 HEADER = "Idempotency-Key"
 _NAME = HEADER.lower().encode()
-PATTERN = r"[!-~]{1,255}"
+_PATTERN = r"[!-~]{1,255}"
+IDEMPOTENCY_KEY = header_parameter(
+    HEADER,
+    {"type": "string", "pattern": f"^{_PATTERN}$"},
+    "A name of yours for this request. Sent again with the same body within 24 hours, it gets the first "
+    "answer and makes no second link.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ def read_idempotency_key(operation: str, body: Mapping[str, object]) -> Idempote
     text = header(_NAME)
     if text is None:
         return None
-    if not re.fullmatch(PATTERN, text):
+    if not re.fullmatch(_PATTERN, text):
         raise InvalidField(HEADER, "must be 1 to 255 visible ASCII characters")
     return IdempotencyKey(text, _fingerprint(operation, body))
 

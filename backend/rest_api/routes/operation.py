@@ -1,68 +1,167 @@
-"""What an operation of the REST API is, as data, and what most of them share."""
+"""An operation of the REST API: said once, above the function that carries it out.
+
+The route, the checks before the function and the OpenAPI document follow from it
+(docs/decisions/described-operations.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from quart import request
 
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
+from backend.rest_api.routes.blueprint import admit, rest
+from backend.rest_api.routes.body_fields import BodyFields
+from backend.rest_api.routes.parameters import PathParameter, QueryParameter
+from backend.rest_api.routes.query_string import read_query
+from backend.rest_api.routes.to_the_letter import to_the_letter
 
-SHORT_URL: Schema = {"type": "string", "description": "The complete short URL, with its protocol."}
-BODY_ERRORS = (
+OperationView = Callable[..., Awaitable[Any]]
+OperationViewT = TypeVar("OperationViewT", bound=OperationView)
+
+_BODY_ERRORS = (
     error_table.BODY_NOT_AN_OBJECT,
     error_table.FIELD_INVALID,
     error_table.BODY_TOO_SLOW,
     error_table.BODY_TOO_LARGE,
     error_table.MEDIA_TYPE_WRONG,
 )
-EVERYWHERE = (
+_EVERYWHERE = (
     error_table.RATE_LIMIT_EXCEEDED,
     error_table.SERVER_FAULT,
     error_table.STORAGE_UNREACHABLE,
 )
-KEY_ERRORS = (error_table.KEY_MISSING, error_table.KEY_INVALID)
+_PARAMETER = re.compile("<[^>]+>")
+
+# By the name of their endpoint.
+REGISTERED: dict[str, Operation] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(kw_only=True)
 class Operation:
-    """One method of one path.
+    """One method of one path; the decorator of its view, which gets what the request says as arguments:
 
-    `endpoint` names its Quart route, `answer` the schema of its answer in JSON. It may also be of one of the
-    media types in `files`: always so if `answer` is None, or without a body if there are none.
+    - the part of the path, parsed as `path_parameter` says,
+    - `query`, the parameters that are in the query string, if the operation has some,
+    - `fields`, the body, if it is described by BodyFields. The view reads any other body itself.
+
+    Before it is called, key and rate limit are checked, then path, query string and body, in this order.
+
+    `path` is Quart's. `answer` is the name of the schema of its answer in JSON. The answer may also be of one
+    of the media types in `files`: always so if `answer` is None, or without a body if there are none.
     """
 
-    endpoint: str
     method: str
     path: str
     summary: str
-    status: int
-    answer: str | None
-    errors: tuple[ErrorRow, ...]
-    body: Schema | None = None
-    parameters: tuple[Schema, ...] = ()
-    # Another status of success, with the same answer.
-    other_status: int | None = None
+    path_parameter: PathParameter | None = None
+    query: Mapping[str, QueryParameter] = field(default_factory=dict)
+    header_parameters: tuple[Schema, ...] = ()
+    body: BodyFields | Schema | None = None
+    status: int = 200
+    other_status: int | None = None  # of success too, with the same answer
+    answer: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)  # what each media type is
-    headers: Mapping[str, Schema] = field(default_factory=dict)  # of the answer, besides rate limits
-    # Whether it is one of the contract's, whose errors are told as that prints them.
-    to_the_letter: bool = False
+    answer_headers: Mapping[str, Schema] = field(default_factory=dict)  # besides those of rate limits
+    # What it answers besides what follows from all else. Of errors of one status the document shows these
+    # first, in this order: one that follows from all else may be named to stand among them.
+    errors: tuple[ErrorRow, ...] = ()
+    invalid_key: ErrorRow = error_table.KEY_INVALID
+    # Whether it is one of the contract's: its errors are told as that prints them, and it ignores parameters
+    # that it does not have.
+    is_to_the_letter: bool = False
+    view: OperationView = field(init=False)
+
+    def __call__(self, view: OperationViewT) -> OperationViewT:
+        """Register the operation, with its route, by the view's name. Returns the view."""
+        self._register(view, to_the_letter(self._answer) if self.is_to_the_letter else self._answer)
+        return view
+
+    def _register(self, view: OperationView, view_of_route: OperationView | None) -> None:
+        self.view = view
+        assert self.endpoint not in REGISTERED, self.endpoint
+        REGISTERED[self.endpoint] = self
+        rest.add_url_rule(self.path, self.endpoint, view_of_route, methods=[self.method])
+
+    async def _answer(self, **parts_of_path: str) -> Any:
+        parse = self.path_parameter.parse if self.path_parameter else str
+        path_values = [parse(text) for text in parts_of_path.values()]
+        named: dict[str, Any] = {}
+        if not self.is_to_the_letter:
+            query = read_query(self.query)
+            named = {"query": query} if self.query else {}
+        if isinstance(self.body, BodyFields):
+            named["fields"] = await self.body.read()
+        return await self.view(*path_values, **named)
+
+    @property
+    def endpoint(self) -> str:
+        """The name of the view, which is also that of its route."""
+        return self.view.__name__
+
+    @property
+    def shown_path(self) -> str:
+        """The path, as OpenAPI writes it."""
+        name = self.path_parameter.name if self.path_parameter else ""
+        return _PARAMETER.sub(f"{{{name}}}", self.path)
+
+    @property
+    def shown_parameters(self) -> list[Schema]:
+        """All parameters, as OpenAPI describes them."""
+        return [
+            *([self.path_parameter.described()] if self.path_parameter else []),
+            *(parameter.described(name) for name, parameter in self.query.items()),
+            *self.header_parameters,
+        ]
+
+    @property
+    def shown_body(self) -> Schema | None:
+        """JSON Schema of the body."""
+        return self.body.schema() if isinstance(self.body, BodyFields) else self.body
+
+    @property
+    def every_error(self) -> tuple[ErrorRow, ...]:
+        """All that it may answer instead of a success, those of one status in the document's order."""
+        return tuple(
+            dict.fromkeys(
+                (
+                    *(self.path_parameter.errors if self.path_parameter else ()),
+                    *(self.body.errors if isinstance(self.body, BodyFields) else ()),
+                    *self.errors,
+                    *(_BODY_ERRORS if self.body else ()),
+                    *(() if self.is_to_the_letter else (error_table.QUERY_INVALID,)),
+                    error_table.KEY_MISSING,
+                    self.invalid_key,
+                    *_EVERYWHERE,
+                )
+            )
+        )
+
+
+class PlainOperation(Operation):
+    """One whose view is plain ASGI: it is given the AsgiRequest, and reads all of it itself.
+
+    The framework knows its route and answers every other method. Who calls the view is links/creation_route.
+    """
+
+    def __call__(self, view: OperationViewT) -> OperationViewT:
+        """Register the operation by the view's name. Returns what is to be called in the view's place."""
+        answered = to_the_letter(view) if self.is_to_the_letter else view
+        self._register(answered, None)
+        return cast(OperationViewT, answered)
+
+
+@rest.before_request
+async def _admit() -> None:
+    await admit(REGISTERED[str(request.endpoint).removeprefix("rest.")].invalid_key)
 
 
 def reference(name: str) -> Schema:
     """A reference to this schema of the document's components."""
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def clearable(schema: Schema, *, by_empty: bool = True) -> Schema:
-    """The schema of an optional field of a body: it may be null, and with `by_empty` also an empty text."""
-    empty: list[Schema] = [{"type": "null"}]
-    if by_empty:
-        empty.append({"type": "string", "maxLength": 0})
-    return {"anyOf": [schema, *empty]}
-
-
-def query(name: str, schema: Schema, meaning: str) -> Schema:
-    """The schema of an optional parameter of the query string."""
-    return {"name": name, "in": "query", "required": False, "description": meaning, "schema": schema}

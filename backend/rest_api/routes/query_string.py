@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
 from quart import request
 
 from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
-from backend.domain.fields.rules import Rule
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
+from backend.rest_api.routes.parameters import QueryParameter
 
 _UNKNOWN = "is not a parameter of this request"
 
 
-def read_query(rules: Mapping[str, Rule[Any]], required: Sequence[str] = ()) -> dict[str, Any]:
-    """The parameters of the current request, each parsed by its rule; only those that are given.
+def read_query(parameters: Mapping[str, QueryParameter]) -> dict[str, Any]:
+    """The values of these parameters, parsed: of those that the current request has.
 
-    Raises ApiError, which names all that have no rule, break their rule, are given twice or are missing.
+    Raises ApiError, which names all that are unknown, break their rule, are given twice or are missing.
     """
-    given: dict[str, Any] = {}
+    query: dict[str, Any] = {}
     errors: list[FieldError] = []
     for name, values in request.args.lists():
         with collect_errors(errors):
-            given[name] = _parse(name, values, rules)
-    errors += [InvalidField(name, "parameter is required") for name in required if name not in request.args]
+            query[name] = _parse(name, values, parameters)
+    errors += [
+        InvalidField(name, "parameter is required")
+        for name, parameter in parameters.items()
+        if parameter.is_required and name not in request.args
+    ]
     try:
         raise_all(errors)
     except FieldError as error:
         raise error_in_query(error) from None
-    return given
+    return query
 
 
 def refuse_parameters(query_string: bytes) -> None:
@@ -44,7 +48,7 @@ def refuse_parameters(query_string: bytes) -> None:
 
 def error_in_query(error: FieldError) -> ApiError:
     """The error for query parameters: of this one, and of those that are wrong beside it."""
-    others = [query_error(each.field, each.rule) for each in error.others]
+    others = [query_error(other.field, other.rule) for other in error.others]
     return query_error(error.field, error.rule).with_others(others)
 
 
@@ -54,9 +58,9 @@ def query_error(name: str, rule: str) -> ApiError:
     return ApiError(error_table.QUERY_INVALID, message=f"{shown} {rule}", field=shown)
 
 
-def _parse(name: str, values: list[str], rules: Mapping[str, Rule[Any]]) -> Any:
-    if name not in rules:
+def _parse(name: str, values: list[str], parameters: Mapping[str, QueryParameter]) -> Any:
+    if name not in parameters:
         raise InvalidField(name, _UNKNOWN)
     if len(values) > 1:
         raise InvalidField(name, "must be given once")
-    return rules[name].parse(name, values[0])
+    return parameters[name].rule.parse(name, values[0])

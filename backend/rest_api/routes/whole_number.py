@@ -15,11 +15,12 @@ class WholeNumber:
     least: int
     most: int
     default: int
+    most_digits: int = 9
 
     def parse(self, field: str, value: object) -> int:
         """The number. Raises InvalidField."""
         text = str(value)
-        is_number = text.isascii() and text.isdecimal() and len(text) < 10
+        is_number = text.isascii() and text.isdecimal() and len(text) <= self.most_digits
         if not (is_number and self.least <= int(text) <= self.most):
             raise InvalidField(field, f"must be a whole number from {self.least} to {self.most}")
         return int(text)

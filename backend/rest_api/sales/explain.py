@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.domain.analytics.input import CREDIT_FIELDS, PARAMETERS, parse_rules
+from backend.domain.analytics.input import CREDIT_FIELDS, parse_rules
 from backend.domain.errors import FieldError
 from backend.domain.links.json_form import exact_time_json
 from backend.domain.sales.credit import CreditShare
@@ -14,27 +14,42 @@ from backend.domain.visitors.call_texts import as_stored
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import error_in_query, read_query
+from backend.rest_api.analytics.query import EXPORT_QUERY
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import PathParameter
+from backend.rest_api.routes.query_string import error_in_query
 from backend.storage.sales.explained import ExplainedSale, explain_sale
 from backend.web.current import resources
 
-QUERY = {name: PARAMETERS[name] for name in CREDIT_FIELDS}
+_TRANSACTION_ID = PathParameter(
+    "transaction_id",
+    {"type": "string", "minLength": 1},
+    "The order's id, as it was told.",
+    errors=(error_table.SALE_NOT_FOUND,),
+)
 _DIGITS = 6  # of a part of a sale
 
 
-@rest.get("/conversions/<path:transaction_id>/explain")
-async def explain_conversion(transaction_id: str) -> dict[str, Any]:
+@Operation(
+    method="GET",
+    path="/conversions/<path:transaction_id>/explain",
+    summary="Explain whose a sale is: what led to its credit, in order and in words, and what other "
+    "models say",
+    path_parameter=_TRANSACTION_ID,
+    query={name: EXPORT_QUERY[name] for name in CREDIT_FIELDS},
+    answer="ExplainedSale",
+)
+async def explain_conversion(transaction_id: str, query: dict[str, Any]) -> dict[str, Any]:
     """What led to the credit of a sale, in order and in words, and what other models say."""
-    given = read_query(QUERY)
     try:
-        rules = parse_rules(given)
+        rules = parse_rules(query)
     except FieldError as error:
         raise error_in_query(error) from None
-    found = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
-    if found is None:
+    sale = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
+    if sale is None:
         raise ApiError(error_table.SALE_NOT_FOUND)
-    return _Answer(found, resources().short_url_form).whole()
+    return _Answer(sale, resources().short_url_form).whole()
 
 
 class _Answer:

@@ -9,7 +9,9 @@ from backend.domain.fields.rules import Rule, Schema
 from backend.domain.sales import refunds
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import REQUIRED_FIELDS, RULES, WHO
-from backend.rest_api.routes.operation import reference
+from backend.json_api import error_table
+from backend.json_api.error_table import ErrorRow
+from backend.rest_api.routes.operation import Operation, reference
 from backend.rest_api.sales.told_items import MOST_ITEMS
 
 _MEANINGS = {
@@ -40,8 +42,8 @@ def _item(rules: Mapping[str, Rule[Any]], required: Collection[str], description
     properties: Schema = {}
     for name, rule in rules.items():
         schema = rule.schema()
-        given = schema if name in required else {"anyOf": [schema, {"type": "null"}]}
-        properties[name] = given | {"description": _MEANINGS[name]}
+        shown = schema if name in required else {"anyOf": [schema, {"type": "null"}]}
+        properties[name] = shown | {"description": _MEANINGS[name]}
     return {
         "type": "object",
         "description": description,
@@ -76,6 +78,13 @@ _ITEMS: dict[str, Schema] = {
 SALES_SCHEMAS: dict[str, Schema] = _ITEMS | {f"{name}List": _list(name) for name in _ITEMS}
 
 
-def one_or_many(item: str) -> Schema:
-    """The schema of a body that is one such object, or has a list of them."""
-    return {"oneOf": [reference(item), reference(f"{item}List")]}
+def telling(path: str, summary: str, item: str, *errors: ErrorRow) -> Operation:
+    """An operation by which a server tells one such object, or a list of them."""
+    return Operation(
+        method="POST",
+        path=path,
+        summary=summary,
+        body={"oneOf": [reference(item), reference(f"{item}List")]},
+        answer="ItemResults",
+        errors=(error_table.FIELD_MISSING, *errors),
+    )

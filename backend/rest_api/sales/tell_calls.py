@@ -9,30 +9,30 @@ from backend.domain.sales.intake import Result
 from backend.domain.visitors.batches import Batch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import Teller, parse_server_call
-from backend.rest_api.routes.blueprint import rest
+from backend.rest_api.sales.schemas import telling
 from backend.rest_api.sales.service import store_calls
 from backend.rest_api.sales.told_items import ItemResult, ItemResults, answer_items, result
 
 
-@rest.post("/conversions")
+@telling("/conversions", "Tell sales, each counted once", "Conversion")
 async def tell_conversions() -> ItemResults:
     """Store sales. Each transaction_id counts once, also one that a browser tells."""
     return await _tell(Kind.CONVERSION)
 
 
-@rest.post("/leads")
+@telling("/leads", "Tell leads", "Lead")
 async def tell_leads() -> ItemResults:
     """Store leads. Each event_id counts once, also one that a browser tells."""
     return await _tell(Kind.LEAD)
 
 
-@rest.post("/events")
+@telling("/events", "Tell events of your own naming", "Event")
 async def tell_events() -> ItemResults:
     """Store events."""
     return await _tell(Kind.EVENT)
 
 
-@rest.post("/identities")
+@telling("/identities", "Tell who customers are", "Identity")
 async def tell_identities() -> ItemResults:
     """Store who customers are, and which devices they use."""
     return await _tell(Kind.IDENTIFY)

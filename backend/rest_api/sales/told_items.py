@@ -14,7 +14,6 @@ from backend.json_api.api_error import ApiError, api_error_for
 from backend.json_api.json_body import EXACT, read_json_object
 from backend.json_api.rate_limit import count_more
 from backend.rest_api.routes.blueprint import caller
-from backend.rest_api.routes.query_string import read_query
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from backend.web.current import known, resources
@@ -66,7 +65,6 @@ async def answer_items(
     Why items could not be read is also kept for the organization's owner: the server's developer may read no
     answers.
     """
-    read_query({})
     body = await read_json_object(MAX_BODY_BYTES, EXACT)
     items = await _read_items(body) if "items" in body else [body]
     teller = await _current_teller(items)

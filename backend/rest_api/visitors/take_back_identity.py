@@ -6,25 +6,35 @@ from typing import Any
 
 from quart import Response
 
-from backend.domain.fields.rules import Rule, Uuid
+from backend.domain.fields.rules import Uuid
 from backend.domain.ids import DeviceId
 from backend.domain.visitors.call_fields import CallText
 from backend.domain.visitors.calls import ID_LENGTH
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.query_string import read_query
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import QueryParameter
 from backend.storage.visitors.identities import take_back
 from backend.web.current import resources
 
-QUERY: dict[str, Rule[Any]] = {"device_id": Uuid(), "customer_id": CallText(ID_LENGTH)}
 
-
-@rest.delete("/identities")
-async def take_back_identity() -> Response:
+@Operation(
+    method="DELETE",
+    path="/identities",
+    summary="Take back that a device was a customer's",
+    query={
+        "device_id": QueryParameter(Uuid(), "The device.", is_required=True),
+        "customer_id": QueryParameter(
+            CallText(ID_LENGTH), "The customer that it was never.", is_required=True
+        ),
+    },
+    status=204,
+    errors=(error_table.IDENTITY_NOT_FOUND,),
+)
+async def take_back_identity(query: dict[str, Any]) -> Response:
     """Take back that a device was a customer's. Nothing else that is stored changes."""
-    given = read_query(QUERY, required=list(QUERY))
-    device_id, now = DeviceId(given["device_id"]), resources().clock()
-    if not await take_back(resources().database, caller().org_id, device_id, given["customer_id"], now):
+    device_id, now = DeviceId(query["device_id"]), resources().clock()
+    if not await take_back(resources().database, caller().org_id, device_id, query["customer_id"], now):
         raise ApiError(error_table.IDENTITY_NOT_FOUND)
     return Response(status=204)

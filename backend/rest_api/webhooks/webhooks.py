@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from quart import Response
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Instant, Rule, Schema
+from backend.domain.fields.rules import Instant, Uuid
 from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, Endpoint, EndpointUnknown, TooManyEndpoints
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import delivery_json, endpoint_json
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
-from backend.rest_api.routes.blueprint import caller, rest
-from backend.rest_api.routes.named_items import read_item
-from backend.rest_api.routes.query_string import read_query
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.body_fields import BodyFields
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import PathParameter
 from backend.storage.driver.deadlines import deadline_paused
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.chosen_tags import tag_names, with_tag_ids
@@ -26,11 +28,29 @@ from backend.storage.webhooks.deliveries import list_deliveries
 from backend.web.current import resources
 from backend.webhooks.sample import send_test
 
-REPLAY: dict[str, Rule[Any]] = {"from": Instant()}
+_PATH = "/webhooks"
+_ONE = f"{_PATH}/<webhook_text>"
+_ID = PathParameter(
+    "webhookId", Uuid().schema(), "The webhook's id.", errors=(error_table.WEBHOOK_NOT_FOUND,)
+)
+
+
+class _WebhookFields(BodyFields):
+    """The fields of a webhook. The document shows them as they are where receivers may be on this machine."""
+
+    async def read(self) -> dict[str, Any]:
+        """The fields, with the ids of tags in place of their names. Raises MissingField and InvalidField."""
+        rules = endpoint_rules(allows_loopback=resources().settings.allows_loopback_receivers)
+        fields = await BodyFields(rules, self.required).read()
+        return await with_tag_ids(resources().database, caller().org_id, fields)
+
+
+_CHANGES = _WebhookFields(endpoint_rules(allows_loopback=True))
+_NEW = replace(_CHANGES, required=("url",))
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def _webhook_errors() -> Iterator[None]:
     """Raise ApiError for what the storage of endpoints raises."""
     try:
         yield
@@ -41,119 +61,151 @@ def _refusals() -> Iterator[None]:
         raise InvalidField("url", rule) from None
 
 
-@rest.get("/webhooks")
+@Operation(method="GET", path=_PATH, summary="List the webhooks", answer="WebhookList")
 async def get_webhooks() -> dict[str, Any]:
     """All endpoints, the oldest first."""
-    read_query({})
-    found = await endpoints.list_endpoints(resources().database, caller().org_id)
-    names = await tag_names(resources().database, caller().org_id, found)
-    return {"webhooks": [endpoint_json(each, names) for each in found]}
+    webhooks = await endpoints.list_endpoints(resources().database, caller().org_id)
+    names = await tag_names(resources().database, caller().org_id, webhooks)
+    return {"webhooks": [endpoint_json(webhook, names) for webhook in webhooks]}
 
 
-@rest.post("/webhooks")
-async def post_webhook() -> tuple[dict[str, Any], int]:
+@Operation(
+    method="POST",
+    path=_PATH,
+    summary="Make a webhook, and see its secret for once",
+    body=_NEW,
+    status=201,
+    answer="WebhookWithSecret",
+)
+async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make an endpoint, and show its secret for once."""
-    read_query({})
-    given = await _read_fields(required=["url"])
-    with _refusals():
+    with _webhook_errors():
         made = await endpoints.create_endpoint(
-            resources().database, caller().org_id, given, resources().clock()
+            resources().database, caller().org_id, fields, resources().clock()
         )
     return await _shown(made, shows_secret=True), 201
 
 
-@rest.get("/webhooks/<webhook_text>")
+@Operation(
+    method="GET",
+    path=_ONE,
+    summary="Get a webhook",
+    path_parameter=_ID,
+    answer="Webhook",
+)
 async def get_webhook(webhook_text: str) -> dict[str, Any]:
     """One endpoint."""
-    read_query({})
     return await _shown(await _own(webhook_text))
 
 
-@rest.patch("/webhooks/<webhook_text>")
-async def patch_webhook(webhook_text: str) -> dict[str, Any]:
+@Operation(
+    method="PATCH",
+    path=_ONE,
+    summary="Change a webhook",
+    path_parameter=_ID,
+    body=_CHANGES,
+    answer="Webhook",
+)
+async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. What sleeps goes on sleeping."""
-    read_query({})
-    given = await _read_fields()
-    with _refusals():
+    with _webhook_errors():
         return await _shown(
-            await endpoints.change_endpoint(resources().database, caller().org_id, webhook_text, given)
+            await endpoints.change_endpoint(resources().database, caller().org_id, webhook_text, fields)
         )
 
 
-@rest.delete("/webhooks/<webhook_text>")
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Delete a webhook",
+    path_parameter=_ID,
+    status=204,
+)
 async def remove_webhook(webhook_text: str) -> Response:
     """Delete an endpoint; what waits for it is not sent."""
-    read_query({})
-    with _refusals():
+    with _webhook_errors():
         await endpoints.delete_endpoint(resources().database, caller().org_id, webhook_text)
     return Response(status=204)
 
 
-@rest.post("/webhooks/<webhook_text>/test")
+@Operation(
+    method="POST",
+    path=f"{_ONE}/test",
+    summary="Send a test, and see what was answered",
+    path_parameter=_ID,
+    answer="WebhookDelivery",
+)
 async def test_webhook(webhook_text: str) -> dict[str, Any]:
     """Send a test, and tell what was answered."""
-    read_query({})
     database, now = resources().database, resources().clock()
-    with _refusals(), deadline_paused():
+    with _webhook_errors(), deadline_paused():
         made = await send_test(database, resources().receivers, caller().org_id, webhook_text, now)
     return delivery_json(made)
 
 
-@rest.post("/webhooks/<webhook_text>/go-on")
+@Operation(
+    method="POST",
+    path=f"{_ONE}/go-on",
+    summary="Wake a webhook: it gets all that waited",
+    path_parameter=_ID,
+    answer="Webhook",
+)
 async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
     """Wake an endpoint that sleeps, or try one that fails at once: it gets all that waited, in order."""
-    read_query({})
-    with _refusals():
+    with _webhook_errors():
         return await _shown(await endpoints.go_on(resources().database, caller().org_id, webhook_text))
 
 
-@rest.post("/webhooks/<webhook_text>/replay")
-async def replay_webhook(webhook_text: str) -> dict[str, Any]:
+@Operation(
+    method="POST",
+    path=f"{_ONE}/replay",
+    summary="Send again what was stored since a moment",
+    path_parameter=_ID,
+    body=BodyFields({"from": Instant()}, required=("from",)),
+    answer="Webhook",
+)
+async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Send again what was stored since a moment."""
-    read_query({})
-    since: datetime = (await read_item(REPLAY, required=["from"]))["from"]
+    since: datetime = fields["from"]
     if since > resources().clock():
         raise InvalidField("from", "must not lie in the future")
-    with _refusals():
+    with _webhook_errors():
         return await _shown(
             await endpoints.replay(resources().database, caller().org_id, webhook_text, since)
         )
 
 
-@rest.post("/webhooks/<webhook_text>/rotate-secret")
+@Operation(
+    method="POST",
+    path=f"{_ONE}/rotate-secret",
+    summary="Make a new secret, and see it for once",
+    path_parameter=_ID,
+    answer="WebhookWithSecret",
+)
 async def rotate_webhook_secret(webhook_text: str) -> dict[str, Any]:
     """Make a new secret, and show it for once; the one before goes on to sign for a day."""
-    read_query({})
     database, now = resources().database, resources().clock()
-    with _refusals():
+    with _webhook_errors():
         changed = await endpoints.rotate_secret(database, caller().org_id, webhook_text, now)
     return await _shown(changed, shows_secret=True)
 
 
-@rest.get("/webhooks/<webhook_text>/deliveries")
+@Operation(
+    method="GET",
+    path=f"{_ONE}/deliveries",
+    summary="List the last deliveries",
+    path_parameter=_ID,
+    answer="WebhookDeliveryList",
+)
 async def get_webhook_deliveries(webhook_text: str) -> dict[str, Any]:
     """The last attempts to send something, the newest first."""
-    read_query({})
     endpoint = await _own(webhook_text)
-    found = await list_deliveries(resources().database, caller().org_id, endpoint.id)
-    return {"deliveries": [delivery_json(each) for each in found]}
-
-
-def body_schema() -> Schema:
-    """The schema of a body that makes or changes an endpoint, wherever the service is."""
-    rules = endpoint_rules(allows_loopback=True)
-    properties = {name: rule.schema() for name, rule in rules.items()}
-    return {"type": "object", "additionalProperties": False, "properties": properties}
-
-
-async def _read_fields(required: list[str] | None = None) -> dict[str, Any]:
-    rules = endpoint_rules(allows_loopback=resources().settings.allows_loopback_receivers)
-    given = await read_item(rules, required=required or ())
-    return await with_tag_ids(resources().database, caller().org_id, given)
+    deliveries = await list_deliveries(resources().database, caller().org_id, endpoint.id)
+    return {"deliveries": [delivery_json(delivery) for delivery in deliveries]}
 
 
 async def _own(webhook_text: str) -> Endpoint:
-    with _refusals():
+    with _webhook_errors():
         return await endpoints.get_endpoint(resources().database, caller().org_id, webhook_text)
 
 

@@ -1,16 +1,12 @@
-"""Queries of analytics, as data."""
+"""What the fields of queries of analytics mean, and the JSON Schema of such a query."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from backend.domain.analytics import input as analytics_input
 from backend.domain.analytics import measure_words
-from backend.domain.clicks.rows import RowFormat
+from backend.domain.analytics.input import FIELDS, NULLABLE
 from backend.domain.fields.rules import Rule, Schema
-from backend.json_api import error_table
-from backend.rest_api.analytics.query import EXPORT_QUERY
-from backend.rest_api.routes.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
 
 MEANINGS = {
     "measures": "What is counted; by default clicks. "
@@ -51,58 +47,12 @@ MEANINGS = {
 
 def _property(name: str, rule: Rule[Any]) -> Schema:
     schema = rule.schema()
-    shown = {"anyOf": [schema, {"type": "null"}]} if name in analytics_input.NULLABLE else schema
+    shown = {"anyOf": [schema, {"type": "null"}]} if name in NULLABLE else schema
     return shown | {"description": MEANINGS[name]}
 
 
-_QUERY: Schema = {
+QUERY: Schema = {
     "type": "object",
     "additionalProperties": False,
-    "properties": {name: _property(name, rule) for name, rule in analytics_input.FIELDS.items()},
+    "properties": {name: _property(name, rule) for name, rule in FIELDS.items()},
 }
-
-OPERATIONS = (
-    Operation(
-        "query_analytics",
-        "post",
-        "/analytics/query",
-        "Ask what works: measures by time, link, campaign, country and more",
-        200,
-        "AnalyticsAnswer",
-        (
-            error_table.QUERY_INVALID,
-            *BODY_ERRORS,
-            *KEY_ERRORS,
-            error_table.INSTALLS_NEED_SUBSCRIPTION,
-            error_table.FIGURES_UNAVAILABLE,
-            *EVERYWHERE,
-        ),
-        body=_QUERY,
-    ),
-    Operation(
-        "export_analytics",
-        "get",
-        "/analytics/export",
-        "Export all rows of such a query as a file",
-        200,
-        None,
-        (
-            error_table.QUERY_INVALID,
-            *KEY_ERRORS,
-            error_table.INSTALLS_NEED_SUBSCRIPTION,
-            error_table.FIGURES_UNAVAILABLE,
-            *EVERYWHERE,
-        ),
-        parameters=tuple(query(name, rule.schema(), MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
-        files={
-            "text/csv": "A line of headings, then a line for each row: its fields, kind and partial where "
-            "rows may have them, its measures (amounts have a column for each currency, and conversions have "
-            "these behind their number), with compare those of the other time, as previous_…, and with "
-            "change by how much they changed, as change_….",
-            "application/x-ndjson": "A JSON object for each row, as POST /analytics/query has it.",
-            RowFormat.PARQUET.media_type: "The columns of the CSV file with types: counts are BIGINT, "
-            "amounts and shared counts DECIMAL, rates and changes DOUBLE, days, weeks and months DATE, hours "
-            "TIMESTAMPTZ, partial BOOLEAN.",
-        },
-    ),
-)
