@@ -30,7 +30,7 @@ from backend.storage.lifecycle.demo_history import (
     log_id,
 )
 from backend.storage.links.destinations.policies import DestinationPolicies
-from backend.storage.links.tags import find_known_tags
+from backend.storage.links.tags import find_tag_ids
 from backend.storage.links.writing.writes import store_link
 from backend.storage.sales.batches import store_batches
 from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, PlannedLink, planned_links
@@ -118,7 +118,7 @@ async def _tags(
 ) -> tuple[dict[str, TagId], list[Tag]]:
     """The ids of the tags that these links have, by name, and those of them that are not there yet."""
     used = {name for plan in plans for name in plan.tags}
-    tag_ids = await find_known_tags(database, None, org_id, used)
+    tag_ids = await find_tag_ids(database, None, org_id, used)
     new = [
         Tag(
             TagId(Ids(_run(org_id), "tag").uuid(name)),

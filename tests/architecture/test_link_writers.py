@@ -17,7 +17,7 @@ TELLS = {
     "links/writing/writes.py",
     "links/named_items.py",
     "lifecycle/purge.py",
-    "links/writing/told_changes.py",
+    "links/writing/service_changes.py",
 }
 # Who does so and tells nobody, and why.
 TELLS_NOTHING = {

@@ -22,7 +22,7 @@ from backend.settings import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
-from backend.storage.links.lists.facts import read_facts
+from backend.storage.links.lists.details import read_details
 from backend.storage.links.writing.writes import store_link
 from backend.system.clock import utc_now
 
@@ -61,9 +61,9 @@ async def whole_link(database: Database, link: Link) -> CommandResult:
 async def whole_links(database: Database, stored_links: Sequence[Link], now: datetime) -> list[CommandResult]:
     """These links with every field, as REST shows them."""
     async with analytics_client(database) as analytics:
-        facts = await read_facts(database, analytics, stored_links, now)
+        details = await read_details(database, analytics, stored_links, now)
     form = load_settings().short_url_form
-    return [whole_link_json(link, facts, form, now) for link in stored_links]
+    return [whole_link_json(link, details, form, now) for link in stored_links]
 
 
 def in_words(link: CommandResult) -> str:

@@ -11,7 +11,7 @@ from backend.domain.links.links import Link
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.links.taken_clicks import take_clicks
-from backend.storage.links.writing.told_changes import mark_used_up
+from backend.storage.links.writing.service_changes import mark_used_up
 from backend.system.clock import Clock
 
 # A visitor waits no longer for a database that answers, but slowly: a click that is given up may be lost.

@@ -16,7 +16,7 @@ from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import query_error
 from backend.rest_api.routes.whole_number import WholeNumber
-from backend.storage.links.lists.facts import read_facts
+from backend.storage.links.lists.details import read_details
 from backend.storage.links.lists.listing import (
     MOST_RANKED,
     TooManyToRank,
@@ -88,8 +88,8 @@ async def list_links(query: dict[str, Any]) -> dict[str, Any]:
 async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     """The links with every field, and with their clicks up to now."""
     now, form = resources().clock(), resources().short_url_form
-    facts = await read_facts(resources().database, resources().analytics, links, now)
-    return [whole_link_json(link, facts, form, now) for link in links]
+    details = await read_details(resources().database, resources().analytics, links, now)
+    return [whole_link_json(link, details, form, now) for link in links]
 
 
 def _parse(query: dict[str, Any]) -> _Asked:

@@ -63,7 +63,7 @@ COLLECTION = Collection(
 
 async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link | None:
     """The organization's link with this id; None if it has none."""
-    return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
+    return _from_optional(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
 
 
 async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[LinkId, Link]:
@@ -72,7 +72,7 @@ async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: Org
     if not ids:
         return {}
     cursor = database[NAME].find({"_id": {"$in": ids}, "org_id": org_id})
-    return {found["_id"]: from_document(found) async for found in cursor}
+    return {document["_id"]: from_document(document) async for document in cursor}
 
 
 async def find_short_urls(
@@ -83,35 +83,35 @@ async def find_short_urls(
     session: ClientSession | None = None,
 ) -> dict[LinkId, str]:
     """The short URLs of those of these links that the organization has."""
-    wanted = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
-    cursor = database[NAME].find(wanted, {"domain": 1, "path": 1}, session=session)
-    return {found["_id"]: form.write(found["domain"], found["path"]) async for found in cursor}
+    query = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
+    cursor = database[NAME].find(query, {"domain": 1, "path": 1}, session=session)
+    return {document["_id"]: form.write(document["domain"], document["path"]) async for document in cursor}
 
 
 async def find_links_beginning(
     database: Database, beginnings: Iterable[str], org_id: OrgId
 ) -> dict[str, list[Link]]:
     """The organization's links whose ids begin so, up to their first hyphen; mostly one for each."""
-    found: dict[str, list[Link]] = {}
-    if wanted := [re.compile(f"^{re.escape(each)}-") for each in beginnings]:
+    links_by_beginning: dict[str, list[Link]] = {}
+    if patterns := [re.compile(f"^{re.escape(beginning)}-") for beginning in beginnings]:
         # An organization may have millions of links, of which the other indexes would read all.
-        cursor = database[NAME].find({"_id": {"$in": wanted}, "org_id": org_id}).hint("_id_")
-        async for each in cursor:
-            link = from_document(each)
-            found.setdefault(link.id.partition("-")[0], []).append(link)
-    return found
+        cursor = database[NAME].find({"_id": {"$in": patterns}, "org_id": org_id}).hint("_id_")
+        async for document in cursor:
+            link = from_document(document)
+            links_by_beginning.setdefault(link.id.partition("-")[0], []).append(link)
+    return links_by_beginning
 
 
 async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId) -> Link | None:
     """The organization's link with this domain and path; None if it has none."""
-    return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
+    return _from_optional(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
 
 
 async def resolve_link(
     database: Database, domain: str, path: str, session: ClientSession | None = None
 ) -> Link | None:
     """The link that a visitor asks for, of any organization; None if there is none."""
-    return _from_found(await database[NAME].find_one({"domain": domain, "path": path}, session=session))
+    return _from_optional(await database[NAME].find_one({"domain": domain, "path": path}, session=session))
 
 
 async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
@@ -122,7 +122,7 @@ async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> 
 
 async def find_all(database: Database, session: ClientSession | None, query: Document) -> list[Link]:
     """All links that match this query, in the caller's transaction."""
-    return [from_document(found) async for found in database[NAME].find(query, session=session)]
+    return [from_document(document) async for document in database[NAME].find(query, session=session)]
 
 
 def update(stored: Link, changed: Link) -> UpdateOne:
@@ -186,8 +186,8 @@ async def list_links(
     database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:
     """The organization's links but archived ones, newest first: at most `limit`, after the first `skip`."""
-    wanted = _owned(org_id, created_by) | {"archived_at": None}
-    cursor = database[NAME].find(wanted).sort(NEWEST_FIRST).skip(skip).limit(limit)
+    query = _owned(org_id, created_by) | {"archived_at": None}
+    cursor = database[NAME].find(query).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 
 
@@ -220,7 +220,7 @@ def to_document(link: Link) -> dict[str, Any]:
     return document
 
 
-def _from_found(document: dict[str, Any] | None) -> Link | None:
+def _from_optional(document: dict[str, Any] | None) -> Link | None:
     return from_document(document) if document else None
 
 

@@ -1,4 +1,4 @@
-"""Collections of things that an organization names, each name once, in upper and lower case alike."""
+"""Collections of items with names that are unique in an organization, regardless of case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backend.storage.schema.ownership import ByField
 
 
 class NamedItem(Protocol):
-    """What is named: a dataclass with at least these fields."""
+    """An item with a name: a dataclass with at least these fields."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -43,7 +43,7 @@ ItemT = TypeVar("ItemT", bound=NamedItem)
 
 
 def items_collection(name: str) -> Collection:
-    """The collection of such things. The unique index decides whether a name is taken."""
+    """A collection of named items. Its unique index decides whether a name is taken."""
     return Collection(
         name=name,
         indexes=[IndexModel([("org_id", 1), ("key", 1)], unique=True)],
@@ -57,17 +57,17 @@ def items_collection(name: str) -> Collection:
 
 @dataclass(frozen=True, slots=True)
 class NamedItems(Generic[ItemT]):
-    """The things of a collection; `kind` is their dataclass. An organization has about `most`."""
+    """The items of a collection; `kind` is their dataclass. An organization has at most about `most`."""
 
     collection: str
     kind: type[ItemT]
     most: int
 
     async def add(self, database: Database, item: ItemT, session: ClientSession | None = None) -> None:
-        """Store a new one. Raises NameTaken and TooManyItems."""
+        """Store a new item. Raises NameTaken and TooManyItems."""
         owned = {"org_id": item.org_id}
-        there = await database[self.collection].count_documents(owned, limit=self.most, session=session)
-        if there >= self.most:
+        count = await database[self.collection].count_documents(owned, limit=self.most, session=session)
+        if count >= self.most:
             raise TooManyItems
         try:
             await database[self.collection].insert_one(self.to_document(item), session=session)
@@ -76,34 +76,34 @@ class NamedItems(Generic[ItemT]):
 
     def to_document(self, item: ItemT) -> Document:
         """The item as it is stored."""
-        values = {each.name: getattr(item, each.name) for each in fields(self.kind) if each.name != "id"}
+        values = {field.name: getattr(item, field.name) for field in fields(self.kind) if field.name != "id"}
         return {"_id": item.id, **values, "key": name_key(item.name)}
 
     async def all_of(
         self, database: Database, org_id: OrgId, session: ClientSession | None = None
     ) -> list[ItemT]:
-        """All that the organization has, by name, as of the session's moment or of one of its own."""
+        """All items of the organization, by name, in this session or in a snapshot of its own."""
         if session is None:
-            # Along an index by names, one that is renamed meanwhile would be met twice, or not at all.
-            async with await database.client.start_session(snapshot=True) as own:
-                return await self.all_of(database, org_id, own)
+            # Without a snapshot, an item that is renamed meanwhile could be listed twice or not at all.
+            async with await database.client.start_session(snapshot=True) as snapshot:
+                return await self.all_of(database, org_id, snapshot)
         cursor = database[self.collection].find({"org_id": org_id}, session=session).sort("key", 1)
-        return [self._from(found) async for found in cursor]
+        return [self._from(document) async for document in cursor]
 
     async def find(
         self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
     ) -> ItemT:
-        """The one of this name, in any case. Raises NameUnknown."""
-        found = await database[self.collection].find_one(_named(org_id, name), session=session)
-        return self._found(found, name)
+        """The item with this name, in any case. Raises NameUnknown."""
+        document = await database[self.collection].find_one(_named(org_id, name), session=session)
+        return self._required(document, name)
 
     async def with_ids(
         self, database: Database, org_id: OrgId, ids: list[str], session: ClientSession | None = None
     ) -> list[ItemT]:
-        """Those with these ids."""
-        wanted = {"_id": {"$in": ids}, "org_id": org_id}
-        cursor = database[self.collection].find(wanted, session=session)
-        return [self._from(found) async for found in cursor]
+        """The organization's items with these ids."""
+        query = {"_id": {"$in": ids}, "org_id": org_id}
+        cursor = database[self.collection].find(query, session=session)
+        return [self._from(document) async for document in cursor]
 
     async def change(
         self,
@@ -115,32 +115,32 @@ class NamedItems(Generic[ItemT]):
         *,
         session: ClientSession | None = None,
     ) -> ItemT:
-        """Set these stored fields of the one of this name, and clear those.
+        """Set the fields `changes` of the item with this name, and remove the fields `cleared`.
 
         Raises NameUnknown and NameTaken.
         """
         if "name" in changes:
             changes = changes | {"key": name_key(changes["name"])}
         update = {"$set": changes, "$unset": cleared}
-        given = {operator: what for operator, what in update.items() if what}
-        if not given:
+        operators = {operator: values for operator, values in update.items() if values}
+        if not operators:
             return await self.find(database, org_id, name, session)
         try:
-            found = await database[self.collection].find_one_and_update(
-                _named(org_id, name), given, return_document=ReturnDocument.AFTER, session=session
+            document = await database[self.collection].find_one_and_update(
+                _named(org_id, name), operators, return_document=ReturnDocument.AFTER, session=session
             )
         except DuplicateKeyError:
             raise NameTaken(changes["name"]) from None
-        return self._found(found, name)
+        return self._required(document, name)
 
     async def delete(
         self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
     ) -> ItemT:
-        """Delete the one of this name, and return it as it was. Raises NameUnknown."""
+        """Delete the item with this name, and return it as it was. Raises NameUnknown."""
         deleted = await database[self.collection].find_one_and_delete(_named(org_id, name), session=session)
-        return self._found(deleted, name)
+        return self._required(deleted, name)
 
-    def _found(self, document: Document | None, name: str) -> ItemT:
+    def _required(self, document: Document | None, name: str) -> ItemT:
         if document is None:
             raise NameUnknown(name)
         return self._from(document)

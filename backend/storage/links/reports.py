@@ -1,6 +1,6 @@
-"""The `link_reports` collection: what visitors reported of links, a document a link.
+"""The `link_reports` collection: visitors' reports of links, one document for each link.
 
-Of each link the number is kept and the latest reports; all of it goes half a year after the last one.
+A document has the number of reports and the latest ones. It is deleted half a year after the last report.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from backend.storage.schema.ownership import ByLink
 
 NAME = "link_reports"
 KEPT = timedelta(days=180)
-# Of a link: however many are sent, its document stays small.
+# The most reports of a link that are kept, so that its document stays small.
 MOST_KEPT = 20
 COLLECTION = Collection(
     name=NAME,
@@ -62,12 +62,14 @@ async def add_report(database: Database, link: Link, report: LinkReport) -> None
 
 
 async def list_reported(database: Database, org_id: OrgId | None, limit: int) -> list[ReportedLink]:
-    """The links that were reported, the latest first: of an organization; None: of all."""
-    wanted: Document = {} if org_id is None else {"org_id": org_id}
-    documents = await database[NAME].find(wanted).sort("last_at", DESCENDING).limit(limit).to_list(limit)
-    ids = [LinkId(each["_id"]) for each in documents]
-    known = {each.id: each for each in await links.find_all(database, None, {"_id": {"$in": ids}} | wanted)}
-    return [_read(each, known) for each in documents if each["_id"] in known]
+    """The reported links of an organization (None: of all organizations), the latest report first."""
+    query: Document = {} if org_id is None else {"org_id": org_id}
+    documents = await database[NAME].find(query).sort("last_at", DESCENDING).limit(limit).to_list(limit)
+    ids = [LinkId(document["_id"]) for document in documents]
+    links_by_id = {
+        link.id: link for link in await links.find_all(database, None, {"_id": {"$in": ids}} | query)
+    }
+    return [_read(document, links_by_id) for document in documents if document["_id"] in links_by_id]
 
 
 async def dismiss_reports(database: Database, link_id: LinkId) -> bool:
@@ -75,9 +77,9 @@ async def dismiss_reports(database: Database, link_id: LinkId) -> bool:
     return bool((await database[NAME].delete_one({"_id": link_id})).deleted_count)
 
 
-def _read(document: dict[str, Any], known: Mapping[LinkId, Link]) -> ReportedLink:
+def _read(document: dict[str, Any], links_by_id: Mapping[LinkId, Link]) -> ReportedLink:
     latest = [
-        LinkReport(ReportReason(each["reason"]), each["text"], each["at"])
-        for each in reversed(document["latest"])
+        LinkReport(ReportReason(report["reason"]), report["text"], report["at"])
+        for report in reversed(document["latest"])
     ]
-    return ReportedLink(known[document["_id"]], document["count"], tuple(latest))
+    return ReportedLink(links_by_id[document["_id"]], document["count"], tuple(latest))

@@ -1,8 +1,7 @@
 """The `tags` collection: the tags that an organization gives to its links.
 
-A link holds ids of tags (`tag_ids`). So a tag is renamed by one write, and deleted by one: from that moment
-it is on no link any more. Its id stays in links until their tags are changed, and stands for nothing. What
-the ids stand for is noted in the feed.
+A link holds ids of tags (`tag_ids`), so one write renames or deletes a tag on all links. The id of a deleted
+tag stays in links until their tags are changed, and is ignored. The feed notes the name of each id.
 """
 
 from __future__ import annotations
@@ -64,11 +63,11 @@ async def change_tag(
 ) -> Tag:
     """Give the tag another name or colour, on all links at once. Raises NameUnknown and NameTaken."""
     changes = {"name": new_name, "color": color}
-    given = {each: value for each, value in changes.items() if value is not None}
+    new_values = {field: value for field, value in changes.items() if value is not None}
     changed: list[Tag] = []
 
     async def work(session: ClientSession) -> None:
-        changed[:] = [await _TAGS.change(database, org_id, name, given, session=session)]
+        changed[:] = [await _TAGS.change(database, org_id, name, new_values, session=session)]
         if new_name is not None:
             await _note(database, session, org_id, tag_fact(changed[0].id, changed[0].name))
 
@@ -90,32 +89,35 @@ async def _note(database: Database, session: ClientSession, org_id: OrgId, fact:
     await entries.note(database, session, {org_id: [fact]})
 
 
-async def find_known_tags(
+async def find_tag_ids(
     database: Database,
     session: ClientSession | None,
     org_id: OrgId,
     names: Iterable[str],
     ids: Iterable[TagId] = (),
 ) -> dict[str, TagId]:
-    """Those of the organization's tags that have these names or ids: ids by the keys of their names."""
-    either = [{"key": {"$in": list({name_key(each) for each in names})}}, {"_id": {"$in": list(set(ids))}}]
-    wanted = {"org_id": org_id, "$or": either}
-    cursor = database[NAME].find(wanted, {"key": 1}, session=session)
-    return {found["key"]: found["_id"] async for found in cursor}
+    """The ids of the organization's tags with these names or ids, by the keys of the tags' names."""
+    conditions = [
+        {"key": {"$in": list({name_key(name) for name in names})}},
+        {"_id": {"$in": list(set(ids))}},
+    ]
+    query = {"org_id": org_id, "$or": conditions}
+    cursor = database[NAME].find(query, {"key": 1}, session=session)
+    return {document["key"]: document["_id"] async for document in cursor}
 
 
 async def find_tags_of(
-    database: Database, some: Iterable[Link], session: ClientSession | None = None
+    database: Database, tagged_links: Iterable[Link], session: ClientSession | None = None
 ) -> dict[TagId, Tag]:
-    """The tags of these links, by id, as they are now. Each link has only its organization's."""
+    """The tags of these links, by id, as they are now. Links may be of several organizations."""
     ids: dict[OrgId, set[str]] = {}
-    for link in some:
+    for link in tagged_links:
         if link.tag_ids:
             ids.setdefault(link.org_id, set()).update(link.tag_ids)
     return {
         tag.id: tag
-        for org_id, wanted in ids.items()
-        for tag in await _TAGS.with_ids(database, org_id, list(wanted), session)
+        for org_id, tag_ids in ids.items()
+        for tag in await _TAGS.with_ids(database, org_id, list(tag_ids), session)
     }
 
 
@@ -128,4 +130,4 @@ async def count_tagged_links(database: Database, org_id: OrgId) -> dict[TagId, i
         {"$unwind": "$tag_ids"},
         {"$group": {"_id": "$tag_ids", "links": {"$sum": 1}}},
     ]
-    return {each["_id"]: each["links"] async for each in database[links.NAME].aggregate(stages)}
+    return {count["_id"]: count["links"] async for count in database[links.NAME].aggregate(stages)}

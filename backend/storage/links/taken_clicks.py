@@ -1,4 +1,4 @@
-"""The `taken_clicks` collection: how many clicks of a link were taken while it had a limit of them.
+"""The `taken_clicks` collection: how many clicks of a link's limit were taken.
 
 One document for each link, which all processes write: a click is taken once a majority of MongoDB's members
 has it, and none is ever given back. The link itself is not written, since all caches would read it again.
@@ -28,52 +28,54 @@ COLLECTION = Collection(
 )
 
 
-class Taken(NamedTuple):
-    """How many of the wanted clicks were taken, and how many are left now."""
+class TakenClicks(NamedTuple):
+    """How many of the requested clicks were taken, and how many are left now."""
 
     clicks: int
     left: int
 
 
-async def take_clicks(database: Database, org_id: OrgId, link_id: LinkId, wanted: int, most: int) -> Taken:
-    """Take clicks of a link that lets `most` through: as many as are wanted, or as are left.
+async def take_clicks(
+    database: Database, org_id: OrgId, link_id: LinkId, requested: int, most: int
+) -> TakenClicks:
+    """Take clicks of a link that lets `most` through: as many as are requested, or as are left.
 
-    Whoever asks at the same time: all together never get more than `most`. Raises StorageError; then clicks
-    may have been taken all the same, and nobody got them.
+    Concurrent callers never take more than `most` together. Raises StorageError; clicks that were taken
+    in spite of it are lost.
     """
     try:
-        return await _take(database, org_id, link_id, wanted, most)
+        return await _take(database, org_id, link_id, requested, most)
     except StorageError as error:
         if not is_duplicate(error):
             raise
         # Somebody else made the document in the same moment.
-        return await _take(database, org_id, link_id, wanted, most)
+        return await _take(database, org_id, link_id, requested, most)
 
 
-async def _take(database: Database, org_id: OrgId, link_id: LinkId, wanted: int, most: int) -> Taken:
-    before = {"$ifNull": ["$taken", 0]}
-    taken = {"$max": [before, {"$min": [{"$add": [before, wanted]}, most]}]}
+async def _take(database: Database, org_id: OrgId, link_id: LinkId, requested: int, most: int) -> TakenClicks:
+    taken_before = {"$ifNull": ["$taken", 0]}
+    taken = {"$max": [taken_before, {"$min": [{"$add": [taken_before, requested]}, most]}]}
     owner = {"org_id": {"$literal": org_id}, "link_id": {"$literal": link_id}}
-    found: dict[str, Any] | None = await database[NAME].find_one_and_update(
+    document: dict[str, Any] | None = await database[NAME].find_one_and_update(
         {"_id": document_id(link_id)},
         [{"$set": owner | {"taken": taken}}],
         upsert=True,
         return_document=ReturnDocument.BEFORE,
     )
-    left = max(0, most - (found["taken"] if found else 0))
-    clicks = min(wanted, left)
-    return Taken(clicks, left - clicks)
+    remaining = max(0, most - (document["taken"] if document else 0))
+    clicks = min(requested, remaining)
+    return TakenClicks(clicks, remaining - clicks)
 
 
 async def count_taken(
     database: Database, link_ids: Iterable[LinkId], session: ClientSession | None = None
 ) -> dict[LinkId, int]:
-    """How many clicks were taken of each of these links; none of one that is not named."""
-    ids = [document_id(each) for each in link_ids]
+    """How many clicks were taken of each of these links. A link that is missing in the result has none."""
+    ids = [document_id(link_id) for link_id in link_ids]
     if not ids:
         return {}
     cursor = database[NAME].find({"_id": {"$in": ids}}, {"link_id": 1, "taken": 1}, session=session)
-    return {LinkId(found["link_id"]): found["taken"] async for found in cursor}
+    return {LinkId(document["link_id"]): document["taken"] async for document in cursor}
 
 
 def document_id(link_id: LinkId) -> str:

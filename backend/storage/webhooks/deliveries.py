@@ -34,10 +34,16 @@ COLLECTION = Collection(
 
 
 async def note_deliveries(
-    database: Database, org_id: OrgId, endpoint_id: EndpointId, made: Sequence[Delivery], now: datetime
+    database: Database,
+    org_id: OrgId,
+    endpoint_id: EndpointId,
+    attempts: Sequence[Delivery],
+    now: datetime,
 ) -> None:
     """Add these attempts; only the last MOST_KEPT stay."""
-    documents = [asdict(each) | {"event_ids": list(each.event_ids)} for each in made[-MOST_KEPT:]]
+    documents = [
+        asdict(attempt) | {"event_ids": list(attempt.event_ids)} for attempt in attempts[-MOST_KEPT:]
+    ]
     update = {
         "$push": {"recent": {"$each": documents, "$slice": -MOST_KEPT}},
         "$set": {"org_id": org_id, "expires_at": now + KEPT},
@@ -50,12 +56,12 @@ async def list_deliveries(database: Database, org_id: OrgId, given_id: str) -> l
 
     Attempts of the last seconds may be missing. None for an endpoint that the organization does not have.
     """
-    found = await database[NAME].find_one({"_id": given_id, "org_id": org_id}) or {"recent": []}
-    made = [
-        Delivery(**known_fields(each, Delivery) | {"event_ids": tuple(each["event_ids"])})
-        for each in found["recent"]
+    document = await database[NAME].find_one({"_id": given_id, "org_id": org_id}) or {"recent": []}
+    recent = [
+        Delivery(**known_fields(delivery, Delivery) | {"event_ids": tuple(delivery["event_ids"])})
+        for delivery in document["recent"]
     ]
-    return made[::-1]
+    return recent[::-1]
 
 
 async def forget(database: Database, given_id: str) -> None:

@@ -1,8 +1,8 @@
-"""The `webhooks` collection: endpoints, each with how far its organization's feed was delivered to it.
+"""The `webhooks` collection: webhook endpoints, each with its cursor in its organization's feed.
 
-Whoever delivers to an endpoint is its `holder` (storage/webhooks/holding), and names the `term` in which it
-is that with all that it writes. What the organization changes here takes the endpoint from its holder: what
-the holder writes then is refused, and who takes the endpoint next sees the change.
+The process that delivers to an endpoint is its `holder` (storage/webhooks/holding). All writes of a holder
+name the `term` in which it took the endpoint. A change by the organization takes the endpoint from its
+holder: later writes of that holder are refused, and the next holder sees the change.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from backend.domain.webhooks.signing import SECRET_BYTES, secret_text
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.feed.reading import cursor_at
 from backend.storage.links.links import find_links
-from backend.storage.links.tags import find_known_tags
+from backend.storage.links.tags import find_tag_ids
 from backend.storage.outbox.heads import find_heads
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
@@ -54,23 +54,23 @@ COLLECTION = Collection(
 )
 # Of secrets that were replaced within a day.
 _MOST_OLD_SECRETS = 3
-# The organization took it back from whoever delivers to it.
+# The organization took the endpoint from its holder.
 _TAKEN_BACK: Document = {"holder": None}
 _NEXT_TERM: Document = {"term": 1}
-# It is tried again at once.
+# The next delivery is tried at once.
 _UNTRIED: Document = {"failing_since": None, "failures": 0, "next_try_at": None}
 
 
 async def create_endpoint(
-    database: Database, org_id: OrgId, given: Mapping[str, Any], now: datetime
+    database: Database, org_id: OrgId, values: Mapping[str, Any], now: datetime
 ) -> Endpoint:
-    """Store a new endpoint, which gets what happens from now on.
+    """Store a new endpoint, which gets the events from now on.
 
-    `given` are its fields, parsed by `endpoint_rules` and with the ids of tags (`with_tag_ids`); at least
-    `url`. The secret is to be shown once, now. Raises InvalidField for links or tags that the organization
+    `values` are its fields, parsed by `endpoint_rules` and with the ids of tags (`with_tag_ids`); at least
+    `url`. The secret is shown only once. Raises InvalidField for links or tags that the organization
     does not have, and TooManyEndpoints.
     """
-    await _check_chosen(database, org_id, given)
+    await _check_chosen(database, org_id, values)
     if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_ENDPOINTS) >= MOST_ENDPOINTS:
         raise TooManyEndpoints
     endpoint = Endpoint(
@@ -80,7 +80,7 @@ async def create_endpoint(
         cursor=Cursor((await find_heads(database, [org_id]))[org_id] + 1),
         cursor_at=_to_milliseconds(now),
         secret=_new_secret(),
-        **given,
+        **values,
     )
     await database[NAME].insert_one(to_document(endpoint))
     return endpoint
@@ -89,21 +89,21 @@ async def create_endpoint(
 async def list_endpoints(database: Database, org_id: OrgId) -> list[Endpoint]:
     """All endpoints of the organization, the oldest first."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
-    return [from_document(found) async for found in cursor]
+    return [from_document(document) async for document in cursor]
 
 
 async def get_endpoint(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
     """The organization's endpoint with this id. Raises EndpointUnknown."""
-    return _found(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
+    return _existing_endpoint(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
 
 
 async def change_endpoint(
     database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any]
 ) -> Endpoint:
-    """Change these fields, given as to `create_endpoint`. What fails is tried at once at a new URL, and when
-    it is enabled; what sleeps goes on sleeping.
+    """Change these fields, which are parsed as those of `create_endpoint`.
 
-    While it is disabled nothing is sent, and its cursor stays. Raises InvalidField and EndpointUnknown.
+    A new URL, and an endpoint that is enabled, are tried at once. An endpoint that sleeps goes on sleeping.
+    A disabled endpoint gets nothing, and its cursor stays. Raises InvalidField and EndpointUnknown.
     """
     await _check_chosen(database, org_id, changes)
     update = stored_values(changes)
@@ -124,22 +124,22 @@ async def delete_endpoint(database: Database, org_id: OrgId, given_id: str) -> N
 
 
 async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: datetime) -> Endpoint:
-    """Give the endpoint a new secret, to be shown once, now. The one before signs beside it for a day.
+    """Give the endpoint a new secret, which is shown only once. The old one also signs for another day.
 
     Raises EndpointUnknown.
     """
     while True:
-        known = await get_endpoint(database, org_id, given_id)
-        old = [OldSecret(known.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *known.old_secrets]
-        kept = [each for each in old if now < each.until][:_MOST_OLD_SECRETS]
+        endpoint = await get_endpoint(database, org_id, given_id)
+        old = [OldSecret(endpoint.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *endpoint.old_secrets]
+        kept = [secret for secret in old if now < secret.until][:_MOST_OLD_SECRETS]
         update = {"secret": _new_secret(), "old_secrets": kept}
-        unchanged = {"_id": given_id, "org_id": org_id, "secret": known.secret}
-        if found := await _take_back(database, unchanged, stored_values(update)):
-            return from_document(found)
+        unchanged = {"_id": given_id, "org_id": org_id, "secret": endpoint.secret}
+        if document := await _take_back(database, unchanged, stored_values(update)):
+            return from_document(document)
 
 
 async def go_on(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
-    """Wake the endpoint if it sleeps, and try at once: it gets all that waited, in order.
+    """Wake the endpoint if it sleeps, and deliver all waiting events at once, in order.
 
     Raises EndpointUnknown.
     """
@@ -147,46 +147,48 @@ async def go_on(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
 
 
 async def replay(database: Database, org_id: OrgId, given_id: str, since: datetime) -> Endpoint:
-    """Deliver again what was stored since this moment, with the same ids, and then go on.
+    """Deliver again the events that were stored since this moment, with the same ids, and then go on.
 
-    The cursor is put back, never forward: what waits is not left out. Raises EndpointUnknown.
+    The cursor moves back, never forward, so that no waiting event is left out. Raises EndpointUnknown.
     """
     begin = await cursor_at(database, org_id, since)
     while True:
-        known = await database[NAME].find_one({"_id": given_id, "org_id": org_id})
-        endpoint = _found(known)
+        document = await database[NAME].find_one({"_id": given_id, "org_id": org_id})
+        endpoint = _existing_endpoint(document)
         if begin >= endpoint.cursor:
             return endpoint
-        assert known
+        assert document
         update = {
             "cursor": str(begin),
             "cursor_at": _to_milliseconds(since),
-            "sent_to": str(max(endpoint.cursor, Cursor.parse(known["sent_to"]))),
+            "sent_to": str(max(endpoint.cursor, Cursor.parse(document["sent_to"]))),
         }
-        unchanged = {"_id": given_id, "org_id": org_id, "cursor": known["cursor"]}
-        if found := await _take_back(database, unchanged, update):
-            return from_document(found)
+        unchanged = {"_id": given_id, "org_id": org_id, "cursor": document["cursor"]}
+        if changed_document := await _take_back(database, unchanged, update):
+            return from_document(changed_document)
 
 
 def to_document(endpoint: Endpoint) -> Document:
     """The endpoint as it is stored when it is new."""
-    values = {each.name: getattr(endpoint, each.name) for each in fields(Endpoint) if each.name != "id"}
+    values = {field.name: getattr(endpoint, field.name) for field in fields(Endpoint) if field.name != "id"}
     # Nothing before the cursor was sent.
-    more = {"sent_to": endpoint.cursor, "holder": None, "term": 0}
-    return {"_id": endpoint.id, **stored_values(values | more)}
+    delivery_state = {"sent_to": endpoint.cursor, "holder": None, "term": 0}
+    return {"_id": endpoint.id, **stored_values(values | delivery_state)}
 
 
 def from_document(document: Document) -> Endpoint:
     """The endpoint that is stored."""
-    told = known_fields(document, Endpoint) | {
+    values = known_fields(document, Endpoint) | {
         "cursor": Cursor.parse(document["cursor"]),
-        "old_secrets": tuple(OldSecret(each["secret"], each["until"]) for each in document["old_secrets"]),
-        "types": tuple(EventType(each) for each in document["types"]),
+        "old_secrets": tuple(
+            OldSecret(secret["secret"], secret["until"]) for secret in document["old_secrets"]
+        ),
+        "types": tuple(EventType(type_) for type_ in document["types"]),
         "link_ids": tuple(document["link_ids"]),
         "tag_ids": tuple(document["tag_ids"]),
         "form": Form(document["form"]),
     }
-    return Endpoint(id=document["_id"], **told)
+    return Endpoint(id=document["_id"], **values)
 
 
 def stored_values(values: Mapping[str, Any]) -> Document:
@@ -196,7 +198,7 @@ def stored_values(values: Mapping[str, Any]) -> Document:
 
 def _stored_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_stored_value(each) for each in value]
+        return [_stored_value(item) for item in value]
     if isinstance(value, OldSecret):
         return {"secret": value.secret, "until": value.until}
     if isinstance(value, EventType | Form):
@@ -205,33 +207,33 @@ def _stored_value(value: Any) -> Any:
 
 
 async def _change(database: Database, org_id: OrgId, given_id: str, update: Document) -> Endpoint:
-    return _found(await _take_back(database, {"_id": given_id, "org_id": org_id}, update))
+    return _existing_endpoint(await _take_back(database, {"_id": given_id, "org_id": org_id}, update))
 
 
-async def _take_back(database: Database, wanted: Document, update: Document) -> Document | None:
-    """Change the endpoint, and take it from whoever delivers to it."""
-    found: Document | None = await database[NAME].find_one_and_update(
-        wanted, {"$set": update | _TAKEN_BACK, "$inc": _NEXT_TERM}, return_document=ReturnDocument.AFTER
+async def _take_back(database: Database, query: Document, update: Document) -> Document | None:
+    """Change the endpoint that the query finds, and take it from its holder. None if there is none."""
+    document: Document | None = await database[NAME].find_one_and_update(
+        query, {"$set": update | _TAKEN_BACK, "$inc": _NEXT_TERM}, return_document=ReturnDocument.AFTER
     )
-    return found
+    return document
 
 
-async def _check_chosen(database: Database, org_id: OrgId, given: Mapping[str, Any]) -> None:
+async def _check_chosen(database: Database, org_id: OrgId, values: Mapping[str, Any]) -> None:
     """Raise InvalidField where the links or tags are not all the organization's."""
-    if link_ids := given.get("link_ids"):
-        known = await find_links(database, link_ids, org_id)
-        _refuse_others("link_ids", link_ids, known, "a link")
-    if tag_ids := given.get("tag_ids"):
-        tags = await find_known_tags(database, None, org_id, (), tag_ids)
+    if link_ids := values.get("link_ids"):
+        links_by_id = await find_links(database, link_ids, org_id)
+        _refuse_others("link_ids", link_ids, links_by_id, "a link")
+    if tag_ids := values.get("tag_ids"):
+        tags = await find_tag_ids(database, None, org_id, (), tag_ids)
         _refuse_others("tag_ids", tag_ids, tags.values(), "a tag")
 
 
-def _refuse_others(field: str, given: Iterable[str], known: Iterable[str], what: str) -> None:
-    if missing := set(given) - set(known):
-        raise InvalidField(field, f"must be ids of {what} of the organization; {min(missing)} is none")
+def _refuse_others(field: str, chosen_ids: Iterable[str], own_ids: Iterable[str], kind: str) -> None:
+    if missing := set(chosen_ids) - set(own_ids):
+        raise InvalidField(field, f"must be ids of {kind} of the organization; {min(missing)} is none")
 
 
-def _found(document: Document | None) -> Endpoint:
+def _existing_endpoint(document: Document | None) -> Endpoint:
     if document is None:
         raise EndpointUnknown
     return from_document(document)

@@ -1,4 +1,4 @@
-"""Who delivers to which endpoint: each has one process at a time, its `holder`.
+"""Decides which process delivers to an endpoint: one at a time, the endpoint's `holder`.
 
 A process that delivers has a lease (storage/processes/leases) under a name of its own, and each endpoint that
 it took names that lease. When the lease has ended, others may take its endpoints: so a process renews one
@@ -20,9 +20,9 @@ from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.webhooks.endpoints import NAME, from_document, stored_values
 
-# Those that get events. Others have no holder.
+# Endpoints that get events. Others have no holder.
 _AWAKE: Document = {"is_enabled": True, "slept_at": None}
-# What a holder writes; all else is the organization's.
+# The fields that a holder writes. Only the organization writes the others.
 _PROGRESS = (
     "cursor",
     "cursor_at",
@@ -34,7 +34,7 @@ _PROGRESS = (
     "delivered",
     "repeats",
 )
-assert set(_PROGRESS) < {each.name for each in fields(Endpoint)}
+assert set(_PROGRESS) < {field.name for field in fields(Endpoint)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +47,48 @@ class Held:
     sent_to: Cursor
 
     def moved(self, cursor: Cursor) -> Held:
-        """It, with everything before this cursor behind it."""
+        """The same endpoint, with its cursor moved to this one."""
         return replace(self, endpoint=replace(self.endpoint, cursor=cursor))
 
 
 async def count_by_holder(database: Database) -> dict[str | None, int]:
     """How many endpoints that get events each holder has, also those whose lease has ended; None: nobody."""
     stages: list[Document] = [{"$match": _AWAKE}, {"$group": {"_id": "$holder", "endpoints": {"$sum": 1}}}]
-    return {each["_id"]: each["endpoints"] async for each in database[NAME].aggregate(stages)}
+    return {count["_id"]: count["endpoints"] async for count in database[NAME].aggregate(stages)}
 
 
 async def take_free(database: Database, holder: str, live: Collection[str], limit: int) -> list[Held]:
     """Take at most so many endpoints that have no holder, or one whose lease is not among the `live` ones."""
     free = {**_AWAKE, "holder": {"$nin": list(live)}}
-    found = await database[NAME].find(free, {"term": 1}).limit(limit).to_list(None)
-    taken = [await _take(database, holder, each["_id"], each["term"]) for each in found]
-    return [each for each in taken if each]
+    documents = await database[NAME].find(free, {"term": 1}).limit(limit).to_list(None)
+    endpoints = [await _take(database, holder, document["_id"], document["term"]) for document in documents]
+    return [endpoint for endpoint in endpoints if endpoint]
 
 
 async def store_progress(database: Database, held: Held) -> bool:
     """Store how far the holder has come, in one write. Returns False if the endpoint is not its own any more.
 
-    One that sleeps has no holder from then on.
+    An endpoint that sleeps loses its holder.
     """
     values = {name: getattr(held.endpoint, name) for name in _PROGRESS} | {"sent_to": held.sent_to}
     if held.endpoint.slept_at:
         values["holder"] = None
-    own = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
-    return bool((await database[NAME].update_one(own, {"$set": stored_values(values)})).matched_count)
+    query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
+    return bool((await database[NAME].update_one(query, {"$set": stored_values(values)})).matched_count)
 
 
 async def release(database: Database, held: Held) -> None:
     """Let somebody else take the endpoint, at once."""
-    own = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
-    await database[NAME].update_one(own, {"$set": {"holder": None}})
+    query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
+    await database[NAME].update_one(query, {"$set": {"holder": None}})
 
 
 async def _take(database: Database, holder: str, endpoint_id: EndpointId, term: int) -> Held | None:
-    found = await database[NAME].find_one_and_update(
+    document = await database[NAME].find_one_and_update(
         {"_id": endpoint_id, "term": term, **_AWAKE},
         {"$set": {"holder": holder}, "$inc": {"term": 1}},
         return_document=ReturnDocument.AFTER,
     )
-    if found is None:  # somebody else was quicker, or it is gone
+    if document is None:  # somebody else was quicker, or it is gone
         return None
-    return Held(from_document(found), holder, found["term"], Cursor.parse(found["sent_to"]))
+    return Held(from_document(document), holder, document["term"], Cursor.parse(document["sent_to"]))

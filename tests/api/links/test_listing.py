@@ -243,7 +243,7 @@ async def test_an_order_that_is_gone_in_part(
     links: Links, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While an order is being deleted, a page says so, and never that there is nothing more."""
-    monkeypatch.setattr(link_orders, "_IN_PIECE", 2)
+    monkeypatch.setattr(link_orders, "_IDS_PER_PIECE", 2)
     for _ in range(4):
         await links.make()
     cursor = (await links.call("GET", "?size=2&sort=clicks_7")).json()["next_cursor"]

@@ -31,7 +31,7 @@ from backend.storage.feed.reading import read_feed
 from backend.storage.lifecycle.purge import delete_links
 from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.writing.holds import NotHeld, hold_link, release_link
-from backend.storage.links.writing.told_changes import mark_used_up
+from backend.storage.links.writing.service_changes import mark_used_up
 from backend.storage.links.writing.writes import Submission, store_link, write_links
 from backend.storage.outbox import entries
 from backend.system.clock import utc_now

@@ -26,7 +26,7 @@ _EARLIER_LINK = DocumentFields(
     {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse, "link_id": Uuid().parse}
 )
 _EARLIER_ANSWER = DocumentFields(
-    {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE))}
+    {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE_LENGTH))}
 )
 
 

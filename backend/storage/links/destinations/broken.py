@@ -1,6 +1,6 @@
-"""The `broken_destinations` collection: links whose destinations did not answer well at the last look.
+"""The `broken_destinations` collection: links with destinations that failed at the last check.
 
-One document a link, which is gone when all of it is well again, and a month after the last look.
+A link has one document. It is deleted when all destinations work again, and a month after the last check.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COLLECTION = Collection(
 
 @dataclass(frozen=True, slots=True)
 class BrokenDestination:
-    """An address of a link's field that answers badly, as the problem says ("it ..."), since this look."""
+    """A destination that fails: the link's field, its address, the problem ("it ...") and since when."""
 
     field: str
     url: str
@@ -51,7 +51,7 @@ class BrokenDestination:
 
 @dataclass(frozen=True, slots=True)
 class BrokenLink:
-    """A link, what is broken of it, and when it was looked at last."""
+    """A link, its broken destinations, and when it was checked last."""
 
     link: Link
     broken: tuple[BrokenDestination, ...]
@@ -59,53 +59,69 @@ class BrokenLink:
 
 
 async def keep_results(
-    database: Database, found: Mapping[LinkId, tuple[OrgId, Sequence[BrokenDestination]]], now: datetime
+    database: Database, results: Mapping[LinkId, tuple[OrgId, Sequence[BrokenDestination]]], now: datetime
 ) -> None:
-    """Store what was found at links. What was broken before in the same way has been so since then."""
-    before = {
-        each["_id"]: {entry["url"]: entry["since"] for entry in each["broken"]}
-        async for each in database[NAME].find({"_id": {"$in": list(found)}}, {"broken": 1})
+    """Store the results of a check: for each link its organization, and its broken destinations, if any.
+
+    A destination that was broken already keeps the time since when it is.
+    """
+    since_by_url = {
+        document["_id"]: {entry["url"]: entry["since"] for entry in document["broken"]}
+        async for document in database[NAME].find({"_id": {"$in": list(results)}}, {"broken": 1})
     }
     writes = []
-    for link_id, (org_id, broken) in found.items():
-        known = before.get(link_id, {})
+    for link_id, (org_id, broken) in results.items():
+        known_since = since_by_url.get(link_id, {})
         if broken:
-            dated = [replace(each, since=known.get(each.url, each.since)) for each in broken]
+            dated = [
+                replace(destination, since=known_since.get(destination.url, destination.since))
+                for destination in broken
+            ]
             writes.append(ReplaceOne({"_id": link_id}, _document(org_id, dated, now), upsert=True))
     if writes:
         await database[NAME].bulk_write(writes, ordered=False)
-    well = [link_id for link_id in before if not found[link_id][1]]
-    if well:
-        await database[NAME].delete_many({"_id": {"$in": well}})
+    working = [link_id for link_id in since_by_url if not results[link_id][1]]
+    if working:
+        await database[NAME].delete_many({"_id": {"$in": working}})
 
 
 async def list_broken(database: Database, org_id: OrgId, limit: int) -> list[BrokenLink]:
-    """The organization's links that are broken still, as far as is known, the latest first."""
+    """At most `limit` of the organization's enabled links that are broken, the latest first.
+
+    Leaves out destinations that a link does not have any more.
+    """
     cursor = database[NAME].find({"org_id": org_id}).sort("since", -1).limit(limit)
-    documents = await cursor.to_list(limit)
-    known = await links.find_links(database, [LinkId(each["_id"]) for each in documents], org_id)
-    found = (_read(each, known[each["_id"]]) for each in documents if each["_id"] in known)
-    return [each for each in found if each.broken and each.link.is_enabled]
+    documents = {LinkId(document["_id"]): document async for document in cursor}
+    links_by_id = await links.find_links(database, documents, org_id)
+    broken_links = (
+        _read(documents[link_id], links_by_id[link_id]) for link_id in documents if link_id in links_by_id
+    )
+    return [broken for broken in broken_links if broken.broken and broken.link.is_enabled]
 
 
 async def find_broken(database: Database, org_id: OrgId, link_ids: Sequence[LinkId]) -> set[LinkId]:
-    """Those of these links of the organization that were broken when they were looked at last."""
-    wanted: Document = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
-    return {LinkId(each["_id"]) async for each in database[NAME].find(wanted, {"_id": 1})}
+    """Those of these links of the organization that were broken at the last check."""
+    query: Document = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
+    return {LinkId(document["_id"]) async for document in database[NAME].find(query, {"_id": 1})}
 
 
 def _document(org_id: OrgId, broken: Sequence[BrokenDestination], now: datetime) -> Document:
     return {
         "org_id": org_id,
-        "broken": [asdict(each) for each in broken],
-        "since": max(each.since for each in broken),
+        "broken": [asdict(destination) for destination in broken],
+        "since": max(destination.since for destination in broken),
         "checked_at": now,
         "expires_at": now + KEPT,
     }
 
 
 def _read(document: dict[str, Any], link: Link) -> BrokenLink:
-    """What is broken of the link as it is now: an address that it does not have any more is left out."""
-    broken = [BrokenDestination(**known_fields(each, BrokenDestination)) for each in document["broken"]]
+    """The broken link, without addresses that the link does not have any more."""
+    broken = [
+        BrokenDestination(**known_fields(destination, BrokenDestination))
+        for destination in document["broken"]
+    ]
     urls = set(link.destinations.values())
-    return BrokenLink(link, tuple(each for each in broken if each.url in urls), document["checked_at"])
+    return BrokenLink(
+        link, tuple(destination for destination in broken if destination.url in urls), document["checked_at"]
+    )

@@ -1,1 +1,1 @@
-"""Lists of links, and what is shown of links besides themselves."""
+"""Lists of links, and the details that are shown with them."""

@@ -15,11 +15,11 @@ from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links import links
-from backend.storage.links.tags import find_known_tags
+from backend.storage.links.tags import find_tag_ids
 
 # The value that a link is sorted by, and its id: the next page begins behind them.
 ListPlace = tuple[Any, LinkId]
-# Links that are sorted by clicks at most: their ids are read, sorted and kept for the next pages.
+# The most links that are sorted by clicks: their ids are read, sorted and kept for the next pages.
 MOST_RANKED = 100_000
 _FIELDS = {LinkOrder.CREATED: "created_at", LinkOrder.MODIFIED: "modified_at", LinkOrder.NAME: "link_name"}
 _DAYS = {LinkOrder.CLICKS_7: 7, LinkOrder.CLICKS_30: 30}
@@ -32,7 +32,7 @@ class TooManyToRank(ValueError):
 async def list_sorted(
     database: Database,
     org_id: OrgId,
-    wanted: LinkFilter,
+    link_filter: LinkFilter,
     sort: LinkSort,
     *,
     now: datetime,
@@ -41,19 +41,19 @@ async def list_sorted(
 ) -> list[Link]:
     """At most `limit` links in an order that links themselves decide, behind the place `after`.
 
-    A link that is made meanwhile moves no other, so that no page repeats one or leaves one out.
+    A link that is created between two pages moves no other link, so no page repeats or misses one.
     """
-    query = await _query_of(database, org_id, wanted, now)
+    query = await _query_of(database, org_id, link_filter, now)
     if after:
         query = {"$and": [query, _behind(after, sort)]}
     cursor = database[links.NAME].find(query).sort(_order_of(sort)).limit(limit)
-    return [links.from_document(found) async for found in cursor]
+    return [links.from_document(document) async for document in cursor]
 
 
 async def list_page(
     database: Database,
     org_id: OrgId,
-    wanted: LinkFilter,
+    link_filter: LinkFilter,
     sort: LinkSort,
     *,
     now: datetime,
@@ -61,23 +61,23 @@ async def list_page(
     limit: int,
 ) -> list[Link]:
     """At most `limit` of the links that match, after `skip`, in an order that links themselves decide."""
-    query = await _query_of(database, org_id, wanted, now)
+    query = await _query_of(database, org_id, link_filter, now)
     cursor = database[links.NAME].find(query).sort(_order_of(sort))
-    return [links.from_document(found) async for found in cursor.skip(skip).limit(limit)]
+    return [links.from_document(document) async for document in cursor.skip(skip).limit(limit)]
 
 
-async def count_matching(database: Database, org_id: OrgId, wanted: LinkFilter, now: datetime) -> int:
+async def count_matching(database: Database, org_id: OrgId, link_filter: LinkFilter, now: datetime) -> int:
     """How many links match."""
-    if wanted == LinkFilter():
+    if link_filter == LinkFilter():
         return await links.count_links(database, org_id)
-    query = await _query_of(database, org_id, wanted, now)
+    query = await _query_of(database, org_id, link_filter, now)
     return int(await database[links.NAME].count_documents(query))
 
 
 async def matching_ids(
     database: Database,
     org_id: OrgId,
-    wanted: LinkFilter,
+    link_filter: LinkFilter,
     now: datetime,
     most: int,
     *,
@@ -87,11 +87,11 @@ async def matching_ids(
 
     Raises TooManyToRank if there are more than `most`.
     """
-    query = await _query_of(database, org_id, wanted, now)
+    query = await _query_of(database, org_id, link_filter, now)
     if among is not None:
         query = {"$and": [query, {"_id": {"$in": list(among)}}]}
-    found = database[links.NAME].find(query, {"_id": 1}).limit(most + 1)
-    ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
+    cursor = database[links.NAME].find(query, {"_id": 1}).limit(most + 1)
+    ids = [LinkId(document["_id"]) for document in await cursor.to_list(None)]
     if len(ids) > most:
         raise TooManyToRank
     return ids
@@ -100,7 +100,7 @@ async def matching_ids(
 def sorted_by_values(
     ids: Iterable[LinkId], values: Mapping[LinkId, Any], *, is_descending: bool
 ) -> list[LinkId]:
-    """These ids by their values, 0 for those without one; where values are equal, upwards by themselves."""
+    """These ids by their values, 0 for an id without one. Ids with equal values ascend."""
     return sorted(sorted(ids), key=lambda link_id: values.get(link_id, 0), reverse=is_descending)
 
 
@@ -113,7 +113,7 @@ async def rank_by_clicks(
     database: Database,
     analytics: Analytics,
     org_id: OrgId,
-    wanted: LinkFilter,
+    link_filter: LinkFilter,
     sort: LinkSort,
     *,
     now: datetime,
@@ -122,41 +122,41 @@ async def rank_by_clicks(
 
     Costs one look-up of the ids by the index of the organization's links, and one question.
     """
-    ids = await matching_ids(database, org_id, wanted, now, MOST_RANKED)
+    ids = await matching_ids(database, org_id, link_filter, now, MOST_RANKED)
     clicks = await analytics.ask(org_id, ClicksOfLinks(now - timedelta(days=_DAYS[sort.order])))
     return await beside_the_loop(partial(sorted_by_values, ids, clicks, is_descending=sort.is_descending))
 
 
 async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]) -> list[Link]:
     """The organization's links with these ids, in this order, without those that are gone."""
-    found = await links.find_links(database, ids, org_id)
-    return [found[each] for each in ids if each in found]
+    links_by_id = await links.find_links(database, ids, org_id)
+    return [links_by_id[link_id] for link_id in ids if link_id in links_by_id]
 
 
-async def _query_of(database: Database, org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:
-    """The MongoDB query for the links that a filter leaves at this time: none where there is no such tag."""
-    query = _query_without_tag(org_id, wanted, now)
-    if wanted.tag is None:
+async def _query_of(database: Database, org_id: OrgId, link_filter: LinkFilter, now: datetime) -> Document:
+    """The MongoDB query for the links that match a filter at this time: none if its tag is unknown."""
+    query = _query_without_tag(org_id, link_filter, now)
+    if link_filter.tag is None:
         return query
-    named = await find_known_tags(database, None, org_id, [wanted.tag])
-    return query | {"tag_ids": {"$in": list(named.values())}}
+    tag_ids = await find_tag_ids(database, None, org_id, [link_filter.tag])
+    return query | {"tag_ids": {"$in": list(tag_ids.values())}}
 
 
-def _query_without_tag(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:
+def _query_without_tag(org_id: OrgId, link_filter: LinkFilter, now: datetime) -> Document:
     query: Document = {"org_id": org_id}
-    if wanted.state is not None or wanted.external_id is None:
-        query |= _in_state(wanted.state, now)
+    if link_filter.state is not None or link_filter.external_id is None:
+        query |= _in_state(link_filter.state, now)
     for name, value in (
-        ("domain", wanted.domain),
-        ("utm.utm_campaign", wanted.campaign),
-        ("external_id", wanted.external_id),
-        ("created_by", wanted.created_by),
-        ("created_at", _between(wanted.created_after, wanted.created_before)),
-        ("modified_at", _between(wanted.modified_after, wanted.modified_before)),
+        ("domain", link_filter.domain),
+        ("utm.utm_campaign", link_filter.campaign),
+        ("external_id", link_filter.external_id),
+        ("created_by", link_filter.created_by),
+        ("created_at", _between(link_filter.created_after, link_filter.created_before)),
+        ("modified_at", _between(link_filter.modified_after, link_filter.modified_before)),
     ):
         if value is not None:
             query[name] = value
-    return query if wanted.search is None else query | links.with_text(org_id, wanted.search)
+    return query if link_filter.search is None else query | links.with_text(org_id, link_filter.search)
 
 
 def _in_state(state: LinkState | None, now: datetime) -> Document:

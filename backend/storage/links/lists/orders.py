@@ -13,7 +13,7 @@ from bson import Binary
 from pymongo import DESCENDING, IndexModel
 
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -35,10 +35,10 @@ COLLECTION = Collection(
     shard_key=NotSharded("gone within an hour"),
 )
 KEPT = timedelta(hours=1)
-# Orders of an organization: the oldest is dropped, so that the disk holds no more than so many lists of ids.
+# The most orders of an organization. The oldest one is dropped, so that the orders' space on disk is bounded.
 MOST_KEPT = 20
-_IN_PIECE = 2_000
-_BYTES = 16
+_IDS_PER_PIECE = 2_000
+_ID_BYTES = 16
 
 
 class OrderGone(LookupError):
@@ -49,7 +49,7 @@ async def keep_order(database: Database, org_id: OrgId, ids: Sequence[LinkId], n
     """Store the order of these links, and return its name."""
     name = uuid.uuid4().hex
     await _drop_oldest(database, org_id)
-    pieces = [ids[start : start + _IN_PIECE] for start in range(0, len(ids), _IN_PIECE)]
+    pieces = [ids[start : start + _IDS_PER_PIECE] for start in range(0, len(ids), _IDS_PER_PIECE)]
     await database[NAME].insert_many(
         [
             {
@@ -57,7 +57,7 @@ async def keep_order(database: Database, org_id: OrgId, ids: Sequence[LinkId], n
                 "org_id": org_id,
                 "order": name,
                 "links": len(ids),
-                "ids": Binary(b"".join(uuid.UUID(each).bytes for each in piece)),
+                "ids": Binary(b"".join(uuid.UUID(link_id).bytes for link_id in piece)),
                 "made_at": now,
                 "expires_at": now + KEPT,
             }
@@ -74,22 +74,29 @@ async def read_order(
 
     Raises OrderGone if the organization has no such order any more.
     """
-    first, last = start // _IN_PIECE, (start + limit) // _IN_PIECE
+    first, last = start // _IDS_PER_PIECE, (start + limit) // _IDS_PER_PIECE
     names = [f"{org_id}/{name}/{number}" for number in range(first, last + 1)]
-    found = {each["_id"]: each async for each in database[NAME].find({"_id": {"$in": names}})}
+    pieces = {piece["_id"]: piece async for piece in database[NAME].find({"_id": {"$in": names}})}
     # All pieces expire at once, but are deleted one after another.
-    if names[0] not in found or len(found) < min(last + 1, -(-found[names[0]]["links"] // _IN_PIECE)) - first:
+    if (
+        names[0] not in pieces
+        or len(pieces) < min(last + 1, -(-pieces[names[0]]["links"] // _IDS_PER_PIECE)) - first
+    ):
         raise OrderGone(name)
-    packed = b"".join(found[each]["ids"] for each in names if each in found)
-    begin = start - first * _IN_PIECE
+    packed = b"".join(pieces[name]["ids"] for name in names if name in pieces)
+    begin = start - first * _IDS_PER_PIECE
     ids = [
-        _unpacked(packed, position) for position in range(begin, min(begin + limit, len(packed) // _BYTES))
+        _unpacked(packed, position) for position in range(begin, min(begin + limit, len(packed) // _ID_BYTES))
     ]
-    return ids, len(packed) // _BYTES > begin + limit
+    return ids, len(packed) // _ID_BYTES > begin + limit
+
+
+def _count_pieces(piece: Document) -> int:
+    return -(-int(piece["links"]) // _IDS_PER_PIECE)
 
 
 def _unpacked(packed: bytes, position: int) -> LinkId:
-    return LinkId(str(uuid.UUID(bytes=packed[position * _BYTES : (position + 1) * _BYTES])))
+    return LinkId(str(uuid.UUID(bytes=packed[position * _ID_BYTES : (position + 1) * _ID_BYTES])))
 
 
 async def _drop_oldest(database: Database, org_id: OrgId) -> None:
@@ -98,5 +105,5 @@ async def _drop_oldest(database: Database, org_id: OrgId) -> None:
     if len(newest) < MOST_KEPT:
         return
     oldest = database[NAME].find({"org_id": org_id}, {"order": 1}).sort("made_at", 1).limit(1)
-    async for found in oldest:
-        await database[NAME].delete_many({"org_id": org_id, "order": found["order"]})
+    async for piece in oldest:
+        await database[NAME].delete_many({"org_id": org_id, "order": piece["order"]})

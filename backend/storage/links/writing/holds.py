@@ -10,7 +10,7 @@ from backend.domain.ids import LinkId
 from backend.domain.links.links import Hold, Link
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
-from backend.storage.links.writing.told_changes import change_told
+from backend.storage.links.writing.service_changes import change_as_service
 
 
 class UnknownLink(OperatorError):
@@ -34,24 +34,24 @@ async def hold_link(database: Database, link_id: LinkId, why: str, now: datetime
     """
     at = now.replace(microsecond=0)
     changed = {"hold": asdict(Hold(at, why)), "modified_at": at}
-    found = await change_told(database, {"_id": link_id}, {"$set": changed}, now)
-    if found is None:
+    link = await change_as_service(database, {"_id": link_id}, {"$set": changed}, now)
+    if link is None:
         raise UnknownLink(link_id)
-    return found
+    return link
 
 
 async def release_link(database: Database, link_id: LinkId, now: datetime) -> Link:
     """Let a link go on as its organization left it. Raises UnknownLink and NotHeld."""
     change = {"$unset": {"hold": ""}, "$set": {"modified_at": now.replace(microsecond=0)}}
-    found = await change_told(database, {"_id": link_id} | links.HELD, change, now)
-    if found is None:
+    link = await change_as_service(database, {"_id": link_id} | links.HELD, change, now)
+    if link is None:
         if await database[links.NAME].find_one({"_id": link_id}, {"_id": 1}):
             raise NotHeld(link_id)
         raise UnknownLink(link_id)
-    return found
+    return link
 
 
 async def list_held(database: Database) -> list[Link]:
     """All links that are held, of all organizations, the latest first."""
     cursor = database[links.NAME].find(links.HELD).sort("hold.at", -1)
-    return [links.from_document(found) async for found in cursor]
+    return [links.from_document(document) async for document in cursor]

@@ -31,7 +31,7 @@ COLLECTION = Collection(
 )
 # How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)
-PIECE = 8_000
+PIECE_LENGTH = 8_000
 
 
 class KeyUsed(ValueError):
@@ -40,10 +40,10 @@ class KeyUsed(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """What was carried out under a key, and the fingerprint of the request's body.
+    """An earlier request with a key: what it did, and the fingerprint of its body.
 
-    `answer` is the body that was answered, with its status. Of a create-link request only the link is kept:
-    its domain, path and id.
+    `answer` has the status and the body of the answer. It is None for a create-link request, which has the
+    link's domain, path and id instead.
     """
 
     fingerprint: str
@@ -55,24 +55,24 @@ class EarlierRequest:
 
 async def find_earlier_request(database: Database, org_id: OrgId, key: str) -> EarlierRequest | None:
     """The organization's earlier request with this key; None if there is none."""
-    found = await database[NAME].find_one({"_id": record_id(org_id, key)})
-    if found is None:
+    record = await database[NAME].find_one({"_id": record_id(org_id, key)})
+    if record is None:
         return None
-    if "answer" in found:
-        return EarlierRequest(found["fingerprint"], (found["status"], "".join(found["answer"])))
-    return EarlierRequest(found["fingerprint"], None, found["domain"], found["path"], found["link_id"])
+    if "answer" in record:
+        return EarlierRequest(record["fingerprint"], (record["status"], "".join(record["answer"])))
+    return EarlierRequest(record["fingerprint"], None, record["domain"], record["path"], record["link_id"])
 
 
 async def find_used(database: Database, session: ClientSession | None, ids: Sequence[str]) -> list[str]:
     """Those of these record ids that are used, in the caller's transaction."""
     return [
-        found["_id"]
-        async for found in database[NAME].find({"_id": {"$in": ids}}, {"_id": 1}, session=session)
+        record["_id"]
+        async for record in database[NAME].find({"_id": {"$in": ids}}, {"_id": 1}, session=session)
     ]
 
 
 def link_record(link: Link, fingerprint: str, now: datetime) -> Document:
-    """What is remembered of a create-link request, but for its id."""
+    """The record of a create-link request, without its id."""
     return {
         "fingerprint": fingerprint,
         "domain": link.domain,
@@ -83,9 +83,9 @@ def link_record(link: Link, fingerprint: str, now: datetime) -> Document:
 
 
 def answer_record(status: int, answer: str, fingerprint: str, now: datetime) -> Document:
-    """What is remembered of a request whose answer is kept, but for its id."""
-    # In pieces: archives hold no longer texts.
-    pieces = [answer[start : start + PIECE] for start in range(0, len(answer), PIECE)]
+    """The record of a request whose answer is kept, without its id."""
+    # In pieces, since an archive's check limits the length of texts.
+    pieces = [answer[start : start + PIECE_LENGTH] for start in range(0, len(answer), PIECE_LENGTH)]
     return {
         "fingerprint": fingerprint,
         "status": status,

@@ -49,15 +49,15 @@ from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.feed_facts import changed_fact, created_fact
 from backend.storage.links.writing import idempotency
 from backend.storage.links.writing.idempotency import KeyUsed
-from backend.storage.links.writing.known_links import KnownLinks, read_known, target_hosts
 from backend.storage.links.writing.loops import DomainPath, may_loop, refuse_loop
 from backend.storage.links.writing.random_names import random_ids, random_paths
+from backend.storage.links.writing.working_set import WorkingSet, read_working_set, target_hosts
 from backend.storage.outbox import entries
 
 # Somebody else may take a path between a look at it and its use, more than once only by design.
-_TRIES = 10
+_MOST_ATTEMPTS = 10
 # Operations between two moments in which other requests are served.
-_AT_ONCE = 25
+_OPERATIONS_PER_TURN = 25
 _REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone, LinkChangedMeanwhile)
 
 
@@ -92,7 +92,7 @@ async def write_links(
     `policies` says where links may lead. `owners` knows of domains; by default it is asked anew.
     """
     owners = owners or DomainOwners(database)
-    for attempt in range(_TRIES):
+    for attempt in range(_MOST_ATTEMPTS):
         run = _Run(database, submissions, policies, owners, looks_up_generated=bool(attempt))
         try:
             await in_transaction(database, run.carry_out)
@@ -125,7 +125,7 @@ class _Run:
         self._owners = owners
         self._looks_up_generated = looks_up_generated
         self.outcomes: list[list[LinkResult]] = []
-        self._known = KnownLinks()
+        self._working_set = WorkingSet()
         self._policy_of: Mapping[OrgId, DestinationPolicy] = {}
         self._stored: dict[LinkId, Link] = {}
         self._paths: list[str] = []
@@ -141,14 +141,14 @@ class _Run:
         self._ids = random_ids(len(requests))
         self._policy_of = await self._policies.of(request.org_id for request in requests)
         used = await self._used_keys(session)
-        self._known = await read_known(
+        self._working_set = await read_working_set(
             self._database,
             session,
             requests,
             self._owners,
             generated_paths=self._paths if self._looks_up_generated else (),
         )
-        self._stored = dict(self._known.links)
+        self._stored = dict(self._working_set.links)
         done = 0
         for submission in self._submissions:
             if submission.key in used:
@@ -158,7 +158,7 @@ class _Run:
             for request in submission.requests:
                 outcomes.append(await self._carry_out(session, request))
                 done += 1
-                if done % _AT_ONCE == 0:
+                if done % _OPERATIONS_PER_TURN == 0:
                     await asyncio.sleep(0)
             self.outcomes.append(outcomes)
             if record := await self._record_of(submission, outcomes):
@@ -182,7 +182,7 @@ class _Run:
                 case UpsertLink(new):
                     return await self._upsert(session, request, new)
                 case ChangeLink(link_id, changes, not_archived) as change:
-                    link = self._known.find(link_id, request.org_id)
+                    link = self._working_set.find(link_id, request.org_id)
                     if link is None or (not_archived and link.is_archived):
                         raise LinkGone(link_id)
                     if not change.is_seen(link):
@@ -194,31 +194,31 @@ class _Run:
             return _rejected(error)
 
     async def _create(self, session: ClientSession, request: LinkRequest, create: CreateLink) -> LinkResult:
-        if create.link_id and (there := self._known.find(create.link_id, request.org_id)):
-            return LinkResult(Done.UNCHANGED, there)
+        if create.link_id and (existing := self._working_set.find(create.link_id, request.org_id)):
+            return LinkResult(Done.UNCHANGED, existing)
         new = create.new
-        if self._known.owners.get(new.domain) != request.org_id:
+        if self._working_set.owners.get(new.domain) != request.org_id:
             raise DomainNotConfigured(new.domain)
-        fields = self._known.names.fields_of(request.org_id, new.fields)
+        fields = self._working_set.tags_and_templates.fields_of(request.org_id, new.fields)
         if fields is not new.fields:
             new = replace(new, fields=fields)
-        link = self._made(request, create, new)
+        link = self._new_link(request, create, new)
         refuse_destinations(link, None, self._policy_of[link.org_id])
         if new.selected_path:
             await self._refuse_loop(session, link)
-        if (link.domain, link.path) in self._known.places:
+        if (link.domain, link.path) in self._working_set.places:
             raise PathTaken(link.path)
         self._refuse_taken_external_id(link)
-        self._known.add(link)
+        self._working_set.add(link)
         self._facts[link.org_id].append(created_fact(link, request.now))
         return LinkResult(Done.CREATED, link)
 
-    def _made(self, request: LinkRequest, create: CreateLink, new: NewLink) -> Link:
+    def _new_link(self, request: LinkRequest, create: CreateLink, new: NewLink) -> Link:
         path = new.selected_path or self._free_path(new.domain)
         link_id = create.link_id or next(self._ids)
         by, now = request.created_by, request.now
         if create.copy_of:
-            source = self._known.find(create.copy_of, request.org_id)
+            source = self._working_set.find(create.copy_of, request.org_id)
             if source is None:
                 raise LinkGone(create.copy_of)
             return copy_link(source, new, path, link_id=link_id, created_by=by, now=now)
@@ -226,21 +226,21 @@ class _Run:
         return create.as_it_was(link) if create.as_it_was else link
 
     async def _upsert(self, session: ClientSession, request: LinkRequest, new: NewLink) -> LinkResult:
-        link = self._known.find_external(request.org_id, new.fields["external_id"])
+        link = self._working_set.find_external(request.org_id, new.fields["external_id"])
         if link is None or link.external_id != new.fields["external_id"]:
             return await self._create(session, request, CreateLink(new))
-        for name, given, stored in (
+        for name, requested, stored in (
             ("domain", new.domain, link.domain),
             ("selected_path", new.selected_path or link.path, link.path),
         ):
-            if given != stored:
+            if requested != stored:
                 raise InvalidField(name, f"can't be changed: the link of this external_id has {stored}")
         return await self._change(session, link, new.fields | {"is_archived": False}, request)
 
     async def _change(
         self, session: ClientSession, link: Link, changes: Changes, request: LinkRequest
     ) -> LinkResult:
-        changes = self._known.names.changes_of(link.org_id, link.tag_ids, changes)
+        changes = self._working_set.tags_and_templates.changes_of(link.org_id, link.tag_ids, changes)
         changed = self._with_taken(apply_changes(link, changes, request.now), changes)
         refuse_destinations(changed, link, self._policy_of[link.org_id])
         if may_loop(changes):
@@ -248,7 +248,7 @@ class _Run:
         if changed is link:
             return LinkResult(Done.UNCHANGED, link)
         self._refuse_taken_external_id(changed)
-        self._known.add(changed)
+        self._working_set.add(changed)
         self._facts[link.org_id].append(changed_fact(link, changed, request.now))
         return LinkResult(Done.UPDATED, changed)
 
@@ -256,11 +256,11 @@ class _Run:
         """The link, used up if more clicks were taken than its new limit allows."""
         if "max_clicks" not in changes:
             return link
-        limits = link.limits.with_taken(self._known.taken.get(link.id, 0))
+        limits = link.limits.with_taken(self._working_set.taken.get(link.id, 0))
         return link if limits is link.limits else replace(link, limits=limits)
 
     async def _archive(self, session: ClientSession, link_id: LinkId, request: LinkRequest) -> LinkResult:
-        link = self._known.find(link_id, request.org_id)
+        link = self._working_set.find(link_id, request.org_id)
         if link is None:
             raise LinkGone(link_id)
         if link.is_archived:
@@ -270,42 +270,44 @@ class _Run:
 
     def _refuse_taken_external_id(self, link: Link) -> None:
         if link.external_id is not None:
-            owner = self._known.external_ids.get((link.org_id, link.external_id))
+            owner = self._working_set.external_ids.get((link.org_id, link.external_id))
             if owner not in {None, link.id}:
                 raise ExternalIdTaken(link.external_id)
 
     async def _refuse_loop(self, session: ClientSession, link: Link) -> None:
         """Raise InvalidField if the link would lead visitors back to its own short URL."""
-        if self._known.owners.keys().isdisjoint(target_hosts(link)):
+        if self._working_set.owners.keys().isdisjoint(target_hosts(link)):
             return
 
         async def resolve(place: DomainPath) -> Link | None:
-            if link_id := self._known.places.get(place):
-                return self._known.links[link_id]
+            if link_id := self._working_set.places.get(place):
+                return self._working_set.links[link_id]
             return await links.resolve_link(self._database, *place, session)
 
         await refuse_loop(self._database, link, resolve)
 
     def _free_path(self, domain: str) -> str:
         path = self._paths.pop()
-        while (domain, path) in self._known.places:
+        while (domain, path) in self._working_set.places:
             (path,) = random_paths(1)
         return path
 
     async def _write(self, session: ClientSession) -> None:
-        known, stored = self._known.links, self._stored
-        changed = [
+        current, stored = self._working_set.links, self._stored
+        updates = [
             links.update(stored[link_id], link)
-            for link_id, link in known.items()
+            for link_id, link in current.items()
             if link_id in stored and link is not stored[link_id]
         ]
-        made = [links.to_document(link) for link_id, link in known.items() if link_id not in stored]
+        new_documents = [
+            links.to_document(link) for link_id, link in current.items() if link_id not in stored
+        ]
         if self._records:
             await self._database[idempotency.NAME].insert_many(self._records, session=session)
-        if changed:
-            await self._database[links.NAME].bulk_write(changed, session=session)
-        if made:
-            await self._database[links.NAME].insert_many(made, session=session)
+        if updates:
+            await self._database[links.NAME].bulk_write(updates, session=session)
+        if new_documents:
+            await self._database[links.NAME].insert_many(new_documents, session=session)
         await entries.note(self._database, session, self._facts)
 
 

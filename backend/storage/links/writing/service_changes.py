@@ -1,4 +1,4 @@
-"""Changes of a stored link that its organization did not ask for, told in its feed."""
+"""Changes a stored link for the service or its operator, and notes the change in the feed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from backend.storage.links.feed_facts import changed_fact
 from backend.storage.outbox import entries
 
 
-async def change_told(database: Database, query: Document, change: Document, at: datetime) -> Link | None:
-    """Change the link that this query finds, at this time, as this update says.
+async def change_as_service(
+    database: Database, query: Document, change: Document, at: datetime
+) -> Link | None:
+    """Apply a MongoDB update to the link that the query finds, and note it in the organization's feed.
 
-    Returns the link as it is now; None if there is none.
+    `at` is the time of the change. Returns the changed link; None if the query finds none.
     """
     return await in_thread(database, lambda blocking: _transact(blocking, query, change, at))
 
@@ -40,6 +42,6 @@ def _change(
 
 
 async def mark_used_up(database: Database, link_id: LinkId, max_clicks: int, at: datetime) -> None:
-    """Note that the link has let all of these clicks through, unless its limit is another one by now."""
+    """Note that the link has used up its limit of `max_clicks`, unless it has another limit by now."""
     limited = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
-    await change_told(database, limited, {"$set": {"limits.is_used_up": True}}, at)
+    await change_as_service(database, limited, {"$set": {"limits.is_used_up": True}}, at)

@@ -1,4 +1,4 @@
-"""What operations on links need to know: the links that they are about, and whose the domains are."""
+"""Reads the working set of operations on links: the links, domains, tags and templates that they need."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.links import links
 from backend.storage.links.taken_clicks import count_taken
 from backend.storage.links.writing.loops import DomainPath
-from backend.storage.links.writing.names import LinkNames, read_link_names
+from backend.storage.links.writing.tags_and_templates import TagsAndTemplates, read_tags_and_templates
 
 
 @dataclass(slots=True)
-class KnownLinks:
-    """The links that the operations are about, and whose the domains are. It changes with each operation."""
+class WorkingSet:
+    """The links that operations read or change, as each operation leaves them, and the domains' owners."""
 
     owners: dict[str, OrgId] = field(default_factory=dict)
     links: dict[LinkId, Link] = field(default_factory=dict)
     places: dict[DomainPath, LinkId] = field(default_factory=dict)
-    # Those that are given up stay taken until the end: both links could not be written in any order.
+    # An external id that an operation takes from a link stays taken: MongoDB could refuse either order of
+    # the two writes.
     external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
     # Clicks that were taken of links, where an operation is about their limit.
     taken: dict[LinkId, int] = field(default_factory=dict)
-    names: LinkNames = field(default_factory=LinkNames)
+    tags_and_templates: TagsAndTemplates = field(default_factory=TagsAndTemplates)
 
     def add(self, link: Link) -> None:
-        """Take this link as what is there now."""
+        """Add this link, or put it in the place of its earlier state."""
         self.links[link.id] = link
         self.places[link.domain, link.path] = link.id
         if link.external_id is not None:
@@ -58,29 +59,31 @@ class KnownLinks:
         return self.links[link_id] if link_id else None
 
 
-async def read_known(
+async def read_working_set(
     database: Database,
     session: ClientSession,
     requests: Sequence[LinkRequest],
     owners: DomainOwners,
     *,
     generated_paths: Sequence[str],
-) -> KnownLinks:
-    """What these operations need to know, with one query for each kind of look-up that occurs.
+) -> WorkingSet:
+    """Read the working set of these operations, with one query for each kind of look-up that occurs.
 
     The links of `generated_paths` are read too, where a new link may get one of them.
     """
-    known = KnownLinks()
+    working_set = WorkingSet()
     for query in _queries(requests, generated_paths):
         for link in await links.find_all(database, session, query):
-            known.add(link)
-    if any("max_clicks" in fields_of(each.operation) for each in requests):
-        known.taken = await count_taken(database, known.links, session)
-    hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
-    known.owners = await owners.find(hosts)
-    given = [(each.org_id, fields_of(each.operation)) for each in requests]
-    known.names = await read_link_names(database, session, given, known.links.values())
-    return known
+            working_set.add(link)
+    if any("max_clicks" in fields_of(request.operation) for request in requests):
+        working_set.taken = await count_taken(database, working_set.links, session)
+    hosts = {*_hosts(requests), *(host for link in working_set.links.values() for host in target_hosts(link))}
+    working_set.owners = await owners.find(hosts)
+    requested_fields = [(request.org_id, fields_of(request.operation)) for request in requests]
+    working_set.tags_and_templates = await read_tags_and_templates(
+        database, session, requested_fields, working_set.links.values()
+    )
+    return working_set
 
 
 def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) -> Iterator[Document]:
@@ -92,7 +95,7 @@ def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) ->
         new: NewLink | None = None
         match request.operation:
             case CreateLink(new, link_id):
-                ids.update(each for each in (link_id, request.operation.copy_of) if each)
+                ids.update(used_id for used_id in (link_id, request.operation.copy_of) if used_id)
                 fields = new.fields
             case UpsertLink(new):
                 fields = new.fields
@@ -112,10 +115,10 @@ def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) ->
         yield {"_id": {"$in": list(ids)}}
     for domain in generated:
         paths[domain].update(generated_paths)
-    for domain, chosen in paths.items():
-        yield {"domain": domain, "path": {"$in": list(chosen)}}
-    for org_id, named in external_ids.items():
-        yield {"org_id": org_id, "external_id": {"$in": list(named)}}
+    for domain, domain_paths in paths.items():
+        yield {"domain": domain, "path": {"$in": list(domain_paths)}}
+    for org_id, own_external_ids in external_ids.items():
+        yield {"org_id": org_id, "external_id": {"$in": list(own_external_ids)}}
 
 
 def _hosts(requests: Sequence[LinkRequest]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Reads what is shown of links besides themselves."""
+"""Reads the details that are shown with links: their clicks, their tags and their limits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from backend.storage.links.tags import find_tags_of
 from backend.storage.links.taken_clicks import count_taken
 
 
-async def read_facts(
+async def read_details(
     database: Database, analytics: Analytics, links: Sequence[Link], now: datetime
 ) -> LinkDetails:
-    """The clicks of one organization's links up to now, their tags, and what was taken of their limits."""
+    """The details of one organization's links up to `now`: clicks, tags, and how much of limits is used."""
     counts = {}
     if links:
         windows = ClickWindows([link.id for link in links], now)
