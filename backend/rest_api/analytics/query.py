@@ -43,7 +43,7 @@ _FILES = {
     "TIMESTAMPTZ, partial BOOLEAN.",
 }
 _ERRORS = (error_table.INSTALLS_NEED_SUBSCRIPTION, error_table.FIGURES_UNAVAILABLE)
-# Filters may name many links.
+# Of a query: filters may name many links.
 MOST_BYTES = 1024 * 1024
 
 
@@ -85,7 +85,7 @@ async def export_analytics(query: dict[str, Any]) -> Response:
 
 
 async def _admit(query: Query) -> None:
-    """Raise ApiError where the caller may not ask that. The answer may take longer than others."""
+    """Raise ApiError where the caller may not ask this query. Else let it take longer than other requests."""
     if query.needs_subscription and not await has_subscription():
         raise ApiError(error_table.INSTALLS_NEED_SUBSCRIPTION)
     lift_deadline()

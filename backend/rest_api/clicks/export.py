@@ -32,9 +32,9 @@ from backend.web.current import resources
 from backend.web.file_answer import file_answer
 from backend.web.made_file import made_file
 
-# From when on no click has been deleted for its age; absent where clicks are kept without limit.
+# Since when single clicks are kept. Absent where no click is deleted for its age.
 SINCE_HEADER = "Waylink-Clicks-Since"
-# How many requests of the time are not in the file, since their blocks are damaged; absent if none are.
+# How many requests of the period the file lacks, since their blocks are damaged. Absent if it lacks none.
 UNREADABLE_HEADER = "Waylink-Clicks-Unreadable"
 MOST_DAYS = 400
 
@@ -76,9 +76,9 @@ _ANSWER_HEADERS: dict[str, Schema] = {
     errors=(error_table.LINK_NOT_FOUND, error_table.FIGURES_UNAVAILABLE),
 )
 async def export_clicks(query: dict[str, Any]) -> Response:
-    """The organization's clicks of a time, as CSV, as lines of JSON or as Parquet."""
+    """The organization's clicks of a period, as CSV, as lines of JSON or as Parquet."""
     now = resources().clock()
-    lift_deadline()  # it may take an hour; each question to the database has a time limit of its own
+    lift_deadline()  # it may take an hour; every query of the database has a time limit of its own
     selection = await _selection(query, now)
     form = RowFormat(query.get("format", RowFormat.CSV))
     organization = await get_organization(resources().database, caller().org_id)
@@ -91,16 +91,16 @@ async def export_clicks(query: dict[str, Any]) -> Response:
     while True:
         try:
             return await _file(selection, form, headers, unreadable)
-        except MoreUnreadable as error:  # there is nothing else
+        except MoreUnreadable as error:  # made again without these blocks
             unreadable |= error.found
 
 
 async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
     question = ClicksFile(selection, resources().short_url_form)
     answer = await file_answer(made_file(caller().org_id, question), RowFormat.PARQUET.media_type, headers)
-    # After that: by then, what can't be read is marked.
-    known = resources()
-    if missing := await count_missing(known.database, known.analytics, caller().org_id, selection):
+    # Not before the file is made, which marks the blocks that can't be read.
+    database, analytics = resources().database, resources().analytics
+    if missing := await count_missing(database, analytics, caller().org_id, selection):
         answer.headers[UNREADABLE_HEADER] = str(missing)
     return answer
 
@@ -108,7 +108,7 @@ async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
 async def _file(
     selection: Selection, form: RowFormat, headers: dict[str, str], unreadable: UnreadableBlocks
 ) -> Response:
-    """The clicks as a file, but for those that are known to be unreadable. Raises MoreUnreadable."""
+    """The clicks as a file, without those of blocks known to be unreadable. Raises MoreUnreadable."""
     more = {UNREADABLE_HEADER: str(unreadable.clicks)} if unreadable.clicks else {}
     pieces = written_clicks(
         resources().database, caller().org_id, selection, form, resources().short_url_form, known=unreadable

@@ -34,18 +34,18 @@ NOW = "now"
 DEFAULT_LIMIT = 100
 LONGEST_WAIT = 30
 LINES = "application/x-ndjson"
-# Of lines, which have no place of their own for it.
+# Lines of JSON have no place for the cursor and for whether there is more.
 CURSOR_HEADER = "Waylink-Next-Cursor"
 MORE_HEADER = "Waylink-Has-More"
 LAST_ID = "Last-Event-ID"
 _FORMS = ("application/json", LINES, MEDIA_TYPE)
-# Events of a stream that are read at a time.
+# Events that a stream reads at a time.
 _STREAM_LIMIT = 1_000
 _RETRY_AFTER = 30
 
 
 class CursorRule:
-    """A cursor that the feed gave, or the word for its end; None stands for that."""
+    """A cursor of the feed, or the word `now`, which is parsed as None."""
 
     def parse(self, field: str, value: object) -> Cursor | None:
         """The cursor. Raises InvalidField."""
@@ -57,14 +57,14 @@ class CursorRule:
             raise InvalidField(field, f"must be a cursor that this feed gave, or {NOW}") from None
 
     def schema(self) -> Schema:
-        """JSON Schema of the text, which nobody has to take apart."""
+        """JSON Schema of the text. Callers need not know what it is made of."""
         return {"type": "string", "minLength": 1, "maxLength": 40}
 
 
 class TypesRule:
     """Types of events, separated by commas."""
 
-    _WORDS = "|".join(each.value.replace(".", "[.]") for each in EventType)
+    _WORDS = "|".join(type_.value.replace(".", "[.]") for type_ in EventType)
 
     def parse(self, field: str, value: object) -> frozenset[EventType]:
         """The types. Raises InvalidField."""
@@ -109,14 +109,14 @@ _ANSWER_HEADERS: dict[str, Schema] = {
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Who reads the feed from where, and what of it."""
+    """A reader of the feed: its key, its cursor, and the types of events that it reads."""
 
     key: ApiKey
     after: Cursor
     types: frozenset[EventType]
 
     async def page(self, limit: int, seconds: float) -> FeedPage:
-        """What comes next."""
+        """The next events: at most `limit`, after `seconds` of waiting at most."""
         return await next_page(
             resources().database,
             resources().feed,
@@ -141,8 +141,8 @@ class _Reader:
     errors=(error_table.TOO_MANY_READERS,),
 )
 async def read_events(query: dict[str, Any]) -> Response:
-    """The organization's events behind a cursor: a page, its lines, or a stream of all that come."""
-    lift_deadline()  # whoever waits asks again and again; each question has a time limit of its own
+    """The organization's events behind a cursor: as a page, as lines of JSON, or as a stream that goes on."""
+    lift_deadline()  # a waiting reader asks again and again; every query has a time limit of its own
     form = request.accept_mimetypes.best_match(_FORMS, default=_FORMS[0])
     start = await _start(
         *(_last_event() if form == MEDIA_TYPE else None) or ("after", query.get("after", START))
@@ -154,7 +154,7 @@ async def read_events(query: dict[str, Any]) -> Response:
 
 
 def _last_event() -> tuple[str, Cursor | None] | None:
-    """Where a client goes on whose stream was interrupted: it asks at the address that it began with."""
+    """The cursor in Last-Event-ID, which a client sends after its stream broke off, to the same URL."""
     text = request.headers.get(LAST_ID)
     if not text:
         return None
@@ -165,7 +165,7 @@ def _last_event() -> tuple[str, Cursor | None] | None:
 
 
 async def _start(name: str, after: Cursor | None) -> Cursor:
-    """The cursor that was given by this name. Raises ApiError if this feed has not come so far."""
+    """The cursor to read from. Raises ApiError, which calls it `name`, if it is ahead of the feed."""
     database, org_id = resources().database, caller().org_id
     if after is None:
         return await end_of_feed(database, org_id)
@@ -177,26 +177,26 @@ async def _start(name: str, after: Cursor | None) -> Cursor:
 async def _read(reader: _Reader, query: dict[str, Any]) -> FeedPage:
     seconds = query.get("wait", 0)
     if seconds:
-        _refuse_too_many()
+        _check_room()
     feed = resources().feed
     with feed.reader(reader.key.org_id) if seconds else nullcontext():
         return await reader.page(query.get("limit", DEFAULT_LIMIT), seconds)
 
 
-def _refuse_too_many() -> None:
+def _check_room() -> None:
     if not resources().feed.has_room(caller().org_id):
         api_error = ApiError(error_table.TOO_MANY_READERS)
         raise api_error.with_headers({"Retry-After": str(_RETRY_AFTER)})
 
 
 def _page(page: FeedPage, form: str) -> Response:
-    events = [event_json(each) for each in page.events]
+    events = [event_json(event) for event in page.events]
     if form != LINES:
         response = jsonify(
             {"events": events, "next_cursor": str(page.next_cursor), "has_more": page.has_more}
         )
     else:
-        lines = "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in events)
+        lines = "".join(f"{json.dumps(event, ensure_ascii=False)}\n" for event in events)
         response = Response(lines, content_type=LINES)
     response.headers[CURSOR_HEADER] = str(page.next_cursor)
     response.headers[MORE_HEADER] = str(page.has_more).lower()
@@ -207,14 +207,14 @@ def _stream(reader: _Reader, query: dict[str, Any]) -> Response:
     for name in ("limit", "wait"):
         if name in query:
             raise query_error(name, "is not a parameter of a stream, which goes on by itself")
-    _refuse_too_many()
+    _check_room()
     if request.method == "HEAD":
         return Response(b"", content_type=MEDIA_TYPE)
     return event_stream(_messages(reader))
 
 
 async def _messages(reader: _Reader) -> AsyncGenerator[bytes, None]:
-    """What the stream says until the service stops or the key is revoked; it ends where storage fails."""
+    """The messages of a stream, until the service stops, the key is revoked or the storage fails."""
     text = sent_key()
     yield keep_alive(str(reader.after))
     with resources().feed.reader(reader.key.org_id):
@@ -226,5 +226,5 @@ async def _messages(reader: _Reader) -> AsyncGenerator[bytes, None]:
 
 def _written(page: FeedPage) -> bytes:
     return b"".join(
-        bytes(Message(str(each.cursor), each.type.value, event_json(each))) for each in page.events
+        bytes(Message(str(event.cursor), event.type.value, event_json(event))) for event in page.events
     )

@@ -46,10 +46,10 @@ from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
     IDEMPOTENCY_KEY,
     IdempotencyKey,
+    concurrent_request,
     earlier_request,
-    faster_request,
-    kept_answer,
     read_idempotency_key,
+    stored_answer,
 )
 from backend.rest_api.routes.operation import Operation, reference
 from backend.storage.driver.mongo import Document
@@ -58,14 +58,14 @@ from backend.storage.links.writing.writes import Submission, write_links
 from backend.web.current import known, of_app, resources
 
 MOST_OPERATIONS = 1_000
-# Of operations that set a password: a hash takes some ten milliseconds of several cores.
+# Operations that set a password: a hash takes several cores some ten milliseconds.
 MOST_PASSWORDS = 50
 MAX_BODY_BYTES = 2 * 1024 * 1024
-# So many operations cost as much of the key's limit as one request.
+# So many operations count as one request against the key's rate limit.
 OPERATIONS_A_REQUEST = 25
 OPS = ("create", "upsert", "update", "archive")
-# Operations between two moments in which other requests are served.
-_AT_ONCE = 25
+# After so many operations other requests are served for a moment.
+_OPERATIONS_BETWEEN_PAUSES = 25
 _FIELDS = frozenset({"op", "id", "link"})
 _ID = Uuid()
 
@@ -89,20 +89,24 @@ async def bulk_links() -> Response:
     operations = _read_operations(body)
     key = read_idempotency_key("POST /links/bulk", body)
     if key and (earlier := await earlier_request(key)):
-        return _repeated(earlier)
+        return _answer_again(earlier)
     await _count(len(operations))
-    parsed = await _hashed([await _parse_in_turn(number, each) for number, each in enumerate(operations)])
+    parsed = await _hashed(
+        [await _parse_in_turn(number, operation) for number, operation in enumerate(operations)]
+    )
     text = await _carry_out(parsed, key)
-    return _repeated(await faster_request(key)) if text is None and key else _response(text or "")
+    return _answer_again(await concurrent_request(key)) if text is None and key else _response(text or "")
 
 
 async def _carry_out(parsed: Sequence[LinkOperation | LinkResult], key: IdempotencyKey | None) -> str | None:
-    """The body of the answer; None if another request with the same key was faster."""
+    """The body of the answer; None if another request with the same key was carried out first."""
     org_id, now = caller().org_id, resources().clock()
     requests = [
-        LinkRequest(org_id, CreatedBy.REST, now, each) for each in parsed if not isinstance(each, LinkResult)
+        LinkRequest(org_id, CreatedBy.REST, now, operation)
+        for operation in parsed
+        if not isinstance(operation, LinkResult)
     ]
-    if not requests:  # so there is nothing to remember either
+    if not requests:  # nothing was written, so the key needs no record
         return _body(parsed, [])
     text = ""
 
@@ -134,16 +138,16 @@ def _read_operations(body: Mapping[str, Any]) -> list[Any]:
 
 
 async def _count(operations: int) -> None:
-    """Count what the operations cost beyond the one request that was counted already."""
+    """Count the operations against the key's rate limit, but for the one request that was counted already."""
     if more := -(-operations // OPERATIONS_A_REQUEST) - 1:
         known().limit_headers = await count_more(caller().id, more)
 
 
 async def _parse_in_turn(number: int, operation: object) -> LinkOperation | LinkResult:
-    if number % _AT_ONCE == 0:
+    if number % _OPERATIONS_BETWEEN_PAUSES == 0:
         await asyncio.sleep(0)
     try:
-        return _parse(operation)
+        return _parse_object(operation)
     except RequestError as error:
         return LinkResult(Done.REJECTED, error=error)
 
@@ -152,16 +156,16 @@ async def _hashed(parsed: Sequence[LinkOperation | LinkResult]) -> list[LinkOper
     """The operations with the hashes of passwords; those beyond MOST_PASSWORDS that set one are rejected."""
     hashed: list[LinkOperation | LinkResult] = []
     passwords = 0
-    for each in parsed:
-        fields = {} if isinstance(each, LinkResult) else fields_of(each)
+    for operation in parsed:
+        fields = {} if isinstance(operation, LinkResult) else fields_of(operation)
         passwords += fields.get("password") is not None
-        if isinstance(each, LinkResult) or "password" not in fields:
-            hashed.append(each)
+        if isinstance(operation, LinkResult) or "password" not in fields:
+            hashed.append(operation)
         elif fields["password"] is not None and passwords > MOST_PASSWORDS:
             rule = f"is set by more than {MOST_PASSWORDS} operations"
             hashed.append(LinkResult(Done.REJECTED, error=InvalidField("password", rule)))
         else:
-            hashed.append(await _hash(each))
+            hashed.append(await _hash(operation))
     return hashed
 
 
@@ -172,7 +176,7 @@ async def _hash(operation: LinkOperation) -> LinkOperation | LinkResult:
         return LinkResult(Done.REJECTED, error=error)
 
 
-def _parse(operation: object) -> LinkOperation:
+def _parse_object(operation: object) -> LinkOperation:
     """An operation of the list. Raises MissingField or InvalidField, with the errors of all fields."""
     if not isinstance(operation, dict):
         raise InvalidField("operations", "must hold JSON objects")
@@ -182,12 +186,12 @@ def _parse(operation: object) -> LinkOperation:
         if name not in _FIELDS
     ]
     with collect_errors(errors):
-        parsed = _parse_known(operation)
+        parsed = _parse_operation(operation)
     raise_all(errors)
     return parsed
 
 
-def _parse_known(operation: Mapping[str, Any]) -> LinkOperation:
+def _parse_operation(operation: Mapping[str, Any]) -> LinkOperation:
     match operation.get("op"):
         case None:
             raise MissingField("op")
@@ -195,7 +199,7 @@ def _parse_known(operation: Mapping[str, Any]) -> LinkOperation:
             return CreateLink(parse_new_link(_link(operation), NEW_LINK_FIELDS))
         case "upsert":
             fields = _link(operation)
-            if (given := fields.get("external_id")) is None or given == "":
+            if (external_id := fields.get("external_id")) is None or external_id == "":
                 raise MissingField("external_id")
             return UpsertLink(parse_new_link(fields, NEW_LINK_FIELDS))
         case "update":
@@ -207,13 +211,13 @@ def _parse_known(operation: Mapping[str, Any]) -> LinkOperation:
             raise_all(errors)
             return ChangeLink(link_id, changes)
         case "archive":
-            _refuse(operation, "link")
+            _check_absent(operation, "link")
             return ArchiveLink(_link_id(operation))
     raise InvalidField("op", f"must be one of {', '.join(OPS)}")
 
 
 def _link(operation: Mapping[str, Any]) -> Mapping[str, Any]:
-    _refuse(operation, "id")
+    _check_absent(operation, "id")
     return _fields(operation)
 
 
@@ -232,14 +236,16 @@ def _link_id(operation: Mapping[str, Any]) -> LinkId:
     return LinkId(_ID.parse("id", operation["id"]))
 
 
-def _refuse(operation: Mapping[str, Any], name: str) -> None:
+def _check_absent(operation: Mapping[str, Any], name: str) -> None:
     if operation.get(name) is not None:
         raise InvalidField(name, f"is not a field of the operation {operation['op']}")
 
 
 def _body(parsed: Sequence[LinkOperation | LinkResult], outcomes: Sequence[LinkResult]) -> str:
     done, form = iter(outcomes), resources().short_url_form
-    results = [_result(each if isinstance(each, LinkResult) else next(done), form) for each in parsed]
+    results = [
+        _result(operation if isinstance(operation, LinkResult) else next(done), form) for operation in parsed
+    ]
     return json.dumps({"results": results})
 
 
@@ -251,8 +257,8 @@ def _result(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
     return {"status": outcome.done, "id": link.id, "short_url": form.write(link.domain, link.path)}
 
 
-def _repeated(earlier: EarlierRequest) -> Response:
-    _, text = kept_answer(earlier)
+def _answer_again(earlier: EarlierRequest) -> Response:
+    _, text = stored_answer(earlier)
     return _response(text)
 
 

@@ -11,12 +11,12 @@ from backend.json_api import error_table
 from backend.json_api.asgi_answer import AsgiAnswer, Headers, json_answer
 from backend.json_api.asgi_request import AsgiRequest
 from backend.rest_api.links.schemas import fields_schema
-from backend.rest_api.links.service import link_of, requested, submit
+from backend.rest_api.links.service import link_of, link_request, submit
 from backend.rest_api.routes.blueprint import API_ROOT
 from backend.rest_api.routes.idempotency_key import (
     IDEMPOTENCY_KEY,
+    concurrent_request,
     earlier_request,
-    faster_request,
     read_idempotency_key,
 )
 from backend.rest_api.routes.operation import PlainOperation
@@ -46,26 +46,26 @@ from backend.web.current import resources
 async def create_link(request: AsgiRequest) -> AsgiAnswer:
     """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
     body = await request.read_json()
-    creation = requested(CreateLink(parse_new_link(body)))
+    creation = link_request(CreateLink(parse_new_link(body)))
     key = read_idempotency_key("", body)
     if key is None:
         link = link_of(await submit(Submission([creation])))
         return _created(link.domain, link.path, link.id)
     if earlier := await earlier_request(key):
-        return _repeated(earlier)
+        return _answer_again(earlier)
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
-        made = outcomes[0].link
-        return link_record(made, key.fingerprint, creation.now) if made else None
+        link = outcomes[0].link
+        return link_record(link, key.fingerprint, creation.now) if link else None
 
     outcome = await submit(Submission([creation], key.record_id, record))
     if isinstance(outcome.error, KeyUsed):
-        return _repeated(await faster_request(key))
+        return _answer_again(await concurrent_request(key))
     link = link_of(outcome)
     return _created(link.domain, link.path, link.id)
 
 
-def _repeated(earlier: EarlierRequest) -> AsgiAnswer:
+def _answer_again(earlier: EarlierRequest) -> AsgiAnswer:
     return _created(earlier.domain, earlier.path, earlier.link_id)
 
 
@@ -79,7 +79,7 @@ def _created(domain: str, path: str, link_id: LinkId) -> AsgiAnswer:
 
 
 def location_of(link_id: LinkId) -> Headers:
-    """The header that names the address of a new link."""
+    """The Location header of a new link."""
     return [(b"location", address_of(link_id).encode())]
 
 

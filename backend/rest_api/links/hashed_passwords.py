@@ -1,4 +1,4 @@
-"""Passwords of links are hashed before anything else is done with them."""
+"""Operations on links with hashes in place of passwords."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from backend.web.current import of_app, resources
 
 
 async def with_hash(operation: LinkOperation) -> LinkOperation:
-    """The operation with the hash of the password that it gives, if it does.
+    """The operation with a hash in place of its password, if it sets one.
 
-    A hash is dear, so what is refused anyway is refused before: raises DomainNotConfigured or LinkGone.
+    Raises DomainNotConfigured or LinkGone before a password is hashed: a hash takes long, and an operation
+    without its domain or link would be rejected afterwards.
     """
     fields = fields_of(operation)
     if "password" not in fields:
         return operation
     if fields["password"] is not None:
-        await _refuse_in_vain(operation)
+        await _check_before_hashing(operation)
     return with_fields(operation, await with_password_hash(fields))
 
 
-async def _refuse_in_vain(operation: LinkOperation) -> None:
+async def _check_before_hashing(operation: LinkOperation) -> None:
     org_id = caller().org_id
     match operation:
         case CreateLink(new) | UpsertLink(new):

@@ -8,7 +8,7 @@ from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
-from backend.rest_api.links.reference import SHORT_URL, find_by_short_url, given_text
+from backend.rest_api.links.reference import SHORT_URL, find_by_short_url, text_of_field
 from backend.rest_api.links.representations import link_json
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
@@ -32,7 +32,7 @@ _BODY: Schema = {
 )
 async def links_info() -> dict[str, Any]:
     """The link with the short URL in the body."""
-    short_url = given_text(await read_json_object(), "shortUrl")
+    short_url = text_of_field(await read_json_object(), "shortUrl")
     if not short_url:
         raise ApiError(error_table.SHORT_URL_EMPTY)
     link = await find_by_short_url(short_url, caller().org_id)

@@ -58,8 +58,8 @@ _QUERY = {name: QueryParameter(rule, _MEANINGS[name]) for name, rule in _RULES.i
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a request for a list asks for. `question` tells lists apart, whatever the size of their pages."""
+class _ListRequest:
+    """A request for a page of a list. Requests for pages of one list have the same `question`."""
 
     link_filter: LinkFilter
     sort: LinkSort
@@ -76,23 +76,25 @@ class _Asked:
     answer="LinkList",
 )
 async def list_links(query: dict[str, Any]) -> dict[str, Any]:
-    """The links that the filters leave, in the order that was asked for: one page, and where it goes on."""
-    asked = _parse(query)
-    links, next_cursor = await (_ranked(asked) if asked.sort.order.by_clicks else _sorted(asked))
+    """One page of the links that the filters leave, sorted, and the cursor of the next page."""
+    list_request = _parse(query)
+    links, next_cursor = await (
+        _ranked(list_request) if list_request.sort.order.by_clicks else _sorted(list_request)
+    )
     return {
-        "links": await shown_links(links),
-        "next_cursor": next_cursor.write(asked.question) if next_cursor else None,
+        "links": await whole_links_json(links),
+        "next_cursor": next_cursor.write(list_request.question) if next_cursor else None,
     }
 
 
-async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
-    """The links with every field, and with their clicks up to now."""
+async def whole_links_json(links: Sequence[Link]) -> list[dict[str, Any]]:
+    """The JSON of links with every field, and with their clicks up to now."""
     now, form = resources().clock(), resources().short_url_form
     details = await read_details(resources().database, resources().analytics, links, now)
     return [whole_link_json(link, details, form, now) for link in links]
 
 
-def _parse(query: dict[str, Any]) -> _Asked:
+def _parse(query: dict[str, Any]) -> _ListRequest:
     sort = query.get("sort") or NEWEST_FIRST
     link_filter = LinkFilter(**{name: value for name, value in query.items() if name in FILTERS})
     question = repr((link_filter, sort))
@@ -100,43 +102,43 @@ def _parse(query: dict[str, Any]) -> _Asked:
         cursor = read_cursor(query["cursor"], question, sort.order) if "cursor" in query else None
     except InvalidListCursor as error:
         raise query_error("cursor", str(error)) from None
-    return _Asked(link_filter, sort, query.get("size", DEFAULT_SIZE), cursor, question)
+    return _ListRequest(link_filter, sort, query.get("size", DEFAULT_SIZE), cursor, question)
 
 
-async def _sorted(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
+async def _sorted(list_request: _ListRequest) -> tuple[list[Link], ListCursor | None]:
     links = await list_sorted(
         resources().database,
         caller().org_id,
-        asked.link_filter,
-        asked.sort,
+        list_request.link_filter,
+        list_request.sort,
         now=resources().clock(),
-        after=asked.cursor.place if asked.cursor else None,
-        limit=asked.size + 1,
+        after=list_request.cursor.place if list_request.cursor else None,
+        limit=list_request.size + 1,
     )
-    shown = links[: asked.size]
-    goes_on = len(links) > len(shown)
-    return shown, ListCursor(place=place_of(shown[-1], asked.sort.order)) if goes_on else None
+    page = links[: list_request.size]
+    goes_on = len(links) > len(page)
+    return page, ListCursor(place=place_of(page[-1], list_request.sort.order)) if goes_on else None
 
 
-async def _ranked(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
+async def _ranked(list_request: _ListRequest) -> tuple[list[Link], ListCursor | None]:
     database, org_id, now = resources().database, caller().org_id, resources().clock()
-    if asked.cursor:
-        name, start = asked.cursor.rank
+    if list_request.cursor:
+        name, start = list_request.cursor.rank
         try:
-            ids, goes_on = await read_order(database, org_id, name, start, asked.size)
+            ids, goes_on = await read_order(database, org_id, name, start, list_request.size)
         except OrderGone:
             raise query_error("cursor", "is too old; ask for the first page again") from None
-        cursor = ListCursor(rank=(name, start + asked.size)) if goes_on else None
+        cursor = ListCursor(rank=(name, start + list_request.size)) if goes_on else None
         return await find_in_order(database, org_id, ids), cursor
     try:
         ids = await rank_by_clicks(
-            database, resources().analytics, org_id, asked.link_filter, asked.sort, now=now
+            database, resources().analytics, org_id, list_request.link_filter, list_request.sort, now=now
         )
     except TooManyToRank:
         rule = f"by clicks needs filters that leave at most {MOST_RANKED:,} links"
         raise query_error("sort", rule) from None
-    shown = await find_in_order(database, org_id, ids[: asked.size])
-    if len(ids) <= asked.size:
-        return shown, None
+    page = await find_in_order(database, org_id, ids[: list_request.size])
+    if len(ids) <= list_request.size:
+        return page, None
     name = await keep_order(database, org_id, ids, now)
-    return shown, ListCursor(rank=(name, asked.size))
+    return page, ListCursor(rank=(name, list_request.size))

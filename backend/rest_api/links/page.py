@@ -67,12 +67,14 @@ class PageRequest:
 )
 async def links_page() -> dict[str, Any]:
     """One page of the organization's links, newest first, enabled and disabled ones, not archived ones."""
-    asked = _read_page_request()
+    page_request = _read_page_request()
     database, form, org_id = resources().database, resources().short_url_form, caller().org_id
-    total = await count_links(database, org_id, asked.created_by)
-    skip = (asked.page - 1) * asked.size
+    total = await count_links(database, org_id, page_request.created_by)
+    skip = (page_request.page - 1) * page_request.size
     links = (
-        await list_links(database, org_id, skip=skip, limit=asked.size, created_by=asked.created_by)
+        await list_links(
+            database, org_id, skip=skip, limit=page_request.size, created_by=page_request.created_by
+        )
         if skip < total
         else []
     )
@@ -80,10 +82,10 @@ async def links_page() -> dict[str, Any]:
         "links": [link_json(link, form) for link in links],
         "pagination": {
             # Without links there is one page, the first (contract, "List links").
-            "current_page": asked.page if total else 1,
-            "page_size": asked.size,
+            "current_page": page_request.page if total else 1,
+            "page_size": page_request.size,
             "total_items": total,
-            "total_pages": -(-total // asked.size),
+            "total_pages": -(-total // page_request.size),
         },
     }
 

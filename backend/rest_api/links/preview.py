@@ -9,7 +9,7 @@ from backend.domain.links.links import SOCIAL_FIELDS, Link
 from backend.domain.links.operations import ChangeLink
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
-from backend.rest_api.links.listing import shown_links
+from backend.rest_api.links.listing import whole_links_json
 from backend.rest_api.links.reference import LINK_ID
 from backend.rest_api.links.service import carry_out
 from backend.rest_api.routes.blueprint import caller
@@ -41,7 +41,7 @@ async def fill_preview(link_id: LinkId) -> dict[str, Any]:
         link = await _own_link(link_id)
         if fields := lacking(link, preview):
             link = await carry_out(ChangeLink(link_id, fields))
-    return (await shown_links([link]))[0]
+    return (await whole_links_json([link]))[0]
 
 
 async def _own_link(link_id: LinkId) -> Link:

@@ -1,4 +1,4 @@
-"""The link that a request means: given by `linkId` or by its short URL."""
+"""References to a link in a request: by `linkId`, or by its short URL."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LINK_ID = PathParameter(
 )
 
 
-def given_text(body: Mapping[str, object], field: str) -> str:
+def text_of_field(body: Mapping[str, object], field: str) -> str:
     """The text of a field of the body; "" if it is absent, null or blank.
 
     Raises InvalidField for another type.
@@ -59,7 +59,7 @@ async def find_by_short_url(short_url: str, org_id: OrgId) -> Link | None:
 
 @dataclass(frozen=True, slots=True)
 class LinkReference:
-    """The link id and the short URL in a body, as they were given. One of them may be "", but not both."""
+    """The `linkId` and the `shortUrl` of a body, unchecked. One of them may be "", but not both."""
 
     link_text: str
     short_url: str
@@ -70,7 +70,7 @@ def parse_reference(body: Mapping[str, object]) -> LinkReference:
 
     Raises ApiError if both are missing (contract, "Errors", shape B).
     """
-    reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
+    reference = LinkReference(text_of_field(body, "linkId"), text_of_field(body, "shortUrl"))
     if not reference.link_text and not reference.short_url:
         raise ApiError(error_table.LINK_DETAILS_EMPTY)
     return reference

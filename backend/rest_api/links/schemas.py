@@ -35,7 +35,7 @@ def fields_schema(rules: Mapping[str, Rule[Any]], required: Iterable[str] = ()) 
 
 
 def _whole(rules: Mapping[str, Rule[Any]], required: Iterable[str] = ()) -> Schema:
-    """The same with the link's rules as a schema of their own."""
+    """The schema of `fields_schema`, with the link's rules as a component of their own."""
     body = fields_schema(rules, required)
     listed, null = LINK_RULES.schema()["anyOf"]
     return body | {

@@ -17,7 +17,7 @@ from backend.web.current import Resources, of_app, resources
 
 
 class _LinkCommit(GroupWrites[Submission, list[LinkResult]]):
-    # Larger groups cost less processor time for a link than two that are on their way at once.
+    # One larger group takes less processor time for each link than two groups at the same time.
     MOST_WRITERS = 1
 
 
@@ -34,8 +34,8 @@ class LinkService:
         self.commit = _LinkCommit(write)
 
 
-def requested(operation: LinkOperation) -> LinkRequest:
-    """The operation as the current request's caller asks for it, now."""
+def link_request(operation: LinkOperation) -> LinkRequest:
+    """The operation as a request of the current caller, at this time."""
     return LinkRequest(caller().org_id, CreatedBy.REST, resources().clock(), operation)
 
 
@@ -56,7 +56,7 @@ async def carry_out(operation: LinkOperation) -> Link:
 
     Raises ApiError where the operation is rejected.
     """
-    return link_of(await submit(Submission([requested(operation)])))
+    return link_of(await submit(Submission([link_request(operation)])))
 
 
 def link_of(outcome: LinkResult) -> Link:

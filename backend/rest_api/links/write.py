@@ -40,17 +40,17 @@ from backend.json_api.json_body import read_json_object
 from backend.rest_api.links.create import address_of, location_of
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
-from backend.rest_api.links.listing import shown_links
+from backend.rest_api.links.listing import whole_links_json
 from backend.rest_api.links.reference import LINK_ID
-from backend.rest_api.links.service import carry_out, link_of, requested, submit
+from backend.rest_api.links.service import carry_out, link_of, link_request, submit
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
     IDEMPOTENCY_KEY,
     IdempotencyKey,
+    concurrent_request,
     earlier_request,
-    faster_request,
-    kept_answer,
     read_idempotency_key,
+    stored_answer,
 )
 from backend.rest_api.routes.operation import Operation, PlainOperation, reference
 from backend.rest_api.routes.parameters import QueryParameter
@@ -64,7 +64,7 @@ from backend.storage.links.writing.writes import Submission
 from backend.web.current import resources
 
 
-class SaidFlag:
+class QueryFlag:
     """A boolean in a query string: `true` or `false`."""
 
     def parse(self, field: str, value: object) -> bool:
@@ -86,8 +86,10 @@ _CREATION_ERRORS = (
     error_table.IDEMPOTENCY_KEY_REUSED,
 )
 _DELETE_QUERY = {
-    "purge": QueryParameter(SaidFlag(), "Delete the link for good, with its counts; its path is free again."),
-    "force": QueryParameter(SaidFlag(), "Purge it even if it has clicks."),
+    "purge": QueryParameter(
+        QueryFlag(), "Delete the link for good, with its counts; its path is free again."
+    ),
+    "force": QueryParameter(QueryFlag(), "Purge it even if it has clicks."),
 }
 
 
@@ -112,12 +114,12 @@ class WrittenLink:
     errors=(error_table.QUERY_INVALID, error_table.FIELD_MISSING, *_CREATION_ERRORS),
 )
 async def post_link(request: AsgiRequest) -> AsgiAnswer:
-    """Create a link; with the `external_id` of a link, bring that up to date instead."""
+    """Create a link. If there is a link with the same `external_id`, bring that up to date instead."""
     refuse_parameters(request.scope["query_string"])
     body = await request.read_json()
     operation = operation_for(parse_new_link(body, NEW_LINK_FIELDS))
     key = read_idempotency_key("POST /links", body)
-    written = await _written_before(key) or await _write_once(key, operation)
+    written = await _earlier_answer(key) or await _write_once(key, operation)
     return text_answer(written.text, written.status, location_of(written.link_id))
 
 
@@ -133,11 +135,11 @@ async def post_link(request: AsgiRequest) -> AsgiAnswer:
     errors=(error_table.QUERY_INVALID, *_CREATION_ERRORS),
 )
 async def duplicate_link(link_id: LinkId) -> Response:
-    """Make a link like this one, but for the fields in the body; its path is generated if none is given."""
+    """Make a copy of this link with the fields of the body. Without a path, one is generated."""
     body = await read_json_object()
     key = read_idempotency_key(f"POST /links/{link_id}/duplicate", body)
-    # What was answered before is answered again, also where the link is gone by now.
-    written = await _written_before(key) or await _write_once(key, await _copy_of(link_id, body))
+    # An earlier answer is repeated also where the link is gone by now.
+    written = await _earlier_answer(key) or await _write_once(key, await _copy_of(link_id, body))
     headers = {"Location": address_of(written.link_id)}
     return Response(written.text, written.status, headers, content_type="application/json")
 
@@ -154,15 +156,18 @@ async def _hashed(operation: LinkOperation) -> LinkOperation:
         raise api_error_of(error) from None
 
 
-async def _written_before(key: IdempotencyKey | None) -> WrittenLink | None:
-    """What was answered under this key; None if nothing was. Raises ApiError if it was another request."""
+async def _earlier_answer(key: IdempotencyKey | None) -> WrittenLink | None:
+    """The answer to the same request before, by its key; None without one.
+
+    Raises ApiError if the key was another request's.
+    """
     earlier = await earlier_request(key) if key else None
-    return _repeated(earlier) if earlier else None
+    return _answer_again(earlier) if earlier else None
 
 
 async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> WrittenLink:
-    """Carry out an operation, under its key only once."""
-    request = requested(await _hashed(operation))
+    """Carry out an operation; of all requests with its key, only the first one's."""
+    request = link_request(await _hashed(operation))
     if key is None:
         return await _stored(await submit(Submission([request])))
 
@@ -175,7 +180,7 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
     outcome = await submit(Submission([request], key.record_id, record))
     if not isinstance(outcome.error, KeyUsed):
         link_of(outcome)
-    return _repeated(await faster_request(key))
+    return _answer_again(await concurrent_request(key))
 
 
 @Operation(
@@ -187,7 +192,7 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
 )
 async def get_link(link_id: LinkId) -> dict[str, Any]:
     """The link with this id, also where it is archived."""
-    return (await shown_links([await _own_link(link_id)]))[0]
+    return (await whole_links_json([await _own_link(link_id)]))[0]
 
 
 async def _own_link(link_id: LinkId) -> Link:
@@ -209,7 +214,7 @@ async def _own_link(link_id: LinkId) -> Link:
 async def patch_link(link_id: LinkId) -> dict[str, Any]:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""
     change = ChangeLink(link_id, parse_changes(await read_json_object(), CHANGE_FIELDS))
-    return (await shown_links([await carry_out(await _hashed(change))]))[0]
+    return (await whole_links_json([await carry_out(await _hashed(change))]))[0]
 
 
 @Operation(
@@ -222,7 +227,7 @@ async def patch_link(link_id: LinkId) -> dict[str, Any]:
     errors=(error_table.LINK_HAS_CLICKS, error_table.LINK_IS_HELD),
 )
 async def delete_link(link_id: LinkId, query: dict[str, bool]) -> Response:
-    """Archive the link; with `purge`, delete it for good, with what was counted for it."""
+    """Archive the link. With `purge`, delete it for good, with its counts."""
     if query.get("force") and not query.get("purge"):
         raise query_error("force", "is for purge=true")
     if query.get("purge"):
@@ -245,8 +250,8 @@ async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
         raise ApiError(error_table.LINK_NOT_FOUND)
 
 
-def _repeated(earlier: EarlierRequest) -> WrittenLink:
-    status, text = kept_answer(earlier)
+def _answer_again(earlier: EarlierRequest) -> WrittenLink:
+    status, text = stored_answer(earlier)
     return WrittenLink(status, text, LinkId(json.loads(text)["id"]))
 
 
@@ -256,10 +261,10 @@ async def _stored(outcome: LinkResult) -> WrittenLink:
 
 
 async def _answer(outcome: LinkResult) -> tuple[int, str]:
-    """Status and body: the whole link as it is now."""
+    """Status and body: the link with every field, as it is now."""
     link = outcome.require_link()
     if outcome.done is Done.CREATED:
         tags, form = await find_tags_of(resources().database, [link]), resources().short_url_form
         return 201, json.dumps(whole_link_json(link, LinkDetails({}, tags, {}), form, resources().clock()))
-    (shown,) = await shown_links([link])
-    return 200, json.dumps(shown)
+    (link_json,) = await whole_links_json([link])
+    return 200, json.dumps(link_json)

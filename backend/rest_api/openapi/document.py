@@ -18,7 +18,7 @@ from backend.rest_api.routes.operation import Operation, reference
 from backend.rest_api.sales.schemas import SALES_SCHEMAS
 from backend.rest_api.webhooks.schemas import WEBHOOK_SCHEMAS
 
-_FILLED = {"field": "<field>", "message": "<field> <rule>"}
+_PLACEHOLDERS = {"field": "<field>", "message": "<field> <rule>"}
 
 
 def openapi_document(server_url: str) -> dict[str, Any]:
@@ -70,8 +70,8 @@ def _responses(operation: Operation) -> dict[str, Any]:
     rows: dict[int, list[ErrorRow]] = {}
     for row in operation.every_error:
         rows.setdefault(row.status, []).append(row)
-    told = _to_the_letter if operation.is_to_the_letter else _by_field
-    errors = {str(status): _error(status, rows[status], told) for status in sorted(rows)}
+    body_of = _contract_body if operation.is_to_the_letter else _body_with_fields
+    errors = {str(status): _error(status, rows[status], body_of) for status in sorted(rows)}
     return successes | errors
 
 
@@ -83,28 +83,28 @@ def _content(operation: Operation) -> dict[str, Any]:
     }
 
 
-# What of a file's schema says that it is no text.
+# Of media types that are no text, what the schema has beside its type.
 _BINARY = {RowFormat.PARQUET.media_type: {"format": "binary"}}
 
 
-def _error(status: int, rows: list[ErrorRow], told: Callable[[ErrorRow], Schema]) -> dict[str, Any]:
+def _error(status: int, rows: list[ErrorRow], body_of: Callable[[ErrorRow], Schema]) -> dict[str, Any]:
     names = {"ErrorList" if row.listed else "ErrorAnswer" for row in rows}
     shapes = [reference(name) for name in sorted(names)]
     content = _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})
     content["application/json"]["examples"] = {
-        f"example{number}": {"value": told(row)} for number, row in enumerate(rows, 1)
+        f"example{number}": {"value": body_of(row)} for number, row in enumerate(rows, 1)
     }
     answer = {"description": rows[0].message, "content": content}
     # A request without a valid key has no rate limit to show.
     return answer if status == 401 else answer | {"headers": _rate_limit_headers()}
 
 
-def _to_the_letter(row: ErrorRow) -> Schema:
-    return row.body(**_FILLED)
+def _contract_body(row: ErrorRow) -> Schema:
+    return row.body(**_PLACEHOLDERS)
 
 
-def _by_field(row: ErrorRow) -> Schema:
-    return row.body_of_fields([row.field_error(**_FILLED)]) if row.at else row.body(**_FILLED)
+def _body_with_fields(row: ErrorRow) -> Schema:
+    return row.body_of_fields([row.field_error(**_PLACEHOLDERS)]) if row.at else row.body(**_PLACEHOLDERS)
 
 
 def _json(schema: Schema) -> dict[str, Any]:

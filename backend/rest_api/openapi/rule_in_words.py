@@ -19,7 +19,7 @@ _FORMATS = {"uri": "http or https URL", "uuid": "UUID"}
 def rule_in_words(schema: Schema) -> str:
     """What the schema accepts, such as "text, at most 1,024 characters; or null or empty"."""
     if "oneOf" in schema:
-        return " or ".join(rule_in_words(each) for each in schema["oneOf"])
+        return " or ".join(rule_in_words(choice) for choice in schema["oneOf"])
     first, *others = schema.get("anyOf", [schema])
     words = ", ".join(filter(None, [_kind(first), *_bounds(first)]))
     also = " or ".join("null" if other["type"] == "null" else "empty" for other in others)
@@ -28,7 +28,7 @@ def rule_in_words(schema: Schema) -> str:
 
 
 def _says_more(schema: Schema) -> bool:
-    """Whether the schema says of the whole what its parts do not say of themselves."""
+    """Whether the schema of a choice has a description of its own, besides those of what is chosen from."""
     return "anyOf" in schema and "description" in schema
 
 

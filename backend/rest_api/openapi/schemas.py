@@ -22,7 +22,7 @@ _TIME: Schema = {
     "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$",
     "description": "UTC, in whole seconds, without zone.",
 }
-# What the operations beside the contract's show.
+# The time of operations beside the contract's.
 _ZONED_TIME: Schema = {"type": "string", "format": "date-time", "description": "UTC, in whole seconds."}
 
 
@@ -54,27 +54,28 @@ _AMOUNT: Schema = {
     "description": "Amounts by currency; where currency was given, its amount. Null without clicks.",
 }
 _VALUES: dict[str, Schema] = {
-    **{each.value: _COUNT for each in Measure if each not in MONEY},
+    **{measure.value: _COUNT for measure in Measure if measure not in MONEY},
     # Fractions where several touches share the credit.
     **{
-        each.value: {"type": "number", "minimum": 0}
-        for each in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS)
+        measure.value: {"type": "number", "minimum": 0}
+        for measure in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS)
     },
     Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
     Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-    **{each.value: _AMOUNT for each in Measure if each in MONEY},
+    **{measure.value: _AMOUNT for measure in Measure if measure in MONEY},
 }
 _MEASURES: dict[str, Schema] = {
     name: schema | {"description": f"{MEANINGS[Measure(name)]} {schema.get('description', '')}".strip()}
     for name, schema in _VALUES.items()
 }
-for _each in ByCurrency:
-    _MEASURES[_each] = {
+for _by_currency in ByCurrency:
+    _MEASURES[_by_currency] = {
         "type": "array",
-        "items": _object(currency=_TEXT, **{_each.measure: {"type": "number", "minimum": 0}}),
-        "description": f"How many of {_each.measure} are in each currency; absent where currency was given.",
+        "items": _object(currency=_TEXT, **{_by_currency.measure: {"type": "number", "minimum": 0}}),
+        "description": f"How many of {_by_currency.measure} are in each currency; "
+        "absent where currency was given.",
     }
-# Of measures, those that were asked for.
+# Of the measures, those that the query names.
 _COMPARED: Schema = {
     "type": "object",
     "properties": _MEASURES,
@@ -82,12 +83,12 @@ _COMPARED: Schema = {
 }
 _CHANGED: Schema = {
     "type": "object",
-    "properties": {each.value: {"type": ["number", "null"]} for each in Measure},
+    "properties": {measure.value: {"type": ["number", "null"]} for measure in Measure},
     "description": "By which share each measure changed against previous: 0.5 is half as much again. Null "
     "where there was nothing, and for amounts without one currency. Absent without change.",
 }
-_OTHERS: dict[str, Schema] = {"previous": _COMPARED, "change": _CHANGED}
-_FIGURES: Schema = {"type": "object", "properties": _MEASURES | _OTHERS}
+_COMPARISON: dict[str, Schema] = {"previous": _COMPARED, "change": _CHANGED}
+_FIGURES: Schema = {"type": "object", "properties": _MEASURES | _COMPARISON}
 _KINDS = "; ".join(
     (
         f"{RowKind.NOT_CREDITED}: no touch gets the credit",
@@ -98,7 +99,7 @@ _LINK_NAMES = ("link_name", "short_url")
 _ROW: Schema = {
     "type": "object",
     "properties": {
-        **{each.value: _or_null(_TEXT) for each in Field},
+        **{field.value: _or_null(_TEXT) for field in Field},
         **dict.fromkeys(_LINK_NAMES, _or_null(_TEXT)),
         KIND: {
             "type": "string",
@@ -111,7 +112,7 @@ _ROW: Schema = {
             "it was not over; else absent.",
         },
         **_MEASURES,
-        **_OTHERS,
+        **_COMPARISON,
     },
     "description": "The fields of group_by, null where there is none; with link also its name and short URL.",
 }

@@ -38,15 +38,15 @@ class IdempotencyKey:
 
     @property
     def record_id(self) -> str:
-        """The id under which it is remembered what was carried out."""
+        """The id of the record of what was carried out."""
         return record_id(caller().org_id, self.text)
 
 
 def read_idempotency_key(operation: str, body: Mapping[str, object]) -> IdempotencyKey | None:
     """The Idempotency-Key of the current request; None without the header.
 
-    `operation` tells apart the operations that take a key; "" is create-link. Raises InvalidField if the
-    header is not a valid key.
+    `operation` names the operation, since the same body may be sent to several; "" is create-link. Raises
+    InvalidField if the header is not a valid key.
     """
     text = header(_NAME)
     if text is None:
@@ -57,7 +57,7 @@ def read_idempotency_key(operation: str, body: Mapping[str, object]) -> Idempote
 
 
 async def earlier_request(key: IdempotencyKey) -> EarlierRequest | None:
-    """What was carried out under this key before; None if nothing was.
+    """The earlier request with this key; None without one.
 
     Raises ApiError if it was another request.
     """
@@ -67,8 +67,8 @@ async def earlier_request(key: IdempotencyKey) -> EarlierRequest | None:
     return earlier
 
 
-async def faster_request(key: IdempotencyKey) -> EarlierRequest:
-    """What another request with this key carried out while this one was about to (see KeyUsed).
+async def concurrent_request(key: IdempotencyKey) -> EarlierRequest:
+    """The request with this key that was carried out while this one was on its way (see KeyUsed).
 
     Raises ApiError if it was another request, or if it is not there any more.
     """
@@ -78,16 +78,19 @@ async def faster_request(key: IdempotencyKey) -> EarlierRequest:
     return earlier
 
 
-def kept_answer(earlier: EarlierRequest) -> tuple[int, str]:
-    """Status and body that were answered. Raises ApiError if it was a request whose answer is not kept."""
+def stored_answer(earlier: EarlierRequest) -> tuple[int, str]:
+    """Status and body of an earlier request's answer. Raises ApiError where the answer was not stored."""
     if earlier.answer is None:
         raise ApiError(error_table.IDEMPOTENCY_KEY_REUSED)
     return earlier.answer
 
 
 def _fingerprint(operation: str, body: Mapping[str, object]) -> str:
-    """A hash of the request. One with a password is signed with the caller's key, which is not stored:
-    else whoever can read the hash could try passwords faster than by their own hashes."""
+    """A hash of the request, which is keyed with the caller's API key where the body has a password.
+
+    The key is not stored. Otherwise a reader of the database could try passwords by this hash, in less time
+    than by the passwords' own.
+    """
     text = (operation + json.dumps(body, sort_keys=True)).encode()
     if b'"password"' not in text:
         return hashlib.sha256(text).hexdigest()

@@ -1,4 +1,4 @@
-"""The part of a path that should be a link's id."""
+"""The part of a path that should be a link's id, for the framework."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from werkzeug.routing import BaseConverter
 
 
 class LinkText(BaseConverter):
-    """Anything but the names of other paths, which answer to their own methods only."""
+    """Any text but the last words of the paths links/page, links/info and links/bulk.
+
+    So another method at one of these paths is answered 405, instead of an error about a link's id."""
 
     regex = "(?!(?:page|info|bulk)$)[^/]+"
     part_isolating = True

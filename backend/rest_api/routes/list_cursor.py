@@ -1,4 +1,4 @@
-"""Cursors: where the next page of a list of links begins. Callers pass them back as they got them."""
+"""Cursors: where the next page of a list of links begins. Callers send them back unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backend.domain.links.listing import LinkOrder
 from backend.storage.links.lists.listing import ListPlace
 
 _HEX = frozenset("0123456789abcdef")
-_MOST = 10**9
+_MAX_POSITION = 10**9
 
 
 class InvalidListCursor(ValueError):
@@ -24,30 +24,29 @@ class InvalidListCursor(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCursor:
-    """Behind which place of the order the next page begins; or, sorted by clicks, in which kept order and
-    at which position.
-    """
+    """Where the next page begins: behind this place of the order. Where links are sorted by clicks, `rank` is
+    the name of the stored order and the position in it."""
 
     place: ListPlace = ("", LinkId(""))
     rank: tuple[str, int] = ("", 0)
 
     def write(self, question: str) -> str:
-        """The cursor as text. `question` is what the list was asked for."""
+        """The cursor as text. `question` is the filter and the order of the list."""
         value, link_id = self.place
         is_time = isinstance(value, datetime)
         place = self.rank if self.rank[0] else (value.isoformat() if is_time else value, link_id)
-        text = json.dumps([_mark(question), *place], separators=(",", ":"), ensure_ascii=False)
+        text = json.dumps([_fingerprint(question), *place], separators=(",", ":"), ensure_ascii=False)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def read_cursor(text: str, question: str, order: LinkOrder) -> ListCursor:
-    """The cursor in this text. Raises InvalidListCursor, also where it is of another list."""
+    """The cursor in this text. Raises InvalidListCursor, also for the cursor of another list."""
     try:
-        mark, first, second = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        fingerprint, first, second = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         cursor = _cursor(first, second, order)
     except (ValueError, TypeError, RecursionError):
         raise InvalidListCursor("is not one that was answered here") from None
-    if mark != _mark(question):
+    if fingerprint != _fingerprint(question):
         raise InvalidListCursor("belongs to a list with other filters or another order")
     return cursor
 
@@ -56,7 +55,7 @@ def _cursor(first: Any, second: Any, order: LinkOrder) -> ListCursor:
     if order.by_clicks:
         if not isinstance(first, str) or not _HEX.issuperset(first) or len(first) != 32:
             raise ValueError(first)
-        if type(second) is not int or not 0 <= second < _MOST:
+        if type(second) is not int or not 0 <= second < _MAX_POSITION:
             raise ValueError(second)
         return ListCursor(rank=(first, second))
     if not isinstance(second, str) or not is_uuid(second):
@@ -65,5 +64,5 @@ def _cursor(first: Any, second: Any, order: LinkOrder) -> ListCursor:
     return ListCursor(place=(rule.parse("cursor", first), LinkId(second)))
 
 
-def _mark(question: str) -> str:
+def _fingerprint(question: str) -> str:
     return hashlib.sha256(question.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Reads query strings by rules, as bodies are read: whatever is unknown is refused by name."""
+"""Reads query strings by rules. Parameters that an operation does not have are errors, by name."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def read_query(parameters: Mapping[str, QueryParameter]) -> dict[str, Any]:
 def refuse_parameters(query_string: bytes) -> None:
     """Raise ApiError if this query string has any parameter, for a request that takes none."""
     text = query_string.decode("utf-8", "replace")
-    # What is no UTF-8 is named as the framework names it: %FF.
+    # Bytes that are no UTF-8 are written as the framework writes them: %FF.
     for name, _ in parse_qsl(text, keep_blank_values=True, errors="werkzeug.url_quote"):
         raise query_error(name, _UNKNOWN)
 
 
 def error_in_query(error: FieldError) -> ApiError:
-    """The error for query parameters: of this one, and of those that are wrong beside it."""
+    """The API's error for an error of query parameters, with those of all others that are wrong."""
     others = [query_error(other.field, other.rule) for other in error.others]
     return query_error(error.field, error.rule).with_others(others)
 

@@ -18,7 +18,7 @@ def to_the_letter(
     """The operation, which tells one error at a time, with a code where others name the field."""
 
     @wraps(operation)
-    async def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AnswerT:
+    async def answer(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AnswerT:
         try:
             return await operation(*args, **kwargs)
         except Exception as error:
@@ -27,4 +27,4 @@ def to_the_letter(
                 raise
             raise api_error.to_the_letter() from None
 
-    return told
+    return answer

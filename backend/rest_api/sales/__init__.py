@@ -1,1 +1,1 @@
-"""What servers tell of sales, leads and refunds, and why a sale is whose."""
+"""Sales, leads, events and refunds that servers tell, and the explanation of a sale's credit."""

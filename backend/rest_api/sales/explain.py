@@ -28,7 +28,7 @@ _TRANSACTION_ID = PathParameter(
     "The order's id, as it was told.",
     errors=(error_table.SALE_NOT_FOUND,),
 )
-_DIGITS = 6  # of a part of a sale
+_DIGITS_OF_PART = 6  # behind the point, of a touch's part of the sale
 
 
 @Operation(
@@ -49,11 +49,11 @@ async def explain_conversion(transaction_id: str, query: dict[str, Any]) -> dict
     sale = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
     if sale is None:
         raise ApiError(error_table.SALE_NOT_FOUND)
-    return _Answer(sale, resources().short_url_form).whole()
+    return _ExplainedSaleJson(sale, resources().short_url_form).whole()
 
 
-class _Answer:
-    """The answer for a sale."""
+class _ExplainedSaleJson:
+    """The JSON of an explained sale."""
 
     def __init__(self, sale: ExplainedSale, form: ShortUrlForm) -> None:
         self._sale = sale
@@ -73,9 +73,9 @@ class _Answer:
             "revenue": f"{sale.revenue:f}",
             "refunds": f"{sale.refunded:f}",
             "net_revenue": f"{sale.revenue - sale.refunded:f}",
-            "steps": [self._step(each) for each in explanation.steps],
+            "steps": [self._step(step) for step in explanation.steps],
             **self._verdict(explanation.verdict),
-            "others": [self._verdict(each) for each in explanation.others],
+            "others": [self._verdict(verdict) for verdict in explanation.others],
             "notes": [f"{left_out} older steps without credit are left out."] if left_out else [],
         }
 
@@ -90,14 +90,14 @@ class _Answer:
                 "in_words": rules.in_words,
             },
             "shares": [
-                self._share(each, verdict) | {"touch": self._touch(each.touch)} for each in verdict.shares
+                self._share(share, verdict) | {"touch": self._touch(share.touch)} for share in verdict.shares
             ],
         }
 
     def _share(self, share: CreditShare[Touch], verdict: Verdict) -> dict[str, Any]:
         amount, part = self._sale.amount, share.part
         return {
-            "part": round(float(part), _DIGITS),
+            "part": round(float(part), _DIGITS_OF_PART),
             "revenue": f"{amount(part * verdict.amount):f}",
             "refunds": f"{amount(part * verdict.refunded):f}",
             "net_revenue": f"{amount(part * (verdict.amount - verdict.refunded)):f}",

@@ -1,4 +1,4 @@
-"""JSON Schemas of what servers tell of leads, sales, events and customers, from the rules that check it."""
+"""JSON Schemas of the items that servers tell, from the rules that check them; and how items are told."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WHO = f"{', '.join(WHO[:-1])} or {WHO[-1]} must be given."
 
 
 def _item(rules: Mapping[str, Rule[Any]], required: Collection[str], description: str) -> Schema:
-    """The schema of one object. Null stands for an optional field that is not given."""
+    """The schema of one item. Null stands for an optional field that is not given."""
     properties: Schema = {}
     for name, rule in rules.items():
         schema = rule.schema()
@@ -79,7 +79,7 @@ SALES_SCHEMAS: dict[str, Schema] = _ITEMS | {f"{name}List": _list(name) for name
 
 
 def telling(path: str, summary: str, item: str, *errors: ErrorRow) -> Operation:
-    """An operation by which a server tells one such object, or a list of them."""
+    """An operation by which a server tells one item of this schema, or a list of them."""
     return Operation(
         method="POST",
         path=path,

@@ -20,17 +20,24 @@ ResultT = TypeVar("ResultT")
 
 
 class SalesService:
-    """The group commit for what servers tell, which all requests share; each is stored as a whole."""
+    """The group commits for calls and refunds that servers tell, which all requests share.
+
+    What one request tells is stored as a whole.
+    """
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database
 
         async def store(requests: Sequence[Sequence[Batch]]) -> list[list[Result]]:
-            results = iter(await store_batches(database, [each for batches in requests for each in batches]))
+            results = iter(
+                await store_batches(database, [batch for batches in requests for batch in batches])
+            )
             return [[next(results)[0] for _ in batches] for batches in requests]
 
         async def store_refunds_of(requests: Sequence[Sequence[ToldRefund]]) -> list[list[RefundResult]]:
-            results = iter(await store_refunds(database, [each for refunds in requests for each in refunds]))
+            results = iter(
+                await store_refunds(database, [refund for refunds in requests for refund in refunds])
+            )
             return [[next(results) for _ in refunds] for refunds in requests]
 
         self.commit: GroupWrites[Sequence[Batch], list[Result]] = GroupWrites(store, size_of=len)
@@ -40,7 +47,7 @@ class SalesService:
 
 
 class _RefundCommit(GroupWrites[Sequence[ToldRefund], list[RefundResult]]):
-    # Refunds that come together are mostly of one sale: two groups would wait for each other.
+    # Refunds that arrive together are mostly of one sale, where two groups would wait for each other.
     MOST_WRITERS = 1
 
 
@@ -50,7 +57,7 @@ async def store_calls(batches: Sequence[Batch]) -> list[Result]:
 
 
 async def store_told_refunds(refunds: Sequence[ToldRefund]) -> list[RefundResult]:
-    """Store these refunds, together. Raises ApiError if the storage can't be reached."""
+    """Store these refunds, in one group. Raises ApiError if the storage can't be reached."""
     return await _add(of_app(SalesService).refunds, refunds)
 
 

@@ -1,4 +1,4 @@
-"""POST /conversions, /leads, /events and /identities: what servers tell (docs/rest-api.md)."""
+"""POST /conversions, /leads, /events and /identities: servers tell what customers did (docs/rest-api.md)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def _tell(kind: Kind) -> ItemResults:
     return await answer_items(kind, parse, store_calls, _result)
 
 
-def _result(told: Batch, stored: Result) -> ItemResult:
-    notes = [*told.calls[0].call.notes]
+def _result(batch: Batch, stored: Result) -> ItemResult:
+    notes = [*batch.calls[0].call.notes]
     notes += [f"{name} differs from what was told first, which stays" for name in stored.differs]
     return result(stored.status, notes, id=stored.record_id)

@@ -1,4 +1,4 @@
-"""POST /conversions/refund: what was paid back of sales (docs/rest-api.md)."""
+"""POST /conversions/refund: servers tell refunds of sales (docs/rest-api.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of one item, or of a list of items, and the list of results that answers them."""
+"""Requests by which servers tell one item, or a list of items, and the results that answer them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ StoredT = TypeVar("StoredT")
 
 MOST_ITEMS = 1_000
 MAX_BODY_BYTES = 2 * 1024 * 1024
-# So many items cost as much of the key's limit as one request.
+# So many items count as one request against the key's rate limit.
 ITEMS_A_REQUEST = 25
-# Items between two moments in which other requests are served.
-_AT_ONCE = 25
+# After so many items other requests are served for a moment.
+_ITEMS_BETWEEN_PAUSES = 25
 
 ItemResult = dict[str, Any]
 ItemResults = dict[str, list[ItemResult]]
 
 
 async def _read_items(body: dict[str, Any]) -> list[Any]:
-    """The items in the list of a body, which are counted against the key's limit but not parsed yet.
+    """The items in the body's list, not parsed yet. They are counted against the key's rate limit.
 
-    Raises InvalidField for a list that is none, empty or too long, and for fields beside it.
+    Raises InvalidField where `items` is no list, is empty or too long, or has other fields beside it.
     """
     errors: list[FieldError] = [
         InvalidField(shown_name(name), "must stand in an item, beside items")
@@ -59,32 +59,33 @@ async def answer_items(
 ) -> ItemResults:
     """The answer to the current request: a result for each of its items.
 
-    `parse` reads an item or raises MissingField or InvalidField, `store` stores all that could be read,
-    `shown` is the result of one that was, or raises why it is rejected all the same. What rejects the one
-    item of a request that has no list is raised: nobody who looks at the status only may take it for stored.
-    Why items could not be read is also kept for the organization's owner: the server's developer may read no
-    answers.
+    `parse` reads an item, or raises MissingField or InvalidField. `store` stores all items that were read.
+    `shown` makes the result of a stored item, or raises the error by which it is rejected after all.
+
+    In a request without a list, the error of its one item is raised: a caller that looks at the status only
+    must not take the item for stored. Errors of items that could not be read are also stored for the
+    organization's owner, since the server's developer may not read the answers.
     """
     body = await read_json_object(MAX_BODY_BYTES, EXACT)
     items = await _read_items(body) if "items" in body else [body]
     teller = await _current_teller(items)
     parsed: list[ParsedT | FieldError] = []
     for number, item in enumerate(items):
-        if number % _AT_ONCE == 0:
+        if number % _ITEMS_BETWEEN_PAUSES == 0:
             await asyncio.sleep(0)
         try:
             parsed.append(parse(item, teller))
         except FieldError as error:
             parsed.append(error)
-    valid = [each for each in parsed if not isinstance(each, FieldError)]
+    valid = [item for item in parsed if not isinstance(item, FieldError)]
     stored = iter(zip(valid, await store(valid), strict=True))
-    rejections = tuple(_rejection(kind, each) for each in parsed if isinstance(each, FieldError))
+    rejections = tuple(_rejection(kind, error) for error in parsed if isinstance(error, FieldError))
     await add_rejections(resources().database, [RejectedCalls(teller.org_id, teller.now, rejections)])
     results: list[ItemResult] = []
-    for each in parsed:
+    for item_or_error in parsed:
         try:
-            if isinstance(each, FieldError):
-                raise each
+            if isinstance(item_or_error, FieldError):
+                raise item_or_error
             results.append(shown(*next(stored)))
         except (FieldError, ApiError) as error:
             if "items" not in body:
@@ -94,33 +95,33 @@ async def answer_items(
 
 
 async def _current_teller(items: Sequence[Any]) -> Teller:
-    """The organization that the current request tells something for, now, and the clicks that it names."""
+    """Who tells the items of the current request, when, and the clicks that the items name."""
     org_id = caller().org_id
     days = await find_retention_days(resources().database, [org_id])
-    click_ids = {found for each in items if (found := _click_id(each))}
+    click_ids = {click_id for item in items if (click_id := _click_id(item))}
     clicks = await resources().click_signing.sources(org_id, click_ids)
     return Teller(org_id, days.get(org_id), resources().clock(), clicks)
 
 
 def _click_id(item: object) -> str | None:
-    found = item.get("click_id") if isinstance(item, dict) else None
-    return found if isinstance(found, str) else None
+    click_id = item.get("click_id") if isinstance(item, dict) else None
+    return click_id if isinstance(click_id, str) else None
 
 
 def _rejection(kind: str, error: FieldError) -> Rejection:
-    # Nothing that an item says is kept, so neither is the name of a field that is none.
+    # Nothing of an item is stored, so neither is the name of an unknown field.
     if isinstance(error, UnknownField):
         return Rejection(kind, "a field", "is unknown; such an item does not have it")
     return Rejection(kind, error.field, error.rule)
 
 
 def result(status: Status, notes: Sequence[str], **more: str) -> ItemResult:
-    """The result of an item that was understood."""
+    """The result of an item that was read. `more` are further fields of the result."""
     return {"status": status.value, **more, **({"notes": list(notes)} if notes else {})}
 
 
 def _rejected(error: FieldError | ApiError) -> ItemResult:
-    """The result of an item that can't be accepted: the error that it alone is answered (shape A)."""
+    """The result of a rejected item. Its error is the one that a request with this item alone is answered."""
     api_error = api_error_for(error)
-    assert api_error is not None  # for such errors there is one
+    assert api_error is not None  # both are errors that the API answers
     return {"status": "rejected", "error": api_error.body}

@@ -1,1 +1,1 @@
-"""What is known of customers' devices."""
+"""Devices of customers."""

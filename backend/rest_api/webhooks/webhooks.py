@@ -63,7 +63,7 @@ def _webhook_errors() -> Iterator[None]:
 
 @Operation(method="GET", path=_PATH, summary="List the webhooks", answer="WebhookList")
 async def get_webhooks() -> dict[str, Any]:
-    """All endpoints, the oldest first."""
+    """All webhooks, the oldest first."""
     webhooks = await endpoints.list_endpoints(resources().database, caller().org_id)
     names = await tag_names(resources().database, caller().org_id, webhooks)
     return {"webhooks": [endpoint_json(webhook, names) for webhook in webhooks]}
@@ -78,12 +78,12 @@ async def get_webhooks() -> dict[str, Any]:
     answer="WebhookWithSecret",
 )
 async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Make an endpoint, and show its secret for once."""
+    """Make a webhook. Only this answer, and that of a new secret, show the secret."""
     with _webhook_errors():
-        made = await endpoints.create_endpoint(
+        webhook = await endpoints.create_endpoint(
             resources().database, caller().org_id, fields, resources().clock()
         )
-    return await _shown(made, shows_secret=True), 201
+    return await _webhook_json(webhook, shows_secret=True), 201
 
 
 @Operation(
@@ -94,8 +94,8 @@ async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     answer="Webhook",
 )
 async def get_webhook(webhook_text: str) -> dict[str, Any]:
-    """One endpoint."""
-    return await _shown(await _own(webhook_text))
+    """One webhook."""
+    return await _webhook_json(await _own_webhook(webhook_text))
 
 
 @Operation(
@@ -107,9 +107,9 @@ async def get_webhook(webhook_text: str) -> dict[str, Any]:
     answer="Webhook",
 )
 async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Change the fields in the body. What sleeps goes on sleeping."""
+    """Change the fields in the body. A webhook that sleeps goes on sleeping."""
     with _webhook_errors():
-        return await _shown(
+        return await _webhook_json(
             await endpoints.change_endpoint(resources().database, caller().org_id, webhook_text, fields)
         )
 
@@ -122,7 +122,7 @@ async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, 
     status=204,
 )
 async def remove_webhook(webhook_text: str) -> Response:
-    """Delete an endpoint; what waits for it is not sent."""
+    """Delete a webhook. Events that wait for it are not sent."""
     with _webhook_errors():
         await endpoints.delete_endpoint(resources().database, caller().org_id, webhook_text)
     return Response(status=204)
@@ -136,11 +136,11 @@ async def remove_webhook(webhook_text: str) -> Response:
     answer="WebhookDelivery",
 )
 async def test_webhook(webhook_text: str) -> dict[str, Any]:
-    """Send a test, and tell what was answered."""
+    """Send a test event, and show what the receiver answered."""
     database, now = resources().database, resources().clock()
     with _webhook_errors(), deadline_paused():
-        made = await send_test(database, resources().receivers, caller().org_id, webhook_text, now)
-    return delivery_json(made)
+        delivery = await send_test(database, resources().receivers, caller().org_id, webhook_text, now)
+    return delivery_json(delivery)
 
 
 @Operation(
@@ -151,9 +151,9 @@ async def test_webhook(webhook_text: str) -> dict[str, Any]:
     answer="Webhook",
 )
 async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
-    """Wake an endpoint that sleeps, or try one that fails at once: it gets all that waited, in order."""
+    """Wake a webhook that sleeps, or try one that fails at once. It gets all events that waited, in order."""
     with _webhook_errors():
-        return await _shown(await endpoints.go_on(resources().database, caller().org_id, webhook_text))
+        return await _webhook_json(await endpoints.go_on(resources().database, caller().org_id, webhook_text))
 
 
 @Operation(
@@ -165,12 +165,12 @@ async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
     answer="Webhook",
 )
 async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Send again what was stored since a moment."""
+    """Send again the events that were stored since a moment."""
     since: datetime = fields["from"]
     if since > resources().clock():
         raise InvalidField("from", "must not lie in the future")
     with _webhook_errors():
-        return await _shown(
+        return await _webhook_json(
             await endpoints.replay(resources().database, caller().org_id, webhook_text, since)
         )
 
@@ -183,11 +183,11 @@ async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str,
     answer="WebhookWithSecret",
 )
 async def rotate_webhook_secret(webhook_text: str) -> dict[str, Any]:
-    """Make a new secret, and show it for once; the one before goes on to sign for a day."""
+    """Make a new secret, and show it this once. The secret before it goes on to sign for a day."""
     database, now = resources().database, resources().clock()
     with _webhook_errors():
         changed = await endpoints.rotate_secret(database, caller().org_id, webhook_text, now)
-    return await _shown(changed, shows_secret=True)
+    return await _webhook_json(changed, shows_secret=True)
 
 
 @Operation(
@@ -198,17 +198,17 @@ async def rotate_webhook_secret(webhook_text: str) -> dict[str, Any]:
     answer="WebhookDeliveryList",
 )
 async def get_webhook_deliveries(webhook_text: str) -> dict[str, Any]:
-    """The last attempts to send something, the newest first."""
-    endpoint = await _own(webhook_text)
+    """The last deliveries, the newest first, with those that failed."""
+    endpoint = await _own_webhook(webhook_text)
     deliveries = await list_deliveries(resources().database, caller().org_id, endpoint.id)
     return {"deliveries": [delivery_json(delivery) for delivery in deliveries]}
 
 
-async def _own(webhook_text: str) -> Endpoint:
+async def _own_webhook(webhook_text: str) -> Endpoint:
     with _webhook_errors():
         return await endpoints.get_endpoint(resources().database, caller().org_id, webhook_text)
 
 
-async def _shown(endpoint: Endpoint, *, shows_secret: bool = False) -> dict[str, Any]:
+async def _webhook_json(endpoint: Endpoint, *, shows_secret: bool = False) -> dict[str, Any]:
     names = await tag_names(resources().database, caller().org_id, [endpoint])
     return endpoint_json(endpoint, names, shows_secret=shows_secret)
