@@ -78,11 +78,11 @@ def clicks(draw: some.DrawFn) -> list[Click]:
 @given(some.lists(clicks(), min_size=1, max_size=5))
 def test_a_merge_keeps_what_blocks_are(parts: list[list[Click]]) -> None:
     """In a merged block, and in one that is merged again, each block is found again as it was."""
-    blocks = [block_of(ORG, each) for each in parts]
-    expected = [each.content for each in blocks]
-    once = merged(ORG, [unpack(each.packed) for each in blocks])
+    blocks = [block_of(ORG, part) for part in parts]
+    expected = [block.content for block in blocks]
+    once = merged(ORG, [unpack(block.packed) for block in blocks])
     twice = merged(ORG, [unpack(once.packed), unpack(blocks[0].packed)])
-    sizes = [len(each) for each in parts]
+    sizes = [len(part) for part in parts]
     assert contents(ORG, unpack(once.packed), sizes) == expected
     assert contents(ORG, unpack(twice.packed), [*sizes, sizes[0]]) == [*expected, expected[0]]
 
@@ -90,8 +90,8 @@ def test_a_merge_keeps_what_blocks_are(parts: list[list[Click]]) -> None:
 def books_of(parts: Sequence[list[Click]]) -> Books:
     """Books with a block for each list of clicks, in two logs by turns, of which every three are signed."""
     books, heads = Books(ORG), dict[str, str]()
-    for number, each in enumerate(parts):
-        log, block = f"log{number % 2}", block_of(ORG, each)
+    for number, part in enumerate(parts):
+        log, block = f"log{number % 2}", block_of(ORG, part)
         receipt = Receipt(
             f"{log}/{number}/2026-05-06",
             block.clicks,
@@ -130,7 +130,7 @@ def signed(books: Books, first: int, last: int, **changes: object) -> SignedStat
 def kinds(books: Books, **options: object) -> set[DiscrepancyKind]:
     """What is wrong with the books."""
     checked = check_books(books, is_signed, **{"has_expired": lambda _: False, **options})  # type: ignore[arg-type]
-    return {each.kind for each in checked.findings}
+    return {finding.kind for finding in checked.findings}
 
 
 def without(books: Books, place: int, _: Books) -> None:
@@ -146,9 +146,9 @@ def without_clicks(books: Books, place: int, _: Books) -> None:
 
 def put_in(books: Books, place: int, _: Books) -> None:
     """A block is put in, with a receipt that fits to the chain."""
-    found = next(iter(books.blocks.values()))
-    receipt = Receipt("new/0/2026-05-06", found.clicks, found.content.counted, found.content.sha256, None)
-    books.blocks[receipt.block] = found
+    block = next(iter(books.blocks.values()))
+    receipt = Receipt("new/0/2026-05-06", block.clicks, block.content.counted, block.content.sha256, None)
+    books.blocks[receipt.block] = block
     books.placed[place].append(receipt)
 
 
@@ -228,7 +228,7 @@ def test_books_that_are_made_anew() -> None:
     """Who has the key can sign a forged past: who has kept the key's statements sees that."""
     parts = [[click(ORG, LINKS[0], DAY + timedelta(seconds=n))] for n in range(7)]
     books, forged = books_of(parts), books_of([*parts[:2], *parts[3:], parts[2]])
-    kept = [each.statement for each in books.statements]
+    kept = [signed_statement.statement for signed_statement in books.statements]
     assert kinds(forged) == set()
     assert kinds(forged, kept=kept) == {DiscrepancyKind.KEPT_STATEMENT}
     assert kinds(books, kept=kept) == set()

@@ -245,11 +245,11 @@ def indexes(plan: object) -> Iterator[str]:
 
 async def plans(database: Database, name: str) -> dict[str, Any]:
     """How the server carries the query out, and how else it could."""
-    collection, wanted, order = QUERIES[name]
-    find: dict[str, Any] = {"find": collection, "filter": wanted} | ({"sort": order} if order else {})
+    collection, condition, order = QUERIES[name]
+    find: dict[str, Any] = {"find": collection, "filter": condition} | ({"sort": order} if order else {})
     explained: dict[str, Any] = await database.command("explain", find, verbosity="queryPlanner")
-    found: dict[str, Any] = explained["queryPlanner"]
-    return found
+    planner: dict[str, Any] = explained["queryPlanner"]
+    return planner
 
 
 @pytest.mark.parametrize("name", QUERIES)

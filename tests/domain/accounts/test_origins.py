@@ -6,7 +6,7 @@ from backend.domain.accounts.origins import InvalidOrigin, origin_matches, parse
 
 
 @pytest.mark.parametrize(
-    ("given", "stored"),
+    ("text", "stored"),
     [
         ("https://Shop.com/", "https://shop.com"),
         ("https://shop.com:443", "https://shop.com"),
@@ -14,13 +14,13 @@ from backend.domain.accounts.origins import InvalidOrigin, origin_matches, parse
         ("https://*.shop.com", "https://*.shop.com"),
     ],
 )
-def test_one_form(given: str, stored: str) -> None:
+def test_one_form(text: str, stored: str) -> None:
     """An origin is stored as browsers send it."""
-    assert parse_origin(given) == stored
+    assert parse_origin(text) == stored
 
 
 @pytest.mark.parametrize(
-    "given",
+    "text",
     [
         "shop.com",
         "null",
@@ -32,10 +32,10 @@ def test_one_form(given: str, stored: str) -> None:
         "ftp://a",
     ],
 )
-def test_what_is_no_origin(given: str) -> None:
+def test_what_is_no_origin(text: str) -> None:
     """What no browser sends as an origin is refused."""
     with pytest.raises(InvalidOrigin):
-        parse_origin(given)
+        parse_origin(text)
 
 
 @pytest.mark.parametrize(

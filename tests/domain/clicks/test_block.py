@@ -76,17 +76,17 @@ def test_a_stretch_is_read_as_its_lines_are(lines: list[bytes]) -> None:
         else:
             expected.append(without_handoff(click))
             handoffs += [click] if click.handoff else []
-    found = read_stretch(stretch)
+    contents = read_stretch(stretch)
     assert sorted(map(repr, expected)) == sorted(
-        repr(each) for block in found.blocks for each in clicks_of(block)
+        repr(stored_click) for block in contents.blocks for stored_click in clicks_of(block)
     )
-    assert [line for _, line in found.unreadable] == unreadable
-    assert all(stretch[place:].startswith(line) for place, line in found.unreadable)
-    assert found.handoffs == handoffs
-    keys = [(block.org_id, block.first_at.date()) for block in found.blocks]
+    assert [line for _, line in contents.unreadable] == unreadable
+    assert all(stretch[place:].startswith(line) for place, line in contents.unreadable)
+    assert contents.handoffs == handoffs
+    keys = [(block.org_id, block.first_at.date()) for block in contents.blocks]
     assert len(set(keys)) == len(keys)
-    for block in found.blocks:
-        times = [each.at for each in clicks_of(block)]
+    for block in contents.blocks:
+        times = [stored_click.at for stored_click in clicks_of(block)]
         assert (block.clicks, block.first_at, block.last_at) == (len(times), min(times), max(times))
         assert block.first_at.date() == block.last_at.date()
 
@@ -97,8 +97,8 @@ def test_merged_blocks_hold_the_same_clicks(lines: list[bytes]) -> None:
     parts = [block for line in lines for block in read_stretch(line).blocks]
     [first, *_] = [(block.org_id, block.first_at.date()) for block in parts]
     parts = [block for block in parts if (block.org_id, block.first_at.date()) == first]
-    block = merged(first[0], [unpack(each.packed) for each in parts])
-    assert clicks_of(block) == [click for each in parts for click in clicks_of(each)]
+    block = merged(first[0], [unpack(part.packed) for part in parts])
+    assert clicks_of(block) == [click for part in parts for click in clicks_of(part)]
 
 
 COLUMNS: dict[str, Any] = {

@@ -40,8 +40,8 @@ def line_of(at: datetime, system: str = "Linux", **facts: Any) -> bytes:
 
 def stored(line: bytes) -> Click:
     """The click as a block gives it back."""
-    [found] = unpack(block_of(ORG, [parse_record(line)]).packed).clicks(ORG)
-    return found
+    [click] = unpack(block_of(ORG, [parse_record(line)]).packed).clicks(ORG)
+    return click
 
 
 @settings(max_examples=60)
@@ -68,7 +68,7 @@ def test_the_same_click_has_the_same_id_in_every_version() -> None:
 def test_clicks_of_one_millisecond_are_told_apart() -> None:
     """By everything that is recorded of them."""
     lines = [line_of(AT, visitor=1), line_of(AT, visitor=2), line_of(AT, country="DE", visitor=1)]
-    places = [read_click_id(KEY, ORG, LINK, click_id(KEY, ORG, LINK, each).decode()) for each in lines]
+    places = [read_click_id(KEY, ORG, LINK, click_id(KEY, ORG, LINK, line).decode()) for line in lines]
     matches = [[is_at(KEY, stored(line), place) for line in lines] for place in places if place]
     assert matches == [[row == column for column in range(3)] for row in range(3)]
     assert places[0] is not None
@@ -93,7 +93,7 @@ def test_an_id_names_its_link_and_variant() -> None:
     plain = click_id(KEY, ORG, LINK, line_of(AT)).decode()
     varied = click_id(KEY, ORG, LINK, line_of(AT, variant="b"), variant="b").decode()
     assert link_beginning(plain) == link_beginning(varied) == LINK.partition("-")[0]
-    assert [variant_of(each, {"a", "b"}) for each in (plain, varied)] == [None, "b"]
+    assert [variant_of(text, {"a", "b"}) for text in (plain, varied)] == [None, "b"]
     assert variant_of(varied, {"a"}) is None
-    assert [link_beginning(each) for each in ("", "é" * 32, f"{plain}A")] == [None] * 3
+    assert [link_beginning(text) for text in ("", "é" * 32, f"{plain}A")] == [None] * 3
     assert read_click_id(KEY, ORG, LINK, varied) is not None

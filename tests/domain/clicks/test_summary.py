@@ -60,7 +60,7 @@ def test_nothing_is_lost(clicks: list[Click], blocks: int, order: random.Random)
     assert in_summaries([unpack(summary.packed)]) == counted_one_by_one(clicks)
     assert summary.day == DAY
     assert summary.clicks == unpack(summary.packed).clicks == len(clicks)
-    assert all_visitors([unpack(summary.packed)]) == len({each.visitor for each in clicks} - {None})
+    assert all_visitors([unpack(summary.packed)]) == len({clicked.visitor for clicked in clicks} - {None})
     order.shuffle(clicks)
     assert added_up(clicks) == [summary]
 
@@ -68,20 +68,20 @@ def test_nothing_is_lost(clicks: list[Click], blocks: int, order: random.Random)
 @given(st.lists(CLICKS, min_size=1), st.integers(1, 5))
 def test_large_days_are_several_summaries(clicks: list[Click], most: int) -> None:
     """None has more rows than it may, nor more pairs; together they have what one has."""
-    parts = [unpack(each.packed) for each in added_up(clicks, most=most)]
+    parts = [unpack(summary.packed) for summary in added_up(clicks, most=most)]
     assert in_summaries(parts) == counted_one_by_one(clicks)
-    assert all(max(len(each.weight), len(each.visitor)) <= most for each in parts)
+    assert all(max(len(part.weight), len(part.visitor)) <= most for part in parts)
 
 
 def test_long_texts_are_several_summaries() -> None:
     """However long the texts are that strangers send, a summary stays small enough for a document."""
     hosts = [f"{number:05}" + "ö" * 500 for number in range(8_000)]
     clicks = [
-        click(ORG, LinkId("a"), MIDNIGHT, referrer_host=each, visitor=n) for n, each in enumerate(hosts)
+        click(ORG, LinkId("a"), MIDNIGHT, referrer_host=host, visitor=n) for n, host in enumerate(hosts)
     ]
-    found = added_up(clicks, blocks=4)
-    assert len(found) == 2
-    assert in_summaries([unpack(each.packed) for each in found]) == counted_one_by_one(clicks)
+    summaries = added_up(clicks, blocks=4)
+    assert len(summaries) == 2
+    assert in_summaries([unpack(summary.packed) for summary in summaries]) == counted_one_by_one(clicks)
 
 
 def test_what_of_a_click_is_left() -> None:
@@ -106,14 +106,14 @@ def test_what_of_a_click_is_left() -> None:
 @given(st.sets(st.integers(0, HIGHEST_NUMBER)), st.binary(min_size=1, max_size=32))
 def test_each_hash_has_a_number_of_its_own(hashes: set[int], key: bytes) -> None:
     """With the same key the same one, within the range."""
-    numbers = {VisitorNumbers(key).of(each) for each in hashes}
+    numbers = {VisitorNumbers(key).of(hashed) for hashed in hashes}
     assert len(numbers) == len(hashes)
-    assert all(0 <= each <= HIGHEST_NUMBER for each in numbers)
+    assert all(0 <= number <= HIGHEST_NUMBER for number in numbers)
 
 
 def test_numbers_stay() -> None:
     """Summaries of a day are made at several times, by any host and version: a key gives always the same."""
-    assert [VisitorNumbers(bytes(32)).of(each) for each in (0, 1, 2**31)] == [
+    assert [VisitorNumbers(bytes(32)).of(hashed) for hashed in (0, 1, 2**31)] == [
         1786569358, 2653815362, 2816457714
     ]  # fmt: skip
 
@@ -162,14 +162,14 @@ def test_columns_that_are_not_as_we_write_them(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", COLUMNS)
 def test_no_column_can_be_missing(name: str) -> None:
     """What lacks one is not read."""
-    columns = {other: each for other, each in COLUMNS.items() if other != name}
+    columns = {other: column for other, column in COLUMNS.items() if other != name}
     with pytest.raises(UnreadableSummary):
         unpack(b"\x81" + zlib.compress(json.dumps(columns).encode()))
 
 
 def test_bytes_that_are_no_summary() -> None:
     """Cut off, of another format, with something behind, or larger than any summary: not read."""
-    [good] = [each.packed for each in added_up([click(ORG, LinkId("a"), MIDNIGHT)])]
+    [good] = [summary.packed for summary in added_up([click(ORG, LinkId("a"), MIDNIGHT)])]
     bomb = b"\x81" + zlib.compress(b" " * 100_000_000)
     block = block_of(ORG, [click(ORG, LinkId("a"), MIDNIGHT)]).packed
     for bad in (b"", good[:-5], good + b"x", b"\x82" + good[1:], good[1:], bomb, block, forged()[:1]):

@@ -119,17 +119,17 @@ def test_a_pass_is_for_one_link_and_password_and_time() -> None:
     """Who gave a link's password is let through for some hours; nobody is with the pass of another link or of
     another password, later, or with anything else."""
     link_id = LinkId("1")
-    given = make_pass(link_id, "hash", NOW)
+    link_pass = make_pass(link_id, "hash", NOW)
     until = NOW + PASS_DURATION
-    assert is_pass(given, link_id, "hash", until - SECOND)
-    later = given.replace(str(int(until.timestamp())), str(int(until.timestamp()) + 1))
+    assert is_pass(link_pass, link_id, "hash", until - SECOND)
+    later = link_pass.replace(str(int(until.timestamp())), str(int(until.timestamp()) + 1))
     assert not any(
         (
-            is_pass(given, link_id, "hash", until),
-            is_pass(given, LinkId("2"), "hash", NOW),
-            is_pass(given, link_id, "another", NOW),
+            is_pass(link_pass, link_id, "hash", until),
+            is_pass(link_pass, LinkId("2"), "hash", NOW),
+            is_pass(link_pass, link_id, "another", NOW),
             is_pass(later, link_id, "hash", NOW),
-            *(is_pass(each, link_id, "hash", NOW) for each in ("", ".", "1.2", "ü.é", f"{given}0")),
+            *(is_pass(text, link_id, "hash", NOW) for text in ("", ".", "1.2", "ü.é", f"{link_pass}0")),
         )
     )
 

@@ -127,8 +127,8 @@ def test_a_condition_of_a_later_version() -> None:
 @given(st.lists(st.sampled_from([*FITTING, *OTHER]), max_size=8))
 def test_a_naive_model(conditions: list[dict[str, Any]]) -> None:
     """In any order, the first of those that fit alone decides."""
-    expected = next((number for number, each in enumerate(conditions) if each in FITTING), None)
-    assert decided([rule(**each) for each in conditions]) == expected
+    expected = next((number for number, condition in enumerate(conditions) if condition in FITTING), None)
+    assert decided([rule(**condition) for condition in conditions]) == expected
 
 
 def test_hours_on_days_on_which_clocks_change() -> None:
@@ -164,12 +164,12 @@ def test_targets_for_a_platform() -> None:
 
 def test_what_is_stored() -> None:
     """Rules are stored in one form, which is read as itself."""
-    given = [
+    sent_rules = [
         rule(
             country=["de", "DE"], from_="2026-01-01", language=None, hours={"from": "08:00", "until": "09:00"}
         )
     ]
-    stored = LinkRules().parse("rules", given)
+    stored = LinkRules().parse("rules", sent_rules)
     assert stored == [
         {
             "if": {
@@ -204,8 +204,8 @@ def variant(rules: list[dict[str, Any]], share: float) -> str | None:
 def test_a_split() -> None:
     """Each variant gets its part of the shares; one with weight 0 gets none."""
     shares = [0.0, 0.24, 0.25, 0.5, 0.74, 0.75, 0.999999]
-    assert [variant([split(1, 2, 1)], each) for each in shares] == list("AABBBCC")
-    assert {variant([split(0, 3, 0)], each) for each in shares} == {"B"}
+    assert [variant([split(1, 2, 1)], share) for share in shares] == list("AABBBCC")
+    assert {variant([split(0, 3, 0)], share) for share in shares} == {"B"}
     assert variant([rule(country=["DE"]), split(1, 1)], 0.7) == "B"
     assert variant([rule(), split(1, 1)], 0.7) is None
     assert CompiledRules(replace(LINK, rules=[split(1, 1)])).splits
@@ -229,8 +229,8 @@ def test_the_share_of_a_visitor() -> None:
         share_of(b"k", LINK.id, "2001:db8::1", b"Chrome"),
     ]
     assert len({share, *others}) == 5
-    many = [share_of(b"k", LINK.id, f"10.0.{each // 250}.{each % 250}", b"") for each in range(1_000)]
-    assert 450 < sum(each < 0.5 for each in many) < 550
+    many = [share_of(b"k", LINK.id, f"10.0.{number // 250}.{number % 250}", b"") for number in range(1_000)]
+    assert 450 < sum(other_share < 0.5 for other_share in many) < 550
 
 
 BAD: list[tuple[object, str]] = [

@@ -25,55 +25,58 @@ def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules
     """What the rules give, said as slowly and plainly as can be."""
     now = rules.as_of
 
-    def told(at: datetime, received_at: datetime | None) -> bool:
+    def was_told(at: datetime, received_at: datetime | None) -> bool:
         return now is None or (at if received_at is None else received_at) < now
 
     def identities(device: Device) -> list[tuple[datetime, CustomerId]]:
-        found = []
-        for each in device.customers:
-            gone = each.taken_back_at is not None and (now is None or each.taken_back_at < now)
-            if told(each.at, each.received_at) and not gone:
-                found.append((each.at, each.customer_id))
-        return found
+        standing = []
+        for identity in device.customers:
+            gone = identity.taken_back_at is not None and (now is None or identity.taken_back_at < now)
+            if was_told(identity.at, identity.received_at) and not gone:
+                standing.append((identity.at, identity.customer_id))
+        return standing
 
     def user(device: Device, at: datetime) -> CustomerId | None:
-        found = identities(device)
-        before = [customer for since, customer in found if since <= at]
+        standing = identities(device)
+        before = [customer for since, customer in standing if since <= at]
         if before:
             return before[-1]
-        return found[0][1] if found else None
+        return standing[0][1] if standing else None
 
-    own = next((each for each in devices if each.id == sale.device_id), None)
+    sale_device = next((device for device in devices if device.id == sale.device_id), None)
     customer = sale.customer_id
-    if own and customer is not None:
-        said = [each for each in own.customers if each.customer_id == customer]
+    if sale_device and customer is not None:
+        named_identities = [
+            identity for identity in sale_device.customers if identity.customer_id == customer
+        ]
         gone = any(
-            each.taken_back_at is not None and (now is None or each.taken_back_at < now) for each in said
+            identity.taken_back_at is not None and (now is None or identity.taken_back_at < now)
+            for identity in named_identities
         )
-        if gone and customer not in {name for _, name in identities(own)}:
+        if gone and customer not in {name for _, name in identities(sale_device)}:
             customer = None
-    if own and customer is None:
-        customer = user(own, sale.at)
-    if not told(sale.at, sale.received_at):
+    if sale_device and customer is None:
+        customer = user(sale_device, sale.at)
+    if not was_told(sale.at, sale.received_at):
         return Expected(customer, None)
 
     visits: list[tuple[datetime, int, str, int, Touch | None]] = []
     by_customer = rules.to is CreditTo.CUSTOMER and customer is not None
     for device in devices:
-        for number, visit in enumerate(_visits(device, sale if device is own else None, told)):
+        for number, visit in enumerate(_visits(device, sale if device is sale_device else None, was_told)):
             at, touch = visit
             owner = user(device, at)
-            is_theirs = owner == customer or (device is own and owner is None)
-            if is_theirs if by_customer else device is own:
+            is_theirs = owner == customer or (device is sale_device and owner is None)
+            if is_theirs if by_customer else device is sale_device:
                 visits.append((at, 0 if touch is None else 1, device.id, number, touch))
     for _, _, named, *_ in sale.visits:
         assert named is not None
-        if told(named.at, named.received_at) and named not in [each[4] for each in visits]:
+        if was_told(named.at, named.received_at) and named not in [entry[4] for entry in visits]:
             visits.append((named.at, 1, "", named.click_mark or 0, named))
-    path = [each for each in sorted(visits, key=lambda each: each[:4]) if each[0] <= sale.at]
+    path = [entry for entry in sorted(visits, key=lambda entry: entry[:4]) if entry[0] <= sale.at]
     path = _each_click_once(path)
     days = rules.lookback_days
-    in_time = [each[4] for each in path if days is None or sale.at - each[0] <= timedelta(days=days)]
+    in_time = [entry[4] for entry in path if days is None or sale.at - entry[0] <= timedelta(days=days)]
     return Expected(customer, _parts(in_time, rules.model))
 
 
@@ -82,8 +85,8 @@ def _each_click_once(
 ) -> list[tuple[datetime, int, str, int, Touch | None]]:
     """Without named visits of clicks that a browser told of, and of other clicks only the first."""
     kept = []
-    for number, each in enumerate(path):
-        touch = each[4]
+    for number, entry in enumerate(path):
+        touch = entry[4]
         others = [other[4] for other in path if other[4] is not None and touch is not None
                   and other[4].is_same_click(touch)]  # fmt: skip
         if touch is not None and touch.is_named:
@@ -92,32 +95,32 @@ def _each_click_once(
             before = [other[4] for other in path[:number] if other[4] is not None]
             if any(other.is_same_click(touch) for other in before):
                 continue
-        kept.append(each)
+        kept.append(entry)
     return kept
 
 
 def _visits(
-    device: Device, sale: SaleFacts[Touch] | None, told: object
+    device: Device, sale: SaleFacts[Touch] | None, was_told: object
 ) -> Iterable[tuple[datetime, Touch | None]]:
-    assert callable(told)
+    assert callable(was_told)
     moments = set()
     if device.first_touch is not None and device.first_touch not in device.touches:
-        if told(device.first_touch.at, device.first_touch.received_at):
+        if was_told(device.first_touch.at, device.first_touch.received_at):
             moments.add(device.first_touch.at)
             copied = device.first_touch
         else:
             copied = None
     else:
         copied = None
-    listed = [each for each in device.touches if told(each.at, each.received_at)]
-    moments |= {each.at for each in listed}
+    listed = [touch for touch in device.touches if was_told(touch.at, touch.received_at)]
+    moments |= {touch.at for touch in listed}
     for _, _, touch, *_ in sale.copies if sale else ():
         assert touch is not None
-        if touch.at not in moments and told(touch.at, touch.received_at):
+        if touch.at not in moments and was_told(touch.at, touch.received_at):
             moments.add(touch.at)
             yield touch.at, touch
     for visit in device.direct_visits:
-        if told(visit.at, visit.received_at):
+        if was_told(visit.at, visit.received_at):
             yield visit.at, None
     if copied:
         yield copied.at, copied
@@ -133,7 +136,7 @@ def _parts(  # noqa: PLR0911 - one for each model
         return nothing
     if model is Model.LAST:
         return [(visits[-1], Fraction(1))]
-    touches = [each for each in visits if each is not None]
+    touches = [visit for visit in visits if visit is not None]
     if not touches:
         return nothing
     count = len(touches)
@@ -142,6 +145,6 @@ def _parts(  # noqa: PLR0911 - one for each model
     if model is Model.FIRST:
         return [(touches[0], Fraction(1))]
     if model is Model.LINEAR or count < 3:
-        return [(each, Fraction(1, count)) for each in touches]
-    middle = [(each, Fraction(1, 5) / (count - 2)) for each in touches[1:-1]]
+        return [(touch, Fraction(1, count)) for touch in touches]
+    middle = [(touch, Fraction(1, 5) / (count - 2)) for touch in touches[1:-1]]
     return [(touches[0], Fraction(2, 5)), *middle, (touches[-1], Fraction(2, 5))]

@@ -65,14 +65,18 @@ class Shelf:
         since = late_touches(batches, self.devices)
         records = {key: self._since(key, at) for key, at in since.items()}
         stored = StoredState(
-            frozenset(self.calls), frozenset(self.counted), dict(self.devices), self._told(), records
+            frozenset(self.calls),
+            frozenset(self.counted),
+            dict(self.devices),
+            self._counted_records(),
+            records,
         )
         decisions = decide(batches, stored)
         self.calls |= set(decisions.calls)
         self.counted |= set(decisions.counted)
         self.devices |= decisions.devices
         changed = decisions.records | decisions.completed
-        self.records |= {(org, call_id): each for (_, org, call_id), each in changed.items()}
+        self.records |= {(org, call_id): record for (_, org, call_id), record in changed.items()}
         for (_, org, call_id), credit in decisions.credited.items():
             at = org, call_id
             self.records[at] = replace(self.records[at], credit=credit)
@@ -82,61 +86,61 @@ class Shelf:
         """Take back that a device is a customer's. False: it was not known to be."""
         key = OrgId("o"), device_id
         device = self.devices.get(key)
-        if device is None or not any(each.customer_id == customer_id for each in device.standing):
+        if device is None or not any(identity.customer_id == customer_id for identity in device.standing):
             return False
         self.devices[key] = device.taken_back(customer_id, at)
         return True
 
     def refund(self, order: str, at: datetime, received_at: datetime) -> bool:
         """Pay back a part of a sale. False: it is not known."""
-        if not any(each.fields.get("transaction_id") == order for each in self.records.values()):
+        if not any(record.fields.get("transaction_id") == order for record in self.records.values()):
             return False
         self.refunds.setdefault(order, []).append(RefundFact(received_at, 1_000, at))
         return True
 
     def sales(self, rules: CreditRules | None = None) -> dict[str, SaleFacts[Touch]]:
         """What the credit of each record follows from, by its kind and id, as far as the rules know."""
-        found = {}
+        facts_by_name = {}
         for record in self.records.values():
             paid = 10_000 if record.kind is Kind.CONVERSION else 0
             refunds = tuple(self.refunds.get(_own_id(record), ())) if paid else ()
             facts = record.facts_known(rules or CreditRules())
-            found[f"{record.kind} {_own_id(record)}"] = facts._replace(refunds=refunds, amount=paid)
-        return dict(sorted(found.items()))
+            facts_by_name[f"{record.kind} {_own_id(record)}"] = facts._replace(refunds=refunds, amount=paid)
+        return dict(sorted(facts_by_name.items()))
 
     def customers(self) -> dict[str, CustomerId | None]:
         """Whose each record is, by call id."""
-        known = {key: History.of_device(each, CreditRules()) for key, each in self.devices.items()}
+        histories = {key: History.of_device(device, CreditRules()) for key, device in self.devices.items()}
         return {
             record.call_id: customer_of(
-                record.facts(), known.get((record.org_id, record.device_id or DeviceId("")))
+                record.facts(), histories.get((record.org_id, record.device_id or DeviceId("")))
             )
             for record in self.records.values()
         }
 
     def record(self, name: str) -> Record:
         """The record with this kind and id."""
-        return next(each for each in self.records.values() if f"{each.kind} {_own_id(each)}" == name)
+        return next(record for record in self.records.values() if f"{record.kind} {_own_id(record)}" == name)
 
-    def _told(self) -> dict[OnceKey, Record]:
+    def _counted_records(self) -> dict[OnceKey, Record]:
         return {
-            (each.org_id, each.kind, each.fields[name]): each
-            for each in self.records.values()
-            if (name := ONCE_FIELDS.get(each.kind)) and each.fields.get(name)
+            (record.org_id, record.kind, record.fields[name]): record
+            for record in self.records.values()
+            if (name := ONCE_FIELDS.get(record.kind)) and record.fields.get(name)
         }
 
     def _since(self, device: DeviceKey, since: datetime) -> list[Record]:
         return [
-            each
-            for each in self.records.values()
-            if (each.org_id, each.device_id) == device and each.at >= since
+            record
+            for record in self.records.values()
+            if (record.org_id, record.device_id) == device and record.at >= since
         ]
 
     def sources(self) -> dict[str, tuple[str | None, str | None]]:
         """The sources that each record is credited to, first and last touch, by call id."""
         return {
-            key[1]: (_source(each.credit.first), _source(each.credit.last))
-            for key, each in self.records.items()
+            key[1]: (_source(record.credit.first), _source(record.credit.last))
+            for key, record in self.records.items()
         }
 
 

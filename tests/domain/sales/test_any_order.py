@@ -25,11 +25,11 @@ from tests.domain.sales.told_facts import (
     moments,
     numbered,
     orders,
-    told,
+    shelf_after,
     ways,
 )
 
-ALL_RULES = [CreditRules(*each) for each in product(CreditTo, Model)]
+ALL_RULES = [CreditRules(*options) for options in product(CreditTo, Model)]
 _KEPT = [CreditRules(model=Model.FIRST), CreditRules(model=Model.LAST_NON_DIRECT)]
 ALL_RULES += [CreditRules(CreditTo.CUSTOMER, Model.LINEAR, 1), CreditRules(lookback_days=1)]
 
@@ -38,10 +38,10 @@ def answers(shelf: Shelf, rules: CreditRules) -> dict[str, Any]:
     """Whose each sale is, and what each touch gets, as the rules know it."""
     sales, devices = shelf.sales(rules), list(shelf.devices.values())
     credits = share_credit(sales.values(), devices, rules)
-    return {name: _said(each) for name, each in zip(sales, credits, strict=True)}
+    return {name: _summary(credited) for name, credited in zip(sales, credits, strict=True)}
 
 
-def _said(credited: Credited[Touch]) -> object:
+def _summary(credited: Credited[Touch]) -> object:
     if not credited.shares:
         return None
     return credited.customer_id, credited.amount, credited.refunded, credited.shares
@@ -49,15 +49,15 @@ def _said(credited: Credited[Touch]) -> object:
 
 def everything(shelf: Shelf) -> dict[str, Any]:
     """All that credit says: by all rules, what explanations say, and what records keep."""
-    said: dict[str, Any] = {f"{rules}": answers(shelf, rules) for rules in ALL_RULES}
+    answers_by_name: dict[str, Any] = {f"{rules}": answers(shelf, rules) for rules in ALL_RULES}
     devices = deepcopy(list(shelf.devices.values()))  # a database has no object in two places
     for name, sale in shelf.sales().items():
         explained = explain(sale, _of_sale(sale, devices), CreditRules(CreditTo.CUSTOMER, Model.LINEAR))
-        said[f"{name} explained"] = _shown(explained)
-        said[f"{name} has"] = sale[0], sale[2:4]
-        said[f"{name} keeps"] = kept = shelf.record(name).credit
-        assert [kept.first, kept.last] == [_first_of(said[f"{rules}"][name]) for rules in _KEPT]
-    return said
+        answers_by_name[f"{name} explained"] = _shown(explained)
+        answers_by_name[f"{name} has"] = sale[0], sale[2:4]
+        answers_by_name[f"{name} keeps"] = kept = shelf.record(name).credit
+        assert [kept.first, kept.last] == [_first_of(answers_by_name[f"{rules}"][name]) for rules in _KEPT]
+    return answers_by_name
 
 
 def _first_of(credited: Any) -> Touch | None:
@@ -67,22 +67,24 @@ def _first_of(credited: Any) -> Touch | None:
 
 def _of_sale(sale: SaleFacts[Touch], devices: list[Device]) -> list[Device]:
     """The sale's device, and those that were ever its customer's."""
-    own = [History.of_device(each, CreditRules()) for each in devices if each.id == sale.device_id]
-    whose = customer_of(sale, own[0] if own else None)
+    device_histories = [
+        History.of_device(device, CreditRules()) for device in devices if device.id == sale.device_id
+    ]
+    whose = customer_of(sale, device_histories[0] if device_histories else None)
     return [
-        each
-        for each in devices
-        if each.id == sale.device_id or any(one.customer_id == whose for one in each.customers)
+        device
+        for device in devices
+        if device.id == sale.device_id or any(one.customer_id == whose for one in device.customers)
     ]
 
 
 def _shown(explained: Explanation) -> object:
     # A take-back happens when it is told.
     steps = [
-        (each.kind, each.kind != "identity_taken_back" and each.at, each.in_words, each.device_id, each.touch)
-        for each in explained.steps
+        (step.kind, step.kind != "identity_taken_back" and step.at, step.in_words, step.device_id, step.touch)
+        for step in explained.steps
     ]
-    return sorted(steps, key=lambda each: (each[1] is False, each[1] is False and each[2:4]))
+    return sorted(steps, key=lambda step: (step[1] is False, step[1] is False and step[2:4]))
 
 
 def check_every_order(
@@ -90,9 +92,9 @@ def check_every_order(
 ) -> None:
     """All orders in which these can be told, each as it follows another, end in the same; or so many."""
     first, *others = orders(facts, most)
-    expected = everything(told(first))
-    for each in others:
-        assert everything(told(each, follows=follows)) == expected, each
+    expected = everything(shelf_after(first))
+    for order in others:
+        assert everything(shelf_after(order, follows=follows)) == expected, order
 
 
 @settings(max_examples=60)
@@ -124,7 +126,7 @@ def test_a_sale_that_was_said_of_another_device_identifies_that_no_more(follow: 
     )
     check_every_order(facts, [follow] * 3)
     for order in permutations(facts):
-        shelf = told(order, follows=[follow] * 3)
+        shelf = shelf_after(order, follows=[follow] * 3)
         assert list(shelf.customers().values()).count(None) == 1, order
 
 
@@ -133,10 +135,10 @@ def test_a_sale_that_was_said_of_another_device_identifies_that_no_more(follow: 
 def test_as_of_a_moment_counts_what_had_been_told_before(facts: list[Fact], follows: list[Follows]) -> None:
     """Whatever is told later, the past is answered as it was answered then: also what is told once more."""
     for order in orders(facts, most=6):
-        shelf, times = told(order, follows=follows), moments(len(order) + 1, follows)
-        for place in (each for each in range(len(times)) if times[each] not in times[:each]):
-            then, moment = told(order, place, follows), times[place]
+        shelf, times = shelf_after(order, follows=follows), moments(len(order) + 1, follows)
+        for place in (number for number in range(len(times)) if times[number] not in times[:number]):
+            then, moment = shelf_after(order, place, follows), times[place]
             for rules in ALL_RULES:
                 as_of = answers(shelf, replace(rules, as_of=moment))
-                known = {name: each for name, each in as_of.items() if each}
-                assert known == answers(then, rules), (order, place, rules)
+                told_answers = {name: answer for name, answer in as_of.items() if answer}
+                assert told_answers == answers(then, rules), (order, place, rules)

@@ -22,8 +22,8 @@ from tests.domain.sales.naive_credit import expect
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 # At few moments, so that things happen at the same one and windows begin at one.
-HOURS = st.integers(0, 12).map(lambda each: 12 * each)
-ADA, BOB, GUEST = (CustomerId(each) for each in ("ada", "bob", "guest"))
+HOURS = st.integers(0, 12).map(lambda half_days: 12 * half_days)
+ADA, BOB, GUEST = (CustomerId(name) for name in ("ada", "bob", "guest"))
 CUSTOMERS = st.sampled_from([ADA, BOB])
 NAMES = ("phone", "laptop", "till")
 
@@ -55,8 +55,8 @@ def clicked(hour: float, received_at: datetime | None, *, is_named: bool) -> Tou
 
 def names_of(sale: SaleFacts[Touch], devices: list[Device], **rules: Any) -> list[str | None]:
     """The links that get credit."""
-    [found] = share_credit([sale], devices, CreditRules(**rules))
-    return [each.touch.link_id if each.touch else None for each in found.shares]
+    [credited] = share_credit([sale], devices, CreditRules(**rules))
+    return [share.touch.link_id if share.touch else None for share in credited.shares]
 
 
 @st.composite
@@ -85,29 +85,32 @@ def devices(draw: Callable[[Any], Any], name: str) -> Device:
 
 
 @st.composite
-def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts[Touch]:
+def sales(draw: Callable[[Any], Any], known_devices: list[Device]) -> SaleFacts[Touch]:
     """Of a device, a customer or both, refunded now and then."""
     hour = draw(HOURS)
-    own = draw(st.none() | st.sampled_from(known))
+    sale_device = draw(st.none() | st.sampled_from(known_devices))
     amount = draw(st.integers(0, 1_001))
-    left, refunds = amount, []
+    remaining, refunds = amount, []
     for after in draw(st.lists(HOURS, max_size=2)):
-        part = draw(st.integers(0, left))
-        left -= part
+        part = draw(st.integers(0, remaining))
+        remaining -= part
         refunds.append(RefundFact(at(hour + after), part))
-    facts = SaleFacts[Touch](at(hour), at(hour), own.id if own else None, None)
-    copies = list(kept_credit(facts, own).touches)
-    if own and draw(st.booleans()):  # one that the list has no more
+    facts = SaleFacts[Touch](at(hour), at(hour), sale_device.id if sale_device else None, None)
+    copies = list(kept_credit(facts, sale_device).touches)
+    if sale_device and draw(st.booleans()):  # one that the list has no more
         copies.append(Touch(at(hour - 1), LinkId("gone"), {}, {}))
     return SaleFacts(
         at(hour),
         at(hour + draw(st.sampled_from([0, 0, 40]))),
-        own.id if own else None,
+        sale_device.id if sale_device else None,
         draw(st.none() | CUSTOMERS),
         tuple(map(as_told, copies)),
         amount,
         tuple(refunds),
-        tuple(as_told(clicked(each, at(hour), is_named=True)) for each in draw(st.sets(HOURS, max_size=2))),
+        tuple(
+            as_told(clicked(clicked_hour, at(hour), is_named=True))
+            for clicked_hour in draw(st.sets(HOURS, max_size=2))
+        ),
     )
 
 
@@ -124,21 +127,25 @@ RULES = st.builds(
 @given(st.data())
 def test_credit_equals_a_naive_model(data: st.DataObject) -> None:
     """For any history of devices and customers, any model, window and moment; and sums are exact."""
-    known = [data.draw(devices(name)) for name in NAMES]
-    told = data.draw(st.lists(sales(known), min_size=1, max_size=6))
+    all_devices = [data.draw(devices(name)) for name in NAMES]
+    told_sales = data.draw(st.lists(sales(all_devices), min_size=1, max_size=6))
     for _ in range(4):
         rules = data.draw(RULES)
-        for sale, found in zip(told, share_credit(told, known, rules), strict=True):
-            expected = expect(sale, known, rules)
-            assert found.customer_id == expected.customer_id
+        for sale, credited in zip(told_sales, share_credit(told_sales, all_devices, rules), strict=True):
+            expected = expect(sale, all_devices, rules)
+            assert credited.customer_id == expected.customer_id
             if expected.parts is None:
-                assert not found.shares
+                assert not credited.shares
                 continue
-            assert [each.touch for each in found.shares] == [touch for touch, _ in expected.parts]
-            assert [each.part for each in found.shares] == [part for _, part in expected.parts]
-            assert sum(each.part for each in found.shares) == 1
-            back = [each.amount for each in sale.refunds if not rules.as_of or each.received_at < rules.as_of]
-            assert (found.amount, found.refunded) == (sale.amount, sum(back))
+            assert [share.touch for share in credited.shares] == [touch for touch, _ in expected.parts]
+            assert [share.part for share in credited.shares] == [part for _, part in expected.parts]
+            assert sum(share.part for share in credited.shares) == 1
+            back = [
+                refund.amount
+                for refund in sale.refunds
+                if not rules.as_of or refund.received_at < rules.as_of
+            ]
+            assert (credited.amount, credited.refunded) == (sale.amount, sum(back))
 
 
 def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
@@ -173,16 +180,16 @@ def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own() -
 def test_the_models_differ() -> None:
     """Each gives what its name says, and a direct visit takes the credit by the last visit only."""
     third, fifth = Fraction(1, 3), Fraction(1, 5)
-    known = [device("d", 1, 2, 3).visited(DirectVisit(at(4)))]
+    all_devices = [device("d", 1, 2, 3).visited(DirectVisit(at(4)))]
     sale = SaleFacts[Touch](at(5), at(5), DeviceId("d"), None, amount=100)
-    found = {
+    shares_by_model = {
         model: [
-            (each.touch.link_id if each.touch else None, each.part)
-            for each in next(share_credit([sale], known, CreditRules(model=model))).shares
+            (share.touch.link_id if share.touch else None, share.part)
+            for share in next(share_credit([sale], all_devices, CreditRules(model=model))).shares
         ]
         for model in Model
     }
-    assert found == {
+    assert shares_by_model == {
         Model.LAST_NON_DIRECT: [("d 3", 1)],
         Model.LAST: [(None, 1)],
         Model.FIRST: [("d 1", 1)],
@@ -193,9 +200,9 @@ def test_the_models_differ() -> None:
 
 def test_at_one_moment_a_touch_is_later_than_a_direct_visit() -> None:
     """So that a check told twice, once without its signals, takes nobody's credit."""
-    known = [device("d", 1).visited(DirectVisit(at(1)))]
+    all_devices = [device("d", 1).visited(DirectVisit(at(1)))]
     sale = SaleFacts[Touch](at(1), at(1), DeviceId("d"), None)
-    assert names_of(sale, known, model=Model.LAST) == ["d 1"]
+    assert names_of(sale, all_devices, model=Model.LAST) == ["d 1"]
 
 
 def test_a_window_includes_its_beginning() -> None:

@@ -79,8 +79,8 @@ REFUND = "It was paid back, and taken from each touch by what that has of the sa
 )
 def test_each_step_has_its_sentence(rules: CreditRules, touches: list[str]) -> None:
     """Visits, identities, the sale and its refund, in the order in which they happened."""
-    told = explain(sold(6), DEVICES, rules)
-    assert [(each.kind.value, each.in_words) for each in told.steps] == [
+    explanation = explain(sold(6), DEVICES, rules)
+    assert [(step.kind.value, step.in_words) for step in explanation.steps] == [
         ("touch", touches[0]),
         ("touch", touches[1]),
         ("identity", HERS),
@@ -90,20 +90,20 @@ def test_each_step_has_its_sentence(rules: CreditRules, touches: list[str]) -> N
         ("sale", "It is the sale of the customer ada, of whom it was told."),
         ("refund", REFUND),
     ]
-    assert told.left_out == 0
+    assert explanation.left_out == 0
 
 
 def test_what_another_model_says() -> None:
     """All models by device and by customer but the one that was asked for, each with its shares."""
-    told = explain(sold(6), DEVICES, CreditRules())
-    said = {(each.rules.to, each.rules.model): each for each in told.others}
-    assert len(said) == len(CreditTo) * len(Model) - 1
-    (first,) = said[CreditTo.CUSTOMER, Model.FIRST].shares
+    explanation = explain(sold(6), DEVICES, CreditRules())
+    verdicts = {(verdict.rules.to, verdict.rules.model): verdict for verdict in explanation.others}
+    assert len(verdicts) == len(CreditTo) * len(Model) - 1
+    (first,) = verdicts[CreditTo.CUSTOMER, Model.FIRST].shares
     assert first.touch
-    of_first = said[CreditTo.CUSTOMER, Model.FIRST]
+    of_first = verdicts[CreditTo.CUSTOMER, Model.FIRST]
     assert (first.touch.utm["utm_source"], first.part) == ("mail", Fraction(1))
     assert (of_first.amount, of_first.refunded) == (1000, 300)
-    (nobody,) = said[CreditTo.DEVICE, Model.LAST].shares
+    (nobody,) = verdicts[CreditTo.DEVICE, Model.LAST].shares
     assert nobody.touch is None
 
 
@@ -138,8 +138,8 @@ def test_what_another_model_says() -> None:
 )
 def test_why_a_touch_does_not_count(rules: CreditRules, devices: list[Device], sentences: set[str]) -> None:
     """It is too old, or was told too late, or the device was another's, or its identity was taken back."""
-    told = " ".join(each.in_words for each in explain(sold(60), devices, rules).steps)
-    assert all(each in told for each in sentences), told
+    text = " ".join(step.in_words for step in explain(sold(60), devices, rules).steps)
+    assert all(sentence in text for sentence in sentences), text
 
 
 def test_a_sale_that_only_a_server_told() -> None:
@@ -161,10 +161,10 @@ def test_many_visits_are_told_by_the_latest() -> None:
         )
         for number in range(9)
     ]
-    told = explain(sold(60, DeviceId("d0")), devices, CreditRules(CreditTo.CUSTOMER, Model.FIRST))
-    assert len([each for each in told.steps if each.share]) == 1
-    assert len(told.steps) == MOST_STEPS + 1
-    assert told.left_out + len(told.steps) == 9 * 51 + 2
+    explanation = explain(sold(60, DeviceId("d0")), devices, CreditRules(CreditTo.CUSTOMER, Model.FIRST))
+    assert len([step for step in explanation.steps if step.share]) == 1
+    assert len(explanation.steps) == MOST_STEPS + 1
+    assert explanation.left_out + len(explanation.steps) == 9 * 51 + 2
 
 
 def test_a_visit_in_words() -> None:
@@ -183,8 +183,8 @@ def _touch(when: datetime, source: str) -> Touch:
     return touch((when - START) / timedelta(hours=1), source)
 
 
-def _at(each: Touch | Identification) -> datetime:
-    return each.at
+def _at(fact: Touch | Identification) -> datetime:
+    return fact.at
 
 
 @given(st.lists(HISTORIES, min_size=1, max_size=3), st.sampled_from(CreditTo), st.sampled_from(Model))
@@ -194,16 +194,18 @@ def test_the_explanation_is_what_reports_say(
     """Its shares are those of the report, each with a step of its own, and they add up to the sale."""
     devices = []
     for number, history in enumerate(histories):
-        told_of = {what: [when for when, each in sorted(history) if each == what] for what in WHAT}
+        told_of = {what: [when for when, kind in sorted(history) if kind == what] for what in WHAT}
         touches = sorted((_touch(when, what) for what in WHAT[:2] for when in told_of[what]), key=_at)
         names = sorted((Identification(who, when) for who in (ADA, BOB) for when in told_of[who]), key=_at)
         visits = tuple(DirectVisit(when) for when in told_of["direct"])
         fields: dict[str, Any] = {"customers": tuple(names), "direct_visits": visits}
         devices.append(device(DeviceId(f"d{number}"), *touches, **fields))
     sale, rules = sold(10, DeviceId("d0"), None), CreditRules(to, model)
-    told = explain(sale, devices, rules)
+    explanation = explain(sale, devices, rules)
     (credited,) = share_credit([sale], devices, rules)
-    assert told.verdict.shares == credited.shares
-    steps = [each.share for each in told.steps if each.kind is StepKind.TOUCH and each.share]
-    assert sorted(each.part for each in steps) == sorted(each.part for each in credited.shares if each.touch)
-    assert sum(each.part for each in told.verdict.shares) == 1
+    assert explanation.verdict.shares == credited.shares
+    steps = [step.share for step in explanation.steps if step.kind is StepKind.TOUCH and step.share]
+    assert sorted(share.part for share in steps) == sorted(
+        share.part for share in credited.shares if share.touch
+    )
+    assert sum(share.part for share in explanation.verdict.shares) == 1

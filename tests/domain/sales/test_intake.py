@@ -47,7 +47,7 @@ def test_what_counts_once(
             decided = shelf.store([batch(first), batch(second, device="other")]).results
         case _:
             decided = shelf.store([batch(first)]).results + shelf.store([batch(second)]).results
-    assert [result.status for each in decided for result in each] == statuses
+    assert [result.status for results in decided for result in results] == statuses
 
 
 def test_a_duplicate_writes_nothing_but_the_mark_of_its_delivery() -> None:
@@ -64,7 +64,7 @@ def test_organizations_share_nothing() -> None:
     shelf = Shelf()
     sale = arrived("conversion", transaction_id="t")
     results = shelf.store([batch(sale), batch(sale, org="other")]).results
-    assert [each.status for (each,) in results] == [NEW, NEW]
+    assert [result.status for (result,) in results] == [NEW, NEW]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_organizations_share_nothing() -> None:
 )
 def test_which_calls_tell_an_identity(calls: list[ArrivedCall], identified: list[str]) -> None:
     """An identify always does, another call where its customer is not the device's already."""
-    assert [each.customer_id for each in Shelf().store([batch(*calls)]).identities] == identified
+    assert [identity.customer_id for identity in Shelf().store([batch(*calls)]).identities] == identified
 
 
 def test_a_record_is_of_the_customer_of_its_moment() -> None:
@@ -97,8 +97,8 @@ def test_a_record_is_of_the_customer_of_its_moment() -> None:
         ]
     )
     shelf.store([batch(arrived("lead", 5, call_id="own", customer="c"))])
-    told = {key[1]: each.customer_id for key, each in shelf.records.items()}
-    assert told == {"x": None, "y": None, "z": None, "own": "c"}
+    customers = {key[1]: record.customer_id for key, record in shelf.records.items()}
+    assert customers == {"x": None, "y": None, "z": None, "own": "c"}
     assert shelf.customers() == {"x": "a", "y": "b", "z": "a", "own": "c"}
 
 
@@ -127,17 +127,21 @@ def test_counting_once_agrees_with_a_naive_model(groups: list[list[Batch]]) -> N
     kept: set[tuple[str, str]] = set()
     for group in groups:
         decisions = shelf.store(group)
-        for each, results in zip(group, decisions.results, strict=True):
-            for call, result in zip((one.call for one in each.calls), results, strict=True):
-                own = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}.get(call.kind, "")
-                id_once = call.fields.get(own) and (each.org_id, call.kind, call.fields[own])
-                is_new = (each.org_id, call.call_id) not in seen
-                seen.add((each.org_id, call.call_id))
+        for arrived_batch, results in zip(group, decisions.results, strict=True):
+            for call, result in zip((one.call for one in arrived_batch.calls), results, strict=True):
+                once_field = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}.get(call.kind, "")
+                id_once = call.fields.get(once_field) and (
+                    arrived_batch.org_id,
+                    call.kind,
+                    call.fields[once_field],
+                )
+                is_new = (arrived_batch.org_id, call.call_id) not in seen
+                seen.add((arrived_batch.org_id, call.call_id))
                 is_new = is_new and (id_once is None or id_once not in seen)
                 if is_new:
                     seen.add(id_once)
                     if call.kind in {Kind.LEAD, Kind.CONVERSION, Kind.EVENT}:
-                        kept.add((each.org_id, call.call_id))
+                        kept.add((arrived_batch.org_id, call.call_id))
                 assert result.status is (NEW if is_new else AGAIN)
     assert set(shelf.records) == kept
 
@@ -153,7 +157,7 @@ def test_identities_agree_with_a_naive_model(history: list[tuple[tuple[str, str 
     identity is stored for each identify and for whatever first names a customer of a device."""
     shelf = Shelf()
     waiting: list[Batch] = []
-    told: list[str] = []
+    customer_ids: list[str] = []
     present: dict[str, str] = {}
     first: dict[str, str] = {}
     named: set[tuple[str, str]] = set()
@@ -171,18 +175,23 @@ def test_identities_agree_with_a_naive_model(history: list[tuple[tuple[str, str 
             present[device] = customer
             first.setdefault(device, customer)
         if is_group_done or second == len(history) - 1:
-            told += [each.customer_id for each in shelf.store(waiting).identities]
+            customer_ids += [identity.customer_id for identity in shelf.store(waiting).identities]
             waiting = []
-    assert told == identified
+    assert customer_ids == identified
     devices = {str(second): device for second, ((_, _, device), _) in enumerate(history)}
-    assert shelf.customers() == {own: each or first.get(devices[own]) for own, each in model.items()}
+    assert shelf.customers() == {
+        call_id: customer or first.get(devices[call_id]) for call_id, customer in model.items()
+    }
 
 
 def sent(*calls: ArrivedCall, at: float, way: float = 0, off: timedelta = timedelta()) -> Batch:
     """A request that a device whose clock is off sent, which was so many seconds on its way."""
     moment = START + timedelta(seconds=at)
     of_device = tuple(
-        replace(each, call=replace(each.call, occurred_at=each.call.occurred_at + off)) for each in calls
+        replace(
+            arrived_call, call=replace(arrived_call.call, occurred_at=arrived_call.call.occurred_at + off)
+        )
+        for arrived_call in calls
     )
     return Batch(OrgId("o"), DeviceId("d"), moment + off, moment + timedelta(seconds=way), of_device)
 
@@ -210,13 +219,13 @@ def test_a_sale_keeps_its_landing(arrivals: list[Batch], is_known: bool, off: ti
     shelf = Shelf()
     if is_known:
         shelf.store([sent(EARLIER, at=-60, way=0.5, off=off)])
-    for each in arrivals:
+    for request in arrivals:
         shelf.store(
             [
                 sent(
-                    *each.calls,
-                    at=(_sent_at(each) - START).total_seconds(),
-                    way=(each.received_at - _sent_at(each)).total_seconds(),
+                    *request.calls,
+                    at=(_sent_at(request) - START).total_seconds(),
+                    way=(request.received_at - _sent_at(request)).total_seconds(),
                     off=off,
                 )
             ]
@@ -224,9 +233,9 @@ def test_a_sale_keeps_its_landing(arrivals: list[Batch], is_known: bool, off: ti
     assert shelf.sources()["sale"] == ("mail" if is_known else "ads", "ads")
 
 
-def _sent_at(each: Batch) -> datetime:
-    assert each.sent_at is not None
-    return each.sent_at
+def _sent_at(request: Batch) -> datetime:
+    assert request.sent_at is not None
+    return request.sent_at
 
 
 def test_what_came_before_a_late_touch_keeps_its_own() -> None:
@@ -257,9 +266,11 @@ def test_a_clock_that_was_set_back_takes_nothing_away() -> None:
     assert shelf.sources()["sale"] == ("ads", "ads")
 
 
-def replace_time(each: ArrivedCall, second: float) -> ArrivedCall:
+def replace_time(arrived_call: ArrivedCall, second: float) -> ArrivedCall:
     """The same call, made so many seconds after START."""
-    return replace(each, call=replace(each.call, occurred_at=START + timedelta(seconds=second)))
+    return replace(
+        arrived_call, call=replace(arrived_call.call, occurred_at=START + timedelta(seconds=second))
+    )
 
 
 @st.composite
@@ -269,7 +280,9 @@ def histories(draw: Any) -> tuple[list[tuple[float, ArrivedCall]], list[list[Bat
     Each call is delivered once or twice, alone or with others, after up to a day, on ways of up to a minute.
     """
     off = draw(st.timedeltas(-timedelta(days=3000), timedelta(days=3000)))
-    seconds = draw(st.lists(st.integers(0, 2_000).map(lambda each: each / 4), unique=True, max_size=10))
+    seconds = draw(
+        st.lists(st.integers(0, 2_000).map(lambda quarters: quarters / 4), unique=True, max_size=10)
+    )
     truth = [
         (second, arrived("attribution", second, source=f"{second}", call_id=f"{second}"))
         if draw(st.booleans())
@@ -278,13 +291,13 @@ def histories(draw: Any) -> tuple[list[tuple[float, ArrivedCall]], list[list[Bat
     ]
     requests = []
     for deliveries in range(draw(st.integers(1, 2))):
-        left = draw(st.permutations(truth)) if deliveries else truth
-        while left:
+        undelivered = draw(st.permutations(truth)) if deliveries else truth
+        while undelivered:
             size = draw(st.integers(1, 3))
-            chosen, left = left[:size], left[size:]
+            chosen, undelivered = undelivered[:size], undelivered[size:]
             at = max(second for second, _ in chosen) + draw(st.sampled_from([0, 0, 1, 10, 500, 80_000]))
             way = draw(st.floats(0, SAME_CLOCK.total_seconds() / 2))
-            requests.append(sent(*(each for _, each in chosen), at=at, way=way, off=off))
+            requests.append(sent(*(arrived_call for _, arrived_call in chosen), at=at, way=way, off=off))
     groups: list[list[Batch]] = []
     for request in draw(st.permutations(requests)):
         if groups and draw(st.booleans()):
@@ -305,11 +318,11 @@ def test_credit_agrees_with_a_model_that_knows_the_true_order(
         shelf.store(group)
     model = {}
     landings: list[str] = []
-    for second, each in truth:
-        if each.source:
+    for second, arrived_call in truth:
+        if arrived_call.source:
             landings.append(f"{second}")
         else:
-            model[each.call.call_id] = (landings[0], landings[-1]) if landings else (None, None)
+            model[arrived_call.call.call_id] = (landings[0], landings[-1]) if landings else (None, None)
     assert shelf.sources() == model
 
 

@@ -35,7 +35,7 @@ GIVEN: dict[str, Any] = {
 SALE = PaidSale("EUR", Decimal("12.50"))
 
 
-def told(**changes: Any) -> ToldRefund:
+def told_refund(**changes: Any) -> ToldRefund:
     """A refund of 5 EUR of the sale t, unless told otherwise."""
     return parse_refund(GIVEN | changes, TELLER)
 
@@ -56,16 +56,19 @@ def told(**changes: Any) -> ToldRefund:
 def test_bad_refunds_are_refused(changes: dict[str, Any], sentence: str) -> None:
     """Each with a sentence that names the field and the rule."""
     with pytest.raises((MissingField, InvalidField)) as refused:
-        told(**changes)
+        told_refund(**changes)
     assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize(
     ("refund", "sentence"),
     [
-        (told(transaction_id="u"), "transaction_id is not of a sale that is known; tell the sale first"),
-        (told(currency="USD"), "currency must be EUR, as the sale's"),
-        (told(amount=Decimal("12.51")), "amount must be at most 12.50 EUR, what is left of the sale"),
+        (
+            told_refund(transaction_id="u"),
+            "transaction_id is not of a sale that is known; tell the sale first",
+        ),
+        (told_refund(currency="USD"), "currency must be EUR, as the sale's"),
+        (told_refund(amount=Decimal("12.51")), "amount must be at most 12.50 EUR, what is left of the sale"),
     ],
 )
 def test_refunds_that_do_not_fit_are_rejected(refund: ToldRefund, sentence: str) -> None:
@@ -80,11 +83,11 @@ def test_refunds_that_do_not_fit_are_rejected(refund: ToldRefund, sentence: str)
 def test_a_refund_counts_once() -> None:
     """Told again, in the same request or later, it changes nothing, and another amount is named."""
     sales = {(ORG, "t"): SALE}
-    both = decide_refunds([told(), told(amount=Decimal(6))], sales, set())
-    assert [each.status for each in both.results] == [Status.ACCEPTED, Status.DUPLICATE]
+    both = decide_refunds([told_refund(), told_refund(amount=Decimal(6))], sales, set())
+    assert [result.status for result in both.results] == [Status.ACCEPTED, Status.DUPLICATE]
     assert both.results[1].notes == ("amount differs from what was told first, which stays",)
-    later = decide_refunds([told()], sales, set(both.counted))
-    assert [each.status for each in later.results] == [Status.DUPLICATE]
+    later = decide_refunds([told_refund()], sales, set(both.counted))
+    assert [result.status for result in later.results] == [Status.DUPLICATE]
     assert not later.added
 
 
@@ -92,13 +95,13 @@ def test_a_sale_has_no_more_refunds_than_its_document_can_hold() -> None:
     """The thousandth is accepted, the next is rejected."""
     refund = Refund("x", Decimal("0.01"), NOW, NOW)
     full = replace(SALE, refunds=(refund,) * (MOST_REFUNDS - 1))
-    cents = [told(refund_id=each, amount=Decimal("0.01")) for each in "ab"]
+    cents = [told_refund(refund_id=refund_id, amount=Decimal("0.01")) for refund_id in "ab"]
     decisions = decide_refunds(cents, {(ORG, "t"): full}, set())
-    assert [each.status for each in decisions.results] == [Status.ACCEPTED, None]
+    assert [result.status for result in decisions.results] == [Status.ACCEPTED, None]
 
 
 REFUNDS = st.builds(
-    lambda refund_id, transaction_id, cents: told(
+    lambda refund_id, transaction_id, cents: told_refund(
         refund_id=refund_id, transaction_id=transaction_id, amount=Decimal(cents).scaleb(-2)
     ),
     st.sampled_from("abcdefgh"),
@@ -112,21 +115,21 @@ def test_refunds_agree_with_a_naive_model(groups: list[list[ToldRefund]]) -> Non
     """However they are grouped, the same refunds count as one by one, and none goes beyond what was paid."""
     sales: dict[SaleKey, PaidSale] = {(ORG, "t"): SALE, (ORG, "u"): replace(SALE, revenue=Decimal(9))}
     counted: set[RefundKey] = set()
-    left = {"t": 1250, "u": 900}
+    refundable = {"t": 1250, "u": 900}
     model: list[str] = []
     for group in groups:
         decisions = decide_refunds(group, sales, counted)
         counted |= set(decisions.counted)
         for key, refunds in decisions.added.items():
             sales[key] = replace(sales[key], refunds=(*sales[key].refunds, *refunds))
-        for each, result in zip(group, decisions.results, strict=True):
-            cents = int(each.refund.amount * 100)
-            if each.refund.refund_id in model:
+        for item, result in zip(group, decisions.results, strict=True):
+            cents = int(item.refund.amount * 100)
+            if item.refund.refund_id in model:
                 assert result.status is Status.DUPLICATE
-            elif cents <= left.get(each.transaction_id, 0):
+            elif cents <= refundable.get(item.transaction_id, 0):
                 assert result.status is Status.ACCEPTED
-                model.append(each.refund.refund_id)
-                left[each.transaction_id] -= cents
+                model.append(item.refund.refund_id)
+                refundable[item.transaction_id] -= cents
             else:
                 assert result.status is None
-    assert {key[1]: int(sale.refundable * 100) for key, sale in sales.items()} == left
+    assert {key[1]: int(sale.refundable * 100) for key, sale in sales.items()} == refundable

@@ -18,7 +18,7 @@ from tests.domain.sales.shelf import START, Shelf, arrived, batch
 SALE: dict[str, Any] = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
 
 
-def told(
+def server_batch(
     kind: str = "conversion",
     *,
     second: float = 20,
@@ -28,9 +28,9 @@ def told(
 ) -> Batch:
     """What a server tells, so many seconds after the start; a conversion is the sale t."""
     at = START + timedelta(seconds=second)
-    given = SALE | fields if kind == "conversion" else fields
+    values = SALE | fields if kind == "conversion" else fields
     who = None if customer is None else CustomerId(customer)
-    call = ArrivedCall(Call(Kind(kind), CallId(f"{kind}-{second}-{given}"), at, None, who, given))
+    call = ArrivedCall(Call(Kind(kind), CallId(f"{kind}-{second}-{values}"), at, None, who, values))
     device_id = DeviceId(device) if device else None
     return Batch(OrgId("o"), device_id, None, START + timedelta(seconds=60), (call,))
 
@@ -38,10 +38,10 @@ def told(
 DEVICE = OrgId("o"), DeviceId("d")
 LANDING = batch(arrived("attribution", 1, source="mail"), second=1)
 BROWSER = batch(arrived("conversion", 10, **SALE), second=10)
-WEBHOOK = told(customer="c", metadata={"invoice": 7})
+WEBHOOK = server_batch(customer="c", metadata={"invoice": 7})
 VISIT = Touch(START, LinkId("l"), {}, {}, START, click_at=START, click_mark=7, is_named=True)
-CLICKED = replace(told(second=21), calls=(replace(told(second=21).calls[0], visit=VISIT),))
-STOCK = told(second=30, customer="c", product_id="kite")
+CLICKED = replace(server_batch(second=21), calls=(replace(server_batch(second=21).calls[0], visit=VISIT),))
+STOCK = server_batch(second=30, customer="c", product_id="kite")
 
 
 @pytest.mark.parametrize("is_one_group", [False, True])
@@ -49,7 +49,7 @@ STOCK = told(second=30, customer="c", product_id="kite")
 def test_whoever_comes_first_the_same_sale_stays(order: tuple[Batch, ...], is_one_group: bool) -> None:
     """A sale told by its device and by two servers counts once, in the device's time and with its touch."""
     shelf = Shelf()
-    for group in [[LANDING, *order]] if is_one_group else [[each] for each in (LANDING, *order)]:
+    for group in [[LANDING, *order]] if is_one_group else [[one_batch] for one_batch in (LANDING, *order)]:
         shelf.store(group)
     (record,) = shelf.records.values()
     assert (record.device_id, record.customer_id) == ("d", "c")
@@ -64,8 +64,8 @@ def test_whoever_comes_first_the_same_sale_stays(order: tuple[Batch, ...], is_on
 def test_a_click_that_a_server_names_stays(order: tuple[Batch, ...]) -> None:
     """Beside the touches of the device that another telling names, whichever comes first."""
     shelf = Shelf()
-    for each in (LANDING, *order):
-        shelf.store([each])
+    for one_batch in (LANDING, *order):
+        shelf.store([one_batch])
     (record,) = shelf.records.values()
     assert (record.device_id, record.customer_id) == ("d", "c")
     assert (record.credit.first, record.credit.last) == (VISIT, shelf.devices[DEVICE].touches[0])
@@ -83,8 +83,8 @@ def test_a_landing_that_arrives_last_gets_its_credit() -> None:
 def test_what_is_known_stays() -> None:
     """Another amount, customer or device of the same order changes nothing and is named."""
     shelf = Shelf()
-    shelf.store([told(customer="c", device="d")])
-    other = told(second=21, customer="x", device="e", revenue=6)
+    shelf.store([server_batch(customer="c", device="d")])
+    other = server_batch(second=21, customer="x", device="e", revenue=6)
     ((result,),) = shelf.store([other]).results
     assert set(result.differs) == {"revenue", "customer_id", "device_id"}
     (record,) = shelf.records.values()
@@ -116,10 +116,10 @@ def test_a_server_needs_no_device() -> None:
     """What is told of a customer alone has no touches, and keeps the customer's e-mail address."""
     shelf = Shelf()
     decided = shelf.store(
-        [told("lead", customer="c", email_sha256="ab"), told("event", customer="c", name="n")]
+        [server_batch("lead", customer="c", email_sha256="ab"), server_batch("event", customer="c", name="n")]
     )
     assert [identity.details for identity in decided.identities] == [{"email_sha256": "ab"}, {}]
-    assert {each.device_id for each in decided.identities} == {None}
+    assert {identity.device_id for identity in decided.identities} == {None}
     assert shelf.devices == {}
     assert set(shelf.sources().values()) == {(None, None)}
 
@@ -131,7 +131,7 @@ def test_a_server_tells_true_time() -> None:
     landing = arrived("attribution", 0, source="mail")
     shelf.store([Batch(OrgId("o"), DeviceId("d"), START, START + off, (landing,))])
     clocks = shelf.devices[DEVICE].clocks
-    shelf.store([told(second=61, device="d")])
+    shelf.store([server_batch(second=61, device="d")])
     (record,) = shelf.records.values()
     assert record.at == START + timedelta(seconds=61)
     assert shelf.devices[DEVICE].clocks == clocks
@@ -141,9 +141,11 @@ def test_a_server_tells_true_time() -> None:
 def test_what_was_taken_back_is_not_said_by_another_time(customer: str | None) -> None:
     """A sale whose identity was taken back, told once more with an earlier time, identifies nobody again."""
     shelf = Shelf()
-    shelf.store([told(device="d", customer="c")])
+    shelf.store([server_batch(device="d", customer="c")])
     assert shelf.take_back(DeviceId("d"), CustomerId("c"), START + timedelta(seconds=70))
-    again = replace(told(second=9, device="d", customer=customer), received_at=START + timedelta(seconds=80))
+    again = replace(
+        server_batch(second=9, device="d", customer=customer), received_at=START + timedelta(seconds=80)
+    )
     assert not shelf.store([again]).identities
     (record,) = shelf.records.values()
     assert record.at == START + timedelta(seconds=9)

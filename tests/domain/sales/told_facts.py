@@ -119,7 +119,9 @@ class _Link:
 _LINK: Any = _Link()
 _HOURS = st.integers(0, 5)
 _DEVICE, _CUSTOMER, _ORDER, _CLICK = map(st.sampled_from, (DEVICES, CUSTOMERS, ORDERS, CLICKS))
-_MAYBE_DEVICE, _MAYBE_CUSTOMER, _MAYBE_CLICK = (st.none() | each for each in (_DEVICE, _CUSTOMER, _CLICK))
+_MAYBE_DEVICE, _MAYBE_CUSTOMER, _MAYBE_CLICK = (
+    st.none() | strategy for strategy in (_DEVICE, _CUSTOMER, _CLICK)
+)
 _SALE = st.sampled_from(["conversion", "lead"])
 _VISIT = st.builds(Fact, st.just("visit"), _HOURS, _DEVICE, click=_MAYBE_CLICK)
 _DIRECT = st.builds(Fact, st.just("direct"), _HOURS, _DEVICE)
@@ -149,8 +151,8 @@ def histories(draw: st.DrawFn, most: int = 5) -> list[Fact]:
 def numbered(*facts: Fact) -> list[Fact]:
     """These facts, each a call of its own."""
     return [
-        Fact(each.what, each.hour, each.device, each.customer, each.order, each.click, each.is_server, number)
-        for number, each in enumerate(facts)
+        Fact(fact.what, fact.hour, fact.device, fact.customer, fact.order, fact.click, fact.is_server, number)
+        for number, fact in enumerate(facts)
     ]
 
 
@@ -160,21 +162,21 @@ def orders(facts: Sequence[Fact], most: int = 120) -> list[tuple[Fact, ...]]:
     A take-back is about what was told before: so it keeps its place behind that.
     """
     if factorial(len(facts)) <= most:
-        found = list(permutations(facts))
+        all_orders = list(permutations(facts))
     else:
         made = Random(len(facts))
-        found = [tuple(made.sample(facts, len(facts))) for _ in range(most)]
-    last = sorted(facts, key=lambda each: each.what == "take_back")
-    return [tuple(last), *(each for each in found if _keeps_take_backs(each))]
+        all_orders = [tuple(made.sample(facts, len(facts))) for _ in range(most)]
+    last = sorted(facts, key=lambda fact: fact.what == "take_back")
+    return [tuple(last), *(order for order in all_orders if _keeps_take_backs(order))]
 
 
 def _keeps_take_backs(order: Sequence[Fact]) -> bool:
-    sales = {(each.what, each.order) for each in order if each.customer and each.order}
+    sales = {(fact.what, fact.order) for fact in order if fact.customer and fact.order}
     return not any(
-        each.what != "take_back" and (each.customer or (each.what, each.order) in sales)
+        fact.what != "take_back" and (fact.customer or (fact.what, fact.order) in sales)
         for place, back in enumerate(order)
         if back.what == "take_back"
-        for each in order[place:]
+        for fact in order[place:]
     )
 
 
@@ -185,14 +187,14 @@ def ways(most: int) -> st.SearchStrategy[list[Follows]]:
 
 def moments(count: int, follows: Sequence[Follows] = IN_ITS_OWN_HOUR) -> list[datetime]:
     """When each of so many facts is told."""
-    found = [START + TOLD_FROM]
+    times = [START + TOLD_FROM]
     for place in range(1, count):
         is_later = place >= len(follows) or follows[place] not in _AT_ONCE
-        found.append(found[-1] + timedelta(hours=is_later))
-    return found[:count]
+        times.append(times[-1] + timedelta(hours=is_later))
+    return times[:count]
 
 
-def told(
+def shelf_after(
     order: Sequence[Fact], until: int | None = None, follows: Sequence[Follows] = IN_ITS_OWN_HOUR
 ) -> Shelf:
     """A shelf that was told the first so many of these facts in this order, each as it follows another."""
@@ -204,32 +206,32 @@ def told(
             shelf.store(_batches(group))
         else:
             again = [fact, *again]
-        again = [each for each in again if not each.tell(shelf, received_at)]
+        again = [fact for fact in again if not fact.tell(shelf, received_at)]
     return shelf
 
 
-_Told = tuple[Fact, datetime]
+_TimedFact = tuple[Fact, datetime]
 
 
-def _decided_together(order: Sequence[Fact], follows: Sequence[Follows]) -> list[list[_Told]]:
-    groups: list[list[_Told]] = []
-    for place, each in enumerate(zip(order, moments(len(order), follows), strict=True)):
-        are_calls = place > 0 and each[0].is_call and order[place - 1].is_call
+def _decided_together(order: Sequence[Fact], follows: Sequence[Follows]) -> list[list[_TimedFact]]:
+    groups: list[list[_TimedFact]] = []
+    for place, timed_fact in enumerate(zip(order, moments(len(order), follows), strict=True)):
+        are_calls = place > 0 and timed_fact[0].is_call and order[place - 1].is_call
         if are_calls and place < len(follows) and follows[place] in _DECIDED_TOGETHER:
-            groups[-1].append(each)
+            groups[-1].append(timed_fact)
         else:
-            groups.append([each])
+            groups.append([timed_fact])
     return groups
 
 
-def _batches(group: Iterable[_Told]) -> list[Batch]:
+def _batches(group: Iterable[_TimedFact]) -> list[Batch]:
     """The requests that tell these; what a browser tells in one moment is in one."""
-    found: list[Batch] = []
+    batches: list[Batch] = []
     for fact, received_at in group:
         new = fact.batch(received_at)
-        last = found[-1] if found else None
+        last = batches[-1] if batches else None
         if last and new.sent_at and replace(last, calls=()) == replace(new, calls=()):
-            found[-1] = replace(last, calls=last.calls + new.calls)
+            batches[-1] = replace(last, calls=last.calls + new.calls)
         else:
-            found.append(new)
-    return found
+            batches.append(new)
+    return batches

@@ -68,10 +68,10 @@ def test_a_variant_of_the_link_s_own() -> None:
     """It is part of the touch; one that the link's rules don't have, or without a link, counts as none."""
     part = {"name": "A", "weight": 1, "destination_url": "https://a.example"}
     link = replace(LINK, rules=[{"if": {}, "then": {"split": [part, part | {"name": "B"}]}}])
-    for signals, found in (({"cl_variant": "A"}, "A"), ({"cl_variant": "C"}, None), ({}, None)):
+    for signals, variant in (({"cl_variant": "A"}, "A"), ({"cl_variant": "C"}, None), ({}, None)):
         made = source_of({"cl_link_id": "l"} | signals, link).touch(START)
         assert made is not None
-        assert made.variant == found
+        assert made.variant == variant
     assert source_of({"cl_variant": "A"}, None).is_organic
 
 
@@ -97,7 +97,7 @@ def test_of_one_moment_touches_stand_by_what_they_say(order: list[int], minute: 
     made = Device(OrgId("o"), DeviceId("d"), START, START)
     for number in (*order, *order):
         made = made.touched(replace(touch(number % 3), link_id=LinkId(str(number))))
-    assert [each.link_id for each in made.touches] == ["0", "3", "1", "4", "2", "5"]
+    assert [kept_touch.link_id for kept_touch in made.touches] == ["0", "3", "1", "4", "2", "5"]
     last, first = last_and_first(made, START + timedelta(minutes=minute))
     assert (last and last.link_id, first and first.link_id) == (str(3 + min(minute, 2)), "0")
 
@@ -109,7 +109,7 @@ def test_click_ids_do_not_depend_on_arrival(order: list[int]) -> None:
     made = Device(OrgId("o"), DeviceId("d"), START, START)
     for minute in order:
         made = made.touched(touch(minute, gclid=ids[minute]))
-    assert [(each.value, each.at) for each in made.click_ids] == [
+    assert [(click_id.value, click_id.at) for click_id in made.click_ids] == [
         ("a", START),
         ("b", START + timedelta(minutes=1)),
         ("c", START + timedelta(minutes=3)),
@@ -151,7 +151,7 @@ def test_a_page_that_identifies_on_each_load_pushes_out_nobody() -> None:
     for hour in range(300):
         name = "b" if hour == 100 else "a"
         made = made.identified(CustomerId(name), START + timedelta(hours=hour), START + timedelta(hours=hour))
-    hours = [(each.at - START) // timedelta(hours=1) for each in made.customers]
+    hours = [(identity.at - START) // timedelta(hours=1) for identity in made.customers]
     assert hours == [0, 99, 100, 101, *range(299 - REPEATED_KEPT, 300)]
     # Someone else's that arrives late stands between two of these.
     made = made.identified(CustomerId("c"), START + timedelta(hours=296.5), START + timedelta(hours=300))
@@ -164,5 +164,5 @@ def test_a_device_of_many_customers_keeps_the_first_and_the_latest() -> None:
     made = Device(OrgId("o"), DeviceId("d"), START, START)
     for hour in range(200):
         made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
-    names = [each.customer_id for each in made.customers]
+    names = [identity.customer_id for identity in made.customers]
     assert names == ["0", *map(str, range(201 - CUSTOMERS_KEPT, 200))]

@@ -36,7 +36,7 @@ TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
 # What JSON can hold; numbers with a point or an exponent arrive as decimals.
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.decimals() | TEXTS,
-    lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXTS, each, max_size=4),
+    lambda values: st.lists(values, max_size=4) | st.dictionaries(TEXTS, values, max_size=4),
     max_leaves=8,
 )
 
@@ -66,12 +66,12 @@ def test_any_call_is_parsed_or_refused(kind: Kind, fields: dict[str, Any]) -> No
 def test_unknown_fields_are_left_out(kind: Kind, unknown: dict[str, Any]) -> None:
     """A call is taken without the fields that nobody knows, and says so; of many it names some."""
     required = {"revenue": 1, "currency": "EUR", "name": "n", "customer_id": "c"}
-    good = GOOD | {"kind": kind.value} | {each: required[each] for each in REQUIRED[kind]}
+    good = GOOD | {"kind": kind.value} | {name: required[name] for name in REQUIRED[kind]}
     strange = {f"?{name}": value for name, value in unknown.items()}
     call, noted = parse_call(good), parse_call(strange | good)
     assert replace(noted, notes=()) == call
-    given = [name for name, value in strange.items() if not is_blank(value)]
-    assert len(noted.notes) == min(len(given), MOST_NOTES + 1)
+    present = [name for name, value in strange.items() if not is_blank(value)]
+    assert len(noted.notes) == min(len(present), MOST_NOTES + 1)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,8 @@ def test_rejections_are_the_services_own_words(fields: dict[str, Any]) -> None:
         SEEN.add(rejection_of(fields, refusal))
     assert len(SEEN) < 100
     assert all(
-        each.field in {"call", "kind", *FIELDS, *(f"signals.{name}" for name in SIGNALS)} for each in SEEN
+        rejection.field in {"call", "kind", *FIELDS, *(f"signals.{name}" for name in SIGNALS)}
+        for rejection in SEEN
     )
 
 

@@ -26,7 +26,7 @@ CLOCKS = st.timedeltas(-timedelta(days=56 * 365), timedelta(days=7000 * 365))
 
 
 @pytest.mark.parametrize(
-    ("way", "known", "clock"),
+    ("way", "clocks", "clock"),
     [
         (SECOND, (), SECOND),
         (10 * SECOND, (SECOND,), SECOND),
@@ -38,10 +38,10 @@ CLOCKS = st.timedeltas(-timedelta(days=56 * 365), timedelta(days=7000 * 365))
     ],
 )
 def test_which_clock_sent_a_request(
-    way: timedelta, known: tuple[DeviceClock, ...], clock: DeviceClock
+    way: timedelta, clocks: tuple[DeviceClock, ...], clock: DeviceClock
 ) -> None:
     """The nearest known one, if a request's way can make the difference; else a new one."""
-    assert clock_of(NOW - way, NOW, known) == clock
+    assert clock_of(NOW - way, NOW, clocks) == clock
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_which_clock_sent_a_request(
 )
 def test_how_long_a_call_waited(waited: list[timedelta], counted: list[timedelta]) -> None:
     """Between zero and eight days is believed; what is not counts when it was sent, in its order."""
-    assert counted_at([NOW - each for each in waited], NOW, SECOND) == [
-        NOW + SECOND - each for each in counted
+    assert counted_at([NOW - span for span in waited], NOW, SECOND) == [
+        NOW + SECOND - span for span in counted
     ]
 
 
@@ -77,9 +77,9 @@ def test_a_clock_that_is_years_off_counts_right(
 ) -> None:
     """A call counts when it happened, give or take what the longest way makes, whatever clock it is sent by
     and whatever clocks were seen before."""
-    known = tuple(data.draw(st.lists(CLOCKS, max_size=CLOCKS_KEPT)))
+    clocks = tuple(data.draw(st.lists(CLOCKS, max_size=CLOCKS_KEPT)))
     happened = NOW - waited - way
-    clock = clock_of(NOW - way + off, NOW, known)
+    clock = clock_of(NOW - way + off, NOW, clocks)
     (at,) = counted_at([happened + off], NOW - way + off, clock)
     assert abs(at - happened) <= 2 * SAME_CLOCK + MILLISECOND
 
@@ -87,8 +87,8 @@ def test_a_clock_that_is_years_off_counts_right(
 @given(st.lists(CLOCKS))
 def test_the_clocks_that_are_kept_are_few(clocks: list[DeviceClock]) -> None:
     """However often a clock jumps, the latest few are kept, each once."""
-    known: tuple[DeviceClock, ...] = ()
+    kept: tuple[DeviceClock, ...] = ()
     for clock in clocks:
-        known = with_clock(known, clock)
-        assert known[-1] == clock
-        assert len(set(known)) == len(known) <= CLOCKS_KEPT
+        kept = with_clock(kept, clock)
+        assert kept[-1] == clock
+        assert len(set(kept)) == len(kept) <= CLOCKS_KEPT

@@ -8,7 +8,7 @@ from backend.domain.web.host_names import InvalidHostName, normalize_host
 
 
 @pytest.mark.parametrize(
-    ("given", "stored"),
+    ("text", "stored"),
     [
         ("go.shop.com", "go.shop.com"),
         ("GO.Shop.COM:8080", "go.shop.com"),
@@ -21,22 +21,22 @@ from backend.domain.web.host_names import InvalidHostName, normalize_host
         ("ü." + "a" * 63 + ".com.", "xn--tda." + "a" * 63 + ".com"),
     ],
 )
-def test_one_form(given: str, stored: str) -> None:
+def test_one_form(text: str, stored: str) -> None:
     """Case, port, a trailing dot and the script do not make another host; browsers write names so."""
-    assert normalize_host(given) == stored
+    assert normalize_host(text) == stored
 
 
 @pytest.mark.parametrize(
-    "given",
+    "text",
     [
         "", ".", "a..b", "-a.com", "a_b.com", "a b.com", "a/b", "x" * 64 + ".com", "a." * 127 + "com",
         "ü" * 64 + ".com", "ü." * 127 + "com", "\u0301a.com", "ﷺ.com", "a\u200db.com", "ﬃ" * 15_000,
     ],
 )  # fmt: skip
-def test_what_is_no_host_name(given: str) -> None:
+def test_what_is_no_host_name(text: str) -> None:
     """What DNS could not hold is refused."""
     with pytest.raises(InvalidHostName):
-        normalize_host(given)
+        normalize_host(text)
 
 
 def test_a_long_name_costs_nothing() -> None:

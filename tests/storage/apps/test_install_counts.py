@@ -32,7 +32,7 @@ async def test_windows_are_exact_to_the_second(database: Database) -> None:
     """Also around the second in which one begins, and where many come in the same one."""
     link_id = new_link()
     start = NOW - timedelta(days=7)
-    around = [start + timedelta(seconds=each) for each in (-3601, -60, -1, 0, 1, 60, 3600)]
+    around = [start + timedelta(seconds=seconds) for seconds in (-3601, -60, -1, 0, 1, 60, 3600)]
     for _ in range(2):
         await add_moments(database, NAME, None, [(ORG, link_id, at) for at in around] * 3)
     assert await count_install_window(database, link_id, NOW) == WindowCounts(42, 42, 24)

@@ -65,12 +65,12 @@ async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -
     killed = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     assert killed.stdout is not None
     assert await killed.stdout.readline() == b"open\n"
-    left = state_of(tmp_path)
+    state = state_of(tmp_path)
     killed.kill()
     await killed.communicate()
     async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
-        assert state_of(tmp_path) == left
-    wait_for(lambda: not is_running(left["pid"]), "the server still runs", seconds=30)
+        assert state_of(tmp_path) == state
+    wait_for(lambda: not is_running(state["pid"]), "the server still runs", seconds=30)
 
 
 async def answers(database: Database) -> bool:
@@ -182,8 +182,8 @@ def test_a_missing_library_is_named_with_how_to_install_it(tmp_path: Path) -> No
     assert mongod.why_it_ended == (
         "it needs the library liby.so.4, which this machine does not have; install the package that has it"
     )
-    told = mongod.errors.read_text()
-    mongod.errors.write_text(told.replace("liby.so.4", "libcurl.so.4"))
+    message = mongod.errors.read_text()
+    mongod.errors.write_text(message.replace("liby.so.4", "libcurl.so.4"))
     assert mongod.why_it_ended.endswith("; on Debian and Ubuntu: apt-get install libcurl4")
     mongod.errors.write_text("Out of memory\n")
     assert mongod.why_it_ended == "Out of memory"

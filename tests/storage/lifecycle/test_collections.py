@@ -51,8 +51,8 @@ WRITTEN_AT = datetime(2026, 3, 1, tzinfo=UTC)
 @pytest.fixture
 def reviews(monkeypatch: pytest.MonkeyPatch) -> str:
     """A collection that is new: declared, in the list of all, with a rule for archives, and nothing else."""
-    known = collections.COLLECTIONS
-    monkeypatch.setattr(collections, "COLLECTIONS", (Collection(**STATEMENTS), *known))
+    declared = collections.COLLECTIONS
+    monkeypatch.setattr(collections, "COLLECTIONS", (Collection(**STATEMENTS), *declared))
     fields = DocumentFields({"by": text, "written_at": time})
     monkeypatch.setitem(check.RULES, "reviews", lambda document, _: fields.check(document))
     return "reviews"
@@ -87,14 +87,16 @@ async def test_a_new_collection_is_handed_over_and_erased(
     reviews: str, database: Database, organization: TestOrganization
 ) -> None:
     """What names the person is found and deleted, and what names others stays."""
-    own, others = review(organization.id, "ada"), review(organization.id, "bob")
+    hers, others = review(organization.id, "ada"), review(organization.id, "bob")
     elsewhere = review(OrgId("another"), "ada")
-    await database[reviews].insert_many([own, others, elsewhere])
+    await database[reviews].insert_many([hers, others, elsewhere])
     subject = Subject(customer_id=CustomerId("ada"))
-    assert [each async for each in export_subject(database, organization.id, subject)] == [(reviews, own)]
+    assert [exported async for exported in export_subject(database, organization.id, subject)] == [
+        (reviews, hers)
+    ]
     assert (await erase_subject(database, organization.id, subject))[reviews] == 1
-    wanted = {"_id": {"$in": [each["_id"] for each in (own, others, elsewhere)]}}
-    assert await database[reviews].find(wanted).sort("by", 1).to_list(None) == [elsewhere, others]
+    stored = {"_id": {"$in": [document["_id"] for document in (hers, others, elsewhere)]}}
+    assert await database[reviews].find(stored).sort("by", 1).to_list(None) == [elsewhere, others]
 
 
 async def test_a_new_collection_ages(
@@ -103,9 +105,9 @@ async def test_a_new_collection_ages(
     """The organization's retention dates its documents, from the field that the collection names."""
     await database[reviews].insert_one(review(organization.id, "ada"))
     assert (await set_retention(database, organization.id, 30))[reviews] == 1
-    found = await database[reviews].find_one({"org_id": organization.id})
-    assert found
-    assert found["expires_at"] == WRITTEN_AT + timedelta(days=30)
+    document = await database[reviews].find_one({"org_id": organization.id})
+    assert document
+    assert document["expires_at"] == WRITTEN_AT + timedelta(days=30)
 
 
 @pytest.mark.parametrize("missing", STATEMENTS)
@@ -113,7 +115,7 @@ def test_nothing_can_be_left_out(missing: str) -> None:
     """A collection that does not say whose it is, whom it is about, how long it stays, whether archives have
     it or how a cluster spreads it can't be declared."""
     with pytest.raises(TypeError, match=missing):
-        Collection(**{name: each for name, each in STATEMENTS.items() if name != missing})
+        Collection(**{name: value for name, value in STATEMENTS.items() if name != missing})
 
 
 @pytest.mark.parametrize("statement", [NotPersonal, NoRetention, NotArchived, NotOwned, NotSharded])

@@ -86,7 +86,7 @@ class History:
 
     def holder(self, act: Act) -> str | None:
         """The customer that the act's device was identified as last, by then."""
-        named = [each.customer for each in self._of(act.device) if each.number <= act.number]
+        named = [earlier.customer for earlier in self._of(act.device) if earlier.number <= act.number]
         return next((customer for customer in reversed(named) if customer), None)
 
     def users(self, device: str) -> list[str]:
@@ -135,20 +135,20 @@ def histories(draw: st.DrawFn) -> History:
         if kind not in {Kind.LEAD, Kind.IDENTIFY}:
             email = None
         acts.append(Act(number, draw(st.sampled_from(DEVICES)), kind, customer, email))
-    by_customer = st.sampled_from(CUSTOMERS).map(lambda each: Subject(customer_id=each))
-    by_email = st.sampled_from(EMAILS).map(lambda each: Subject(email_sha256=each))
+    by_customer = st.sampled_from(CUSTOMERS).map(lambda customer: Subject(customer_id=customer))
+    by_email = st.sampled_from(EMAILS).map(lambda email: Subject(email_sha256=email))
     return History(acts, draw(by_customer | by_email))
 
 
 async def everything(database: Database, org_id: OrgId) -> dict[str, list[Document]]:
     """All that the database has of an organization, by collection."""
     theirs = {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}
-    names = [each.name for each in COLLECTIONS]
+    names = [collection.name for collection in COLLECTIONS]
     await place_all(database, org_id)  # else a service may do so between two looks
-    found = await asyncio.gather(
+    documents = await asyncio.gather(
         *(database[name].find(theirs).sort("_id", 1).to_list(None) for name in names)
     )
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, documents, strict=True))
 
 
 def history(subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None]) -> History:
@@ -202,17 +202,19 @@ LATER_KNOWN = history(
 async def test_erasure_is_complete_and_takes_nothing_else(database: Database, history: History) -> None:
     """No collection has anything of the person any more, and all have what is another's or elsewhere."""
     org_id, other_id = str(uuid.uuid4()), str(uuid.uuid4())
-    for each in (org_id, other_id):
-        await store_batches(database, [act.batch(OrgId(each)) for act in history.acts])
+    for one_id in (org_id, other_id):
+        await store_batches(database, [act.batch(OrgId(one_id)) for act in history.acts])
     before, elsewhere = await everything(database, OrgId(org_id)), await everything(database, OrgId(other_id))
     await erase_subject(database, OrgId(org_id), history.subject)
     after = await everything(database, OrgId(org_id))
-    after["feed_entries"] = [each for each in after["feed_entries"] if not is_erasure(each)]
+    after["feed_entries"] = [entry for entry in after["feed_entries"] if not is_erasure(entry)]
     assert await everything(database, OrgId(other_id)) == elsewhere
     text = str(after)
     kept = [act for act in history.acts if act.kind is not Kind.IDENTIFY and not history.is_theirs(act)]
     assert [act for act in history.acts if act.mark in text] == kept
     assert [name for name in (*history.customers, *history.emails) if name in text] == []
-    others = [each for each in before["identities"] if each["customer_id"] not in history.customers]
+    others = [
+        identity for identity in before["identities"] if identity["customer_id"] not in history.customers
+    ]
     assert after["identities"] == others
     assert after["counted_once"] == before["counted_once"]

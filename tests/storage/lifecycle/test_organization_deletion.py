@@ -52,12 +52,12 @@ SOON, LATER = timedelta(seconds=90), timedelta(minutes=3)
 async def traces(database: Database, org_id: OrgId) -> dict[str, list[bytes]]:
     """Every document in which the organization's id stands anywhere, by collection; as MongoDB has it."""
     unread: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
-    found: dict[str, list[bytes]] = {}
+    documents: dict[str, list[bytes]] = {}
     for name in await database.list_collection_names():
         async for document in database.get_collection(name, codec_options=unread).find():
             if org_id.encode() in document.raw:
-                found.setdefault(name, []).append(document.raw)
-    return found
+                documents.setdefault(name, []).append(document.raw)
+    return documents
 
 
 async def test_nothing_stays(
@@ -71,12 +71,12 @@ async def test_nothing_stays(
     shared = await make_user(database, deleted.id, other.id)
     before = await traces(database, other.id)
     counts = await delete_organization(database, deleted.id, utc_now())
-    assert {name: len(each) for name, each in (await traces(database, deleted.id)).items()} == {NAME: 1}
+    assert {name: len(stored) for name, stored in (await traces(database, deleted.id)).items()} == {NAME: 1}
     assert counts["links"] == len(link_ids) + 1  # one is archived
     assert await database["install_counts"].find_one({"org_id": deleted.id}) is None
     after = await traces(database, other.id)
-    assert {name: len(each) for name, each in after.items()} == {
-        name: len(each) for name, each in before.items()
+    assert {name: len(stored) for name, stored in after.items()} == {
+        name: len(stored) for name, stored in before.items()
     }
     assert await users.find_user_by_email(database, alone) is None
     member = await users.find_user_by_email(database, shared)
@@ -119,9 +119,9 @@ async def test_a_deletion_that_is_interrupted(
         await restore_organization(database, tmp_path / "archive", utc_now(), lambda _: None, lambda _: False)
     await finish_deletions(database, utc_now() + SOON)
     assert await links.count_links(database, organization.id) == 0
-    assert organization.id in {each.org_id for each in await unfinished_deletions(database)}
+    assert organization.id in {deletion.org_id for deletion in await unfinished_deletions(database)}
     await finish_deletions(database, utc_now() + LATER)  # looks once more for what came late
-    assert organization.id not in {each.org_id for each in await unfinished_deletions(database)}
+    assert organization.id not in {deletion.org_id for deletion in await unfinished_deletions(database)}
     await domains.insert_domain(database, organization.domain, other.id, utc_now())
     path = urlsplit(short_url).path
     assert (await client.get(path, headers={"host": organization.domain})).status_code == 404
@@ -186,7 +186,7 @@ async def test_clicks_that_come_later_are_left_out(
     archive = tmp_path / "archive"
     await export_organization(database, organization.id, archive, lambda *_: None)
     await delete_organization(database, organization.id, utc_now())
-    late = [click(each, link.id, utc_now()) for each in (organization.id, organization.id, other.id)]
+    late = [click(org_id, link.id, utc_now()) for org_id in (organization.id, organization.id, other.id)]
     await ship(database, late, "late" + other.id)
     assert (await find_head(database, "late" + other.id)).hashes.keys() == {other.id}
     assert len(await recorded_clicks(database, other.id)) == 1
@@ -239,9 +239,9 @@ async def test_clicks_that_are_under_way_when_a_deletion_begins(
         database: Database, org_ids: Iterable[OrgId], session: ClientSession
     ) -> set[OrgId]:
         monkeypatch.undo()
-        found = await find_deleted(database, org_ids, session)
+        deleted = await find_deleted(database, org_ids, session)
         await delete_organization(database, organization.id, utc_now())
-        return found
+        return deleted
 
     monkeypatch.setattr(click_blocks, "find_deleted", look_and_delete)
     await ship(database, [click(organization.id, LinkId("link"), utc_now())])

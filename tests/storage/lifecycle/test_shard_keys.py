@@ -77,8 +77,10 @@ ASK_ALL: dict[tuple[str, ...], str] = {
 def test_the_documentation_has_the_keys() -> None:
     """The table of docs/operations.md names each sharded collection with its key, and no other."""
     rows = re.findall(r"^\| (`.+?) \| `(\{.+?\})` \|", OPERATIONS.read_text(), re.MULTILINE)
-    told = {name: key for names, key in rows for name in re.findall(r"`(\w+)`", names)}
-    assert told == {name: re.sub(r'"(\w+)":', r"\1:", json.dumps(key)) for name, key in SHARD_KEYS.items()}
+    documented = {name: key for names, key in rows for name in re.findall(r"`(\w+)`", names)}
+    assert documented == {
+        name: re.sub(r'"(\w+)":', r"\1:", json.dumps(key)) for name, key in SHARD_KEYS.items()
+    }
 
 
 @pytest.mark.parametrize("collection", sorted(SHARD_KEYS))
@@ -138,12 +140,12 @@ class Seen(monitoring.CommandListener):
             case "count" | "distinct" | "findAndModify":
                 conditions = [command.get("query", {})]
             case "update" | "delete":
-                conditions = [each["q"] for each in command[f"{event.command_name}s"]]
+                conditions = [operation["q"] for operation in command[f"{event.command_name}s"]]
             case "aggregate":
                 conditions = [command["pipeline"][0].get("$match", {})]
             case _:
                 conditions = []
-        self.queries += [(name, dict(each)) for each in conditions]
+        self.queries += [(name, dict(condition)) for condition in conditions]
 
     def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
         """Not of interest."""
@@ -176,8 +178,8 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
         link_ids = await fill(client, database, organization)
         headers = organization.headers
         listed = (await client.get(f"{API}/links?sort=-clicks_30", headers=headers)).json()["links"]
-        is_open = {each["id"]: each["state"] == "enabled" and not each["has_password"] for each in listed}
-        listed = [each for each in listed if is_open[each["id"]]]
+        is_open = {link["id"]: link["state"] == "enabled" and not link["has_password"] for link in listed}
+        listed = [link for link in listed if is_open[link["id"]]]
         path = listed[0]["short_url"].rpartition("/")[2]
         assert (await client.get(f"/{path}", headers={"host": organization.domain})).status_code == 302
         await wait_for_async(lambda: shipped(database), "the click is shipped", lambda logs: logs > 1)
@@ -199,22 +201,24 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
     await set_retention(database, organization.id, 100)
     await export_organization(database, organization.id, tmp_path / "archive", lambda *_: None)
     subject = Subject(customer_id=CustomerId("ada"))
-    assert [each async for each in export_subject(database, organization.id, subject)]
+    assert [exported async for exported in export_subject(database, organization.id, subject)]
     await erase_subject(database, organization.id, subject)
     return organization
 
 
 async def test_queries_name_their_shards(mongodb_uri: str, settings: Settings, tmp_path: Path) -> None:
     """Each query carries its collection's key, or stands on the list of those that may ask all shards."""
-    own = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}", data_dir=tmp_path / "data")
-    with listening(own.mongodb_database) as seen:
-        service = create_app(own, utc_now)
+    own_settings = replace(
+        settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}", data_dir=tmp_path / "data"
+    )
+    with listening(own_settings.mongodb_database) as seen:
+        service = create_app(own_settings, utc_now)
         await service.startup()
         database = service.resources.database
         organization = await use_everything(service, database, tmp_path)
         await delete_organization(database, organization.id, utc_now())
         await service.shutdown()
-    used_databases.drop(mongodb_uri, own.mongodb_database)
+    used_databases.drop(mongodb_uri, own_settings.mongodb_database)
     met = {name for name, _ in seen.queries}
     assert SHARD_KEYS.keys() - met == set()
     untargeted = {
@@ -228,24 +232,26 @@ async def test_queries_name_their_shards(mongodb_uri: str, settings: Settings, t
 async def test_the_keys_of_a_cluster_are_compared(database: Database) -> None:
     """Where a cluster has a collection under another key, or one that should stay whole, that is found."""
     config = database.client["config"]["collections"]
-    found = [
+    sharded = [
         ("events", {"_id": 1}),
         ("calls", {"_id": "hashed"}),
         ("links", {"domain": 1, "path": 1}),
     ]
-    ids = [f"{database.name}.{name}" for name, _ in found]
-    await config.insert_many([{"_id": each, "key": key} for each, (_, key) in zip(ids, found, strict=True)])
+    ids = [f"{database.name}.{name}" for name, _ in sharded]
+    await config.insert_many(
+        [{"_id": own_id, "key": key} for own_id, (_, key) in zip(ids, sharded, strict=True)]
+    )
     try:
         assert await find_other_shard_keys(database) == [
             OtherShardKey("calls", {"_id": "hashed"}, {"_id": 1}),
             OtherShardKey("links", {"domain": 1, "path": 1}, None),
         ]
-        told = {each.subject: each.message async for each in examine_cluster(database)}
-        assert told == {
+        messages = {finding.subject: finding.message async for finding in examine_cluster(database)}
+        assert messages == {
             "calls": "It is sharded by {'_id': 'hashed'}, and made to be by {'_id': 1}.",
             "links": "It is sharded by {'domain': 1, 'path': 1}, and made to stay whole.",
         }
     finally:
         await config.delete_many({"_id": {"$in": ids}})
-    [right] = [each async for each in examine_cluster(database)]
+    [right] = [finding async for finding in examine_cluster(database)]
     assert right.severity is Severity.OK

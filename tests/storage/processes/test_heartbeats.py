@@ -22,6 +22,6 @@ async def test_a_heartbeat_is_of_the_minute(database: Database) -> None:
         await until(lambda: stored, "no heartbeat is stored")
     finally:
         await beating.stop()
-    found = await database[NAME].find_one_and_delete({"_id": heart.id})
-    assert found is not None
-    assert found["at"] == MOMENT.replace(second=0, microsecond=0)
+    heartbeat = await database[NAME].find_one_and_delete({"_id": heart.id})
+    assert heartbeat is not None
+    assert heartbeat["at"] == MOMENT.replace(second=0, microsecond=0)

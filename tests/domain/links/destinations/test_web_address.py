@@ -61,12 +61,17 @@ def test_the_variant_stands_last() -> None:
     assert web_address(link, "cl_variant=v") == f"https://a.example/?{END}"
 
 
-@given(own=PARTS, theirs=PARTS, fragment=VALUES)
-def test_everything_is_kept_in_order(own: list[str], theirs: list[str], fragment: str) -> None:
+@given(destination_parts=PARTS, visitor_parts=PARTS, fragment=VALUES)
+def test_everything_is_kept_in_order(
+    destination_parts: list[str], visitor_parts: list[str], fragment: str
+) -> None:
     """Order, repeats, valueless keys, percent-encoding and the fragment come out as they went in."""
-    query = "&".join(theirs)
-    base = f"https://a.example/p?{'&'.join(own)}"
-    kept = [*("&".join(own).split("&") if "&".join(own) else []), *(query.split("&") if query else [])]
+    query = "&".join(visitor_parts)
+    base = f"https://a.example/p?{'&'.join(destination_parts)}"
+    kept = [
+        *("&".join(destination_parts).split("&") if "&".join(destination_parts) else []),
+        *(query.split("&") if query else []),
+    ]
     expected = "&".join([*kept, END])
     assert web_address(link_to(f"{base}#{fragment}"), query) == f"https://a.example/p?{expected}#{fragment}"
 
