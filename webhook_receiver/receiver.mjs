@@ -11,7 +11,7 @@ const file = process.env.WEBHOOK_FILE ?? 'webhooks.ndjson';
 const stored = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
 const whole = stored.subarray(0, stored.lastIndexOf('\n') + 1);
 if (whole.length < stored.length) truncateSync(file, whole.length);
-const known = new Set(whole.toString().split('\n').filter(Boolean).map((line) => JSON.parse(line).id));
+const storedIds = new Set(whole.toString().split('\n').filter(Boolean).map((line) => JSON.parse(line).id));
 
 createServer(async (request, response) => {
   const chunks = [];
@@ -25,8 +25,8 @@ createServer(async (request, response) => {
     return;
   }
   // A repeat has the same id. The file is on the disk before the answer: without that, the same comes again.
-  const events = (body.events ?? [body]).filter((event) => !known.has(event.id));
+  const events = (body.events ?? [body]).filter((event) => !storedIds.has(event.id));
   appendFileSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''), { flush: true });
-  events.forEach((event) => known.add(event.id));
+  events.forEach((event) => storedIds.add(event.id));
   response.writeHead(204).end();
 }).listen(Number(process.env.PORT ?? 9000), '127.0.0.1');

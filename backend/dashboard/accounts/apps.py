@@ -27,9 +27,10 @@ _FIELDS = {
 async def apps() -> Response:
     """The list of the organization's domains with the apps of each."""
     database = resources().database
-    found = await list_apps(database, org_id())
+    apps_by_domain = await list_apps(database, org_id())
     names = await list_domains(database, org_id())
-    return await page("accounts/apps.html", domains=[(name, found.get(name, Apps())) for name in names])
+    domains = [(name, apps_by_domain.get(name, Apps())) for name in names]
+    return await page("accounts/apps.html", domains=domains)
 
 
 @dashboard.get("/apps/<domain>")
@@ -44,11 +45,11 @@ async def set_apps_of_domain(domain: str) -> Response:
     """Store a domain's apps; they replace earlier ones."""
     await _check_owner(domain)
     try:
-        given = _read_form()
+        new_apps = _read_form()
     except InvalidApp as error:
         sent = {name: field(name) for name in _FIELDS.values()}
         return await _form(domain, sent, {_FIELDS[error.identifier]: error.rule})
-    await set_apps(resources().database, domain, org_id(), given)
+    await set_apps(resources().database, domain, org_id(), new_apps)
     return redirect(url_for("dashboard.apps", notice="apps-saved"), 303)  # type: ignore[return-value]
 
 

@@ -13,11 +13,11 @@ from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
 from backend.web.current import Resources
 
-# Domains examined at the same time, for all users: each opens connections to other hosts.
-_AT_ONCE = 4
+# Domains that are examined at the same time, for all users. Each examination connects to other hosts.
+_MOST_CONCURRENT = 4
 
 
-class _Believed(TimedCache[str, list[Finding]]):
+class _FindingsCache(TimedCache[str, list[Finding]]):
     """The cached findings of each domain."""
 
     LIFETIME = 60.0
@@ -29,25 +29,25 @@ class DomainStates:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._believed = _Believed(self._examine)
-        self._free = asyncio.Semaphore(_AT_ONCE)
+        self._cache = _FindingsCache(self._examine)
+        self._free = asyncio.Semaphore(_MOST_CONCURRENT)
 
-    async def of(self, domains: Sequence[str], patience: float) -> dict[str, list[Finding]]:
-        """The findings for those of these domains that are done within `patience` seconds.
+    async def of(self, domains: Sequence[str], seconds: float) -> dict[str, list[Finding]]:
+        """The findings by domain, for those domains whose examination ends within `seconds`.
 
-        The others are left out; their examination goes on, and a later page shows it.
+        Other domains are left out. Their examination goes on, so that a later page shows its findings.
         """
-        known = {domain: found for domain in domains if (found := self._believed.fresh(domain))}
-        tasks = {domain: self._believed.loading(domain) for domain in domains if domain not in known}
+        cached = {domain: findings for domain in domains if (findings := self._cache.fresh(domain))}
+        tasks = {domain: self._cache.loading(domain) for domain in domains if domain not in cached}
         if tasks:
-            await asyncio.wait(tasks.values(), timeout=patience)
-        return known | {
+            await asyncio.wait(tasks.values(), timeout=seconds)
+        return cached | {
             domain: task.result() for domain, task in tasks.items() if task.done() and not task.exception()
         }
 
     async def stop(self) -> None:
         """Cancel all running examinations."""
-        await self._believed.stop()
+        await self._cache.stop()
 
     async def _examine(self, domain: str) -> list[Finding]:
         settings, database = self._resources.settings, self._resources.database

@@ -14,10 +14,10 @@ from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.links import count_links_on
 from backend.web.current import of_app, resources
 
-# Seconds that a page waits for the examination of its domains.
-_PATIENCE_OF_LIST = 2.5
-_PATIENCE_OF_ONE = 15.0
-# Domains whose state the list shows; the others show it on their own pages.
+# Seconds that the list, and the page of one domain, wait for examinations.
+_LIST_TIMEOUT = 2.5
+_PAGE_TIMEOUT = 15.0
+# The list shows the state of so many domains. Each domain's own page shows it too.
 _MOST_EXAMINED = 10
 
 
@@ -39,7 +39,7 @@ async def domains() -> Response:
 async def _rows() -> dict[str, list[DomainRow]]:
     database = resources().database
     names = await list_domains(database, org_id())
-    states = await of_app(DomainStates).of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
+    states = await of_app(DomainStates).of(names[:_MOST_EXAMINED], _LIST_TIMEOUT)
     rows = [
         DomainRow(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
         for name in names
@@ -54,12 +54,12 @@ async def domains_one(domain: str) -> Response:
         abort(404)
 
     async def findings() -> dict[str, list[Finding] | None]:
-        found = await of_app(DomainStates).of([domain], _PATIENCE_OF_ONE)
-        return {"findings": found.get(domain)}
+        findings_by_domain = await of_app(DomainStates).of([domain], _PAGE_TIMEOUT)
+        return {"findings": findings_by_domain.get(domain)}
 
     return await page("accounts/domain.html", later=findings, domain=domain)
 
 
 def _worst(findings: list[Finding]) -> Finding | None:
     order = list(Severity)
-    return max(findings, key=lambda each: order.index(each.severity), default=None)
+    return max(findings, key=lambda finding: order.index(finding.severity), default=None)

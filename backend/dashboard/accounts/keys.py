@@ -46,6 +46,6 @@ async def keys_revoke(key_id: KeyId) -> Response:
 
 
 async def _page(new_key: str = "", new_kind: KeyKind | None = None) -> Response:
-    found = await list_api_keys(resources().database, org_id())
-    found.sort(key=lambda key: (key.revoked_at is not None, -key.created_at.timestamp()))
-    return await page("accounts/keys.html", keys=found, kinds=KINDS, new_key=new_key, new_kind=new_kind)
+    api_keys = await list_api_keys(resources().database, org_id())
+    api_keys.sort(key=lambda key: (key.revoked_at is not None, -key.created_at.timestamp()))
+    return await page("accounts/keys.html", keys=api_keys, kinds=KINDS, new_key=new_key, new_kind=new_kind)

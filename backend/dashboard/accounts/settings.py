@@ -20,7 +20,7 @@ from backend.storage.driver.deadlines import new_deadline
 from backend.storage.lifecycle.retention import set_retention
 from backend.web.current import of_app, resources
 
-_RETENTION_PATIENCE = 600.0  # seconds, since every document is dated anew
+_RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
 
 
 @dashboard.get("/settings")
@@ -53,7 +53,7 @@ async def settings_retention() -> Response:
     except ValueError:
         rule = f"must be a whole number from 1 to {MOST_DAYS:,}, or empty"
         return await _page({"retention_days": rule}, text)
-    with new_deadline(_RETENTION_PATIENCE):
+    with new_deadline(_RETENTION_TIMEOUT):
         await set_retention(resources().database, org_id(), days)
     return redirect(url_for("dashboard.settings", notice="retention-set"), 303)  # type: ignore[return-value]
 

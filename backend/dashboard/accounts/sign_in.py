@@ -26,9 +26,9 @@ from backend.web.current import known, of_app, resources, visitor_address
 # A path of the dashboard. `//host` and `/\host` would lead to another site.
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 # The same for an unknown address and a wrong password: the page tells nobody who has an account.
-_REFUSED = "The e-mail address or the password is not right."
-_BUSY_FOR = 3.0  # seconds; by then, waiting sign-ins are done
-_SAID_IN_MINUTES = 120.0  # seconds; longer waits are told in minutes
+_WRONG_CREDENTIALS = "The e-mail address or the password is not right."
+_BUSY_RETRY_AFTER = 3.0  # seconds; by then, waiting sign-ins are done
+_LONGEST_IN_SECONDS = 120.0  # longer waits are told in minutes
 
 
 @dashboard.get("/sign-in")
@@ -50,7 +50,7 @@ async def sign_in() -> Response:
     if not hashing.has_room(precedence=visitor.is_known):  # before the try is counted
         return await _busy()
     if seconds := await limits.begin_try(visitor):
-        return await _later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
+        return await _retry_later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
     try:
         async with AsyncExitStack() as turn:
             with deadline_paused():
@@ -59,7 +59,7 @@ async def sign_in() -> Response:
     except TooManyWait:
         return await _busy()
     if user is None:
-        return await _form(_REFUSED, status=422)
+        return await _form(_WRONG_CREDENTIALS, status=422)
     await limits.succeeded(visitor)
     await _open_session(user)
     return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
@@ -88,17 +88,18 @@ async def _form(problem: str = "", status: int = 200) -> Response:
 
 async def _busy() -> Response:
     """The answer when too many passwords already wait to be checked."""
-    return await _later(f"Too many people sign in at this moment. {_wait_for(_BUSY_FOR)}", 503, _BUSY_FOR)
+    problem = f"Too many people sign in at this moment. {_wait_for(_BUSY_RETRY_AFTER)}"
+    return await _retry_later(problem, 503, _BUSY_RETRY_AFTER)
 
 
-async def _later(problem: str, status: int, seconds: float) -> Response:
+async def _retry_later(problem: str, status: int, seconds: float) -> Response:
     response = await _form(problem, status)
     response.headers["Retry-After"] = str(ceil(seconds))
     return response
 
 
 def _wait_for(seconds: float) -> str:
-    if seconds > _SAID_IN_MINUTES:
+    if seconds > _LONGEST_IN_SECONDS:
         return f"Wait {ceil(seconds / 60)} minutes, then try again."
     return f"Wait {ceil(seconds)} seconds, then try again."
 
@@ -128,5 +129,5 @@ async def _open_session(user: User) -> None:
     await insert_session(database, session)
 
 
-def _next(wanted: str) -> str:
-    return wanted if _OWN_PATH.fullmatch(wanted) else "/"
+def _next(path: str) -> str:
+    return path if _OWN_PATH.fullmatch(path) else "/"

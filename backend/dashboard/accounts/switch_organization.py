@@ -14,8 +14,8 @@ from backend.web.current import resources
 @dashboard.post("/organization")
 async def switch_organization() -> Response:
     """Show this organization from now on in the session, if the user belongs to it."""
-    wanted = field("org_id")
-    if wanted not in user().org_ids:
+    chosen_id = field("org_id")
+    if chosen_id not in user().org_ids:
         abort(404)
-    await set_session_organization(resources().database, session().token_hash, OrgId(wanted))
+    await set_session_organization(resources().database, session().token_hash, OrgId(chosen_id))
     return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]

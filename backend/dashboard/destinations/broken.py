@@ -9,7 +9,7 @@ from backend.dashboard.frame.page import page
 from backend.storage.links.destinations.broken import list_broken
 from backend.web.current import resources
 
-_MOST = 200
+_MOST_LINKS = 200
 
 
 @dashboard.get("/destinations/broken")
@@ -17,7 +17,7 @@ async def destinations_broken() -> Response:
     """The links that were broken when they were looked at last, the latest first."""
     return await page(
         "destinations/broken.html",
-        rows=await list_broken(resources().database, org_id(), _MOST),
-        most=_MOST,
+        rows=await list_broken(resources().database, org_id(), _MOST_LINKS),
+        most=_MOST_LINKS,
         hours=resources().settings.check_destinations_hours,
     )

@@ -10,7 +10,7 @@ from backend.domain.links.reports import ReportReason
 from backend.storage.links.reports import list_reported
 from backend.web.current import resources
 
-_MOST = 100
+_MOST_LINKS = 100
 _REASONS = {
     ReportReason.FRAUD: "Fraud",
     ReportReason.MALWARE: "Harmful software",
@@ -23,5 +23,5 @@ _REASONS = {
 @dashboard.get("/destinations/reports")
 async def destinations_reports() -> Response:
     """The reported links, the latest first, each with its latest reports."""
-    rows = await list_reported(resources().database, org_id(), _MOST)
+    rows = await list_reported(resources().database, org_id(), _MOST_LINKS)
     return await page("destinations/reports.html", rows=rows, reasons=_REASONS)

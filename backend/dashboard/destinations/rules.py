@@ -39,11 +39,11 @@ def _parsed(fields: dict[str, str]) -> DestinationRules:
 
 def _problem(name: str, text: str) -> str | None:
     """What is wrong with a list, which completes "<label> ..."; None if nothing is."""
-    for each in [[word] for word in text.split()] + [text.split()]:
+    for addresses in [[word] for word in text.split()] + [text.split()]:
         try:
-            parse_rules({name: each})
+            parse_rules({name: addresses})
         except InvalidField as error:
-            return f"{error.rule} ({each[0]} is not)" if len(each) == 1 else error.rule
+            return f"{error.rule} ({addresses[0]} is not)" if len(addresses) == 1 else error.rule
     return None
 
 

@@ -30,11 +30,11 @@ class Asset:
 @public
 async def asset(digest: str, name: str) -> Response:
     """The file, if `digest` matches its content; else 404."""
-    found = assets().get(name)
-    if found is None or found.address != f"/assets/{digest}/{name}":
+    requested = assets().get(name)
+    if requested is None or requested.address != f"/assets/{digest}/{name}":
         abort(404)
     headers = {"Cache-Control": _FOR_EVER}
-    return Response(found.content, content_type=f"{found.media_type}; charset=utf-8", headers=headers)
+    return Response(requested.content, content_type=f"{requested.media_type}; charset=utf-8", headers=headers)
 
 
 def asset_address(name: str) -> str:

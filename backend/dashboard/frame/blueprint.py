@@ -55,16 +55,16 @@ def public(view: ViewT) -> ViewT:
 
 def session() -> Session:
     """The session of the current request."""
-    found = known().session
-    assert found is not None  # only pages marked `public` are shown without one
-    return found
+    current = known().session
+    assert current is not None  # only pages marked `public` are shown without one
+    return current
 
 
 def user() -> User:
     """The user who sent the current request."""
-    found = known().user
-    assert found is not None  # only pages marked `public` are shown without one
-    return found
+    current = known().user
+    assert current is not None  # only pages marked `public` are shown without one
+    return current
 
 
 def org_id() -> OrgId:
@@ -80,7 +80,7 @@ def is_signed_in() -> bool:
 @dashboard.before_request
 async def _admit() -> Response | None:
     if request.method in _SAFE_METHODS:
-        lift_deadline()  # a page asks many questions, each of which has a time limit of its own
+        lift_deadline()  # a page makes many queries, each with its own time limit
     else:
         await check_form()
     await load_session()
@@ -93,29 +93,26 @@ async def _admit() -> Response | None:
 async def load_session() -> None:
     """Find the session and user of the current request; none if the session or the user does not exist."""
     known().session = None
-    found = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
-    user = await find_user(resources().database, found.user_id) if found else None
-    if found and user and user.org_ids:
+    stored = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
+    user = await find_user(resources().database, stored.user_id) if stored else None
+    if stored and user and user.org_ids:
         known().user = user
-        known().session = await _within(found, user)
+        known().session = await _in_own_organization(stored, user)
 
 
-async def _within(found: Session, user: User) -> Session:
-    """The session.
-
-    If the user no longer belongs to its organization, it is moved to another one of the user's.
-    """
-    if found.org_id in user.org_ids:
-        return found
-    await set_session_organization(resources().database, found.token_hash, user.org_ids[0])
-    return Session(found.token_hash, found.user_id, user.org_ids[0], found.created_at, found.expires_at)
+async def _in_own_organization(stored: Session, user: User) -> Session:
+    """The session. If the user has left its organization, it is moved to another of the user's first."""
+    if stored.org_id in user.org_ids:
+        return stored
+    await set_session_organization(resources().database, stored.token_hash, user.org_ids[0])
+    return Session(stored.token_hash, stored.user_id, user.org_ids[0], stored.created_at, stored.expires_at)
 
 
 def sign_in_address() -> str:
     """The address of the sign-in page, which leads back to the requested page afterwards."""
-    wanted = request.full_path.removesuffix("?")
-    come_back = request.method == "GET" and wanted != "/"
-    return url_for("dashboard.sign_in_page") + (f"?{urlencode({'next': wanted})}" if come_back else "")
+    path = request.full_path.removesuffix("?")
+    come_back = request.method == "GET" and path != "/"
+    return url_for("dashboard.sign_in_page") + (f"?{urlencode({'next': path})}" if come_back else "")
 
 
 @dashboard.after_request

@@ -8,7 +8,7 @@ from quart import Quart, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.dashboard.frame.blueprint import dashboard, secure
-from backend.dashboard.frame.failures import WORDS, note_failure, told_of
+from backend.dashboard.frame.failures import WORDS, error_words, note_failure
 from backend.dashboard.frame.page import plain_page
 from backend.domain.errors import InvalidField
 from backend.storage.driver.mongo import StorageError, is_unreachable
@@ -40,8 +40,8 @@ def _is_for_people() -> bool:
 async def _http(error: HTTPException) -> Response:
     status = error.code or 500
     title, text = WORDS.get(status, (error.name, ""))
-    said = error.description if status == 403 and error.description else text
-    response = await _page(status, title, said or "")
+    description = error.description if status == 403 and error.description else text
+    response = await _page(status, title, description or "")
     response.headers.update({n: value for n, value in error.get_headers() if n in _KEPT_HEADERS})
     return response
 
@@ -54,8 +54,8 @@ async def _fault(_: InternalServerError) -> Response:
 
 @dashboard.errorhandler(InvalidField)
 async def _impossible(error: InvalidField) -> Response:
-    # What is found only while counting, such as too many rows: forms tell of their fields themselves.
-    return await _page(422, *told_of(error))
+    # Errors that only the query finds, such as too many rows. Forms show errors of their fields themselves.
+    return await _page(422, *error_words(error))
 
 
 @dashboard.errorhandler(StorageError)

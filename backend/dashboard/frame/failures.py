@@ -1,4 +1,4 @@
-"""What people are told of an error, by its status."""
+"""The words on error pages, by HTTP status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS: dict[int, tuple[str, str]] = {
 
 
 def note_failure(error: Exception) -> int:
-    """Log an error that stopped a page, and give the status that stands for it."""
+    """Log an error that stopped a page, and return the HTTP status for it."""
     if isinstance(error, TimeoutError):
         _log.warning("A page took too long")
         return HTTPStatus.GATEWAY_TIMEOUT
@@ -36,10 +36,10 @@ def note_failure(error: Exception) -> int:
     return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def told_of(error: Exception) -> tuple[str, str]:
-    """A title and a sentence for whoever asked for the page that this error stopped.
+def error_words(error: Exception) -> tuple[str, str]:
+    """The title and the sentence that explain to a person which error stopped the page.
 
-    Only what they can't mend by asking for less is logged.
+    Logs the error, unless it is an InvalidField: then the person asked for too much.
     """
     if isinstance(error, InvalidField):
         return "That can't be shown", f"{error}."

@@ -1,4 +1,4 @@
-"""What became of requests for links, in words."""
+"""The words for the outcomes of visits, and for the reasons why a visit does not count."""
 
 from __future__ import annotations
 

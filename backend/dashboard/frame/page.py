@@ -14,7 +14,7 @@ from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.navigation import ITEMS, is_current
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
-from backend.dashboard.frame.two_parts import CONTENT_SECONDS, READING_SECONDS, in_two_parts
+from backend.dashboard.frame.streamed_page import CONTENT_SECONDS, READING_SECONDS, stream_page
 from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.sessions import form_token
 from backend.domain.sales.credit_rules import CreditRules
@@ -30,24 +30,24 @@ Later = Callable[[], Awaitable[Mapping[str, Any]]]
 async def page(template: str, status: int = 200, *, later: Later | None = None, **values: Any) -> Response:
     """A page for signed-in users: the template with these values, inside the dashboard's navigation.
 
-    With `later`, browsers get everything before the block `content` at once, and that block when its values
-    are there. What goes wrong then is told in its place, since the status has been sent.
+    With `later`, browsers get everything before the block `content` at once, and that block when `later` has
+    returned its values. If `later` fails, an explanation stands in its place: the status has been sent.
     """
     organizations = await _organizations()
     shared = {
         "notice": notice(request.args.get("notice", "")),
         "user": user(),
         "organizations": organizations,
-        "organization": next(each for each in organizations if each.id == org_id()),
+        "organization": next(organization for organization in organizations if organization.id == org_id()),
         "navigation": ITEMS,
         "asleep": await _asleep(),
         "is_current": lambda item: is_current(item, request.endpoint or ""),
     }
     if later is None:
         return await plain_page(template, status, **(shared | values))
-    body = await in_two_parts(f"dashboard/{template}", _common() | shared | values, later)
+    body = await stream_page(f"dashboard/{template}", _common() | shared | values, later)
     response = Response(body, status, mimetype="text/html")
-    # Quart's own limit would cut off a page whose content takes longer, and nobody would be told.
+    # Quart's own time limit would cut the page off without an explanation.
     response.timeout = CONTENT_SECONDS + READING_SECONDS
     return response
 
@@ -70,9 +70,9 @@ def _common() -> dict[str, Any]:
 
 
 async def _asleep() -> list[Endpoint]:
-    """The organization's webhooks that are sent nothing until somebody says so: every page tells of them."""
-    found = await list_endpoints(resources().database, org_id())
-    return [each for each in found if each.state is EndpointState.SLEEPING]
+    """The organization's sleeping webhooks. Every page shows them until somebody wakes them."""
+    endpoints = await list_endpoints(resources().database, org_id())
+    return [endpoint for endpoint in endpoints if endpoint.state is EndpointState.SLEEPING]
 
 
 async def _organizations() -> list[Organization]:

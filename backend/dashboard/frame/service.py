@@ -8,7 +8,7 @@ from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import SignInLimits
 from backend.web.current import Resources
 
-# Tries of the current password, by who wants to set a new one.
+# Tries of the current password, for each user who sets a new one.
 _PASSWORD_CHANGES = Limit("password-change", 10)
 # A hash takes at most a tenth of a second, so nobody waits longer than two or three seconds.
 _MOST_PASSWORDS_WAITING = 20

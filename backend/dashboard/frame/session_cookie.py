@@ -25,8 +25,8 @@ def cookie_name() -> str:
 def cookie_token() -> str:
     """This browser's token. If it has none, a new one is made and set with the answer."""
     if not known().cookie_token:
-        given = request.cookies.get(cookie_name(), "")
-        known().cookie_token = given if _TOKEN.fullmatch(given) else renew_cookie_token()
+        token = request.cookies.get(cookie_name(), "")
+        known().cookie_token = token if _TOKEN.fullmatch(token) else renew_cookie_token()
     return known().cookie_token
 
 

@@ -1,4 +1,4 @@
-"""/links/bulk: do something to many links at once: first asked, then done, and each result told."""
+"""/links/bulk: change many links at once. One page asks for confirmation, the next shows each result."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from quart import Response, url_for
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.dashboard.links.asked_links import read_asked_links
 from backend.dashboard.links.bulk_actions import Action, chosen_action
-from backend.dashboard.links.bulk_choice import MOST_AT_ONCE, own_links, sent_ids, ticked_ids
+from backend.dashboard.links.bulk_choice import MOST_BULK_LINKS, own_links, sent_ids, ticked_ids
 from backend.dashboard.links.editing.own_link import short_url_of
+from backend.dashboard.links.link_query import read_link_query
 from backend.domain.errors import RequestError
 from backend.domain.ids import LinkId
 from backend.domain.links.links import CreatedBy, Link
@@ -25,7 +25,7 @@ from backend.web.current import resources
 
 @dataclass(frozen=True, slots=True)
 class NotChanged:
-    """A link that is as it was, and why."""
+    """A link that could not be changed, and the reason."""
 
     link_id: LinkId
     name: str
@@ -35,7 +35,7 @@ class NotChanged:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What became of all links."""
+    """How many links were changed, how many were so before, and which were refused."""
 
     done: int
     unchanged: int
@@ -44,14 +44,14 @@ class Results:
 
 @dashboard.post("/links/bulk")
 async def links_bulk() -> Response:
-    """Ask whether it shall be done to the links that are ticked, with how many and which they are."""
-    lift_deadline()  # it looks for links as the list of them does, and writes nothing
-    asked, action = await read_asked_links(), chosen_action()
+    """The page that asks whether to change the ticked links, with their number and their names."""
+    lift_deadline()  # it finds links as the list of links does, and writes nothing
+    query, action = await read_link_query(), chosen_action()
     links, problem = list[Link](), "No link is chosen. Tick those that are meant, and try again."
     try:
-        links = await own_links(await ticked_ids(asked))
+        links = await own_links(await ticked_ids(query))
     except TooManyToRank:
-        problem = f"More than {MOST_AT_ONCE:,} links can't be changed at once. Filter, and do it in parts."
+        problem = f"More than {MOST_BULK_LINKS:,} links can't be changed at once. Filter, and do it in parts."
     if "" in action.fields.values():
         links, problem = [], "No tag is chosen. Write its name beside the button, and try again."
     return await page(
@@ -61,45 +61,45 @@ async def links_bulk() -> Response:
         links=links,
         short_urls={link.id: short_url_of(link) for link in links},
         problem=problem,
-        done_path=asked.address(url_for("dashboard.links_bulk_done")),
-        back=asked.address(url_for("dashboard.links")),
+        done_path=query.address(url_for("dashboard.links_bulk_done")),
+        back=query.address(url_for("dashboard.links")),
     )
 
 
 @dashboard.post("/links/bulk/done")
 async def links_bulk_done() -> Response:
-    """Do it, and tell what became of each link. One that is refused does not stop the others."""
-    asked, action, ids = await read_asked_links(), chosen_action(), sent_ids()
+    """Change the links, and show what became of each. One that is refused does not stop the others."""
+    query, action, ids = await read_link_query(), chosen_action(), sent_ids()
     return await page(
         "links/bulk_done.html",
         action=action,
         results=await _carry_out(action, ids),
-        done_path=asked.address(url_for("dashboard.links_bulk_done")),
-        back=asked.address(url_for("dashboard.links")),
+        done_path=query.address(url_for("dashboard.links_bulk_done")),
+        back=query.address(url_for("dashboard.links")),
     )
 
 
 async def _carry_out(action: Action, ids: Sequence[LinkId]) -> Results:
-    known = {link.id: link for link in await own_links(ids)}
+    links_by_id = {link.id: link for link in await own_links(ids)}
     now = resources().clock()
     requests = [
         LinkRequest(
             org_id(),
             CreatedBy.PERSON,
             now,
-            ChangeLink(each, action.changes, not_archived=not action.for_archived),
+            ChangeLink(link_id, action.changes, not_archived=not action.for_archived),
         )
-        for each in ids
+        for link_id in ids
     ]
     results: list[LinkResult] = []
     if requests:
         (results,) = await write_links(resources().database, [Submission(requests)], resources().destinations)
     refused = [
-        _refused(link_id, known.get(link_id), result.error)
+        _refused(link_id, links_by_id.get(link_id), result.error)
         for link_id, result in zip(ids, results, strict=True)
         if result.error
     ]
-    unchanged = sum(each.done is Done.UNCHANGED for each in results)
+    unchanged = sum(result.done is Done.UNCHANGED for result in results)
     return Results(len(results) - unchanged - len(refused), unchanged, refused)
 
 

@@ -1,4 +1,4 @@
-"""What can be done to many links at once."""
+"""The changes that can be made to many links at once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from backend.dashboard.frame import form
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that is done to links: how it is called before and after, and which changes it makes.
+    """A change of many links: its names before and after, and the `changes` of a link's fields.
 
-    `warning` says what it means for them. Archived links are left as they are, unless it is `for_archived`.
-    `fields` are those of the form that say more than the name does.
+    `warning` tells what it does to visitors. Archived links stay as they are, unless it is `for_archived`.
+    `fields` are further fields of the form, such as the tag.
     """
 
     name: str
@@ -30,8 +30,8 @@ class Action:
 
 
 _STATES = {
-    each.name: each
-    for each in (
+    action.name: action
+    for action in (
         Action(
             "enable", "Enable", "enabled", "were enabled before", "They redirect again.",
             {"is_enabled": True},

@@ -21,10 +21,10 @@ _HOUR, _DAY, _QUARTER = timedelta(hours=1), timedelta(days=1), timedelta(minutes
 
 @dataclass(frozen=True, slots=True)
 class LinkCourse:
-    """The rows of both charts, oldest first; no `visitors` by the hour, as they are known of days only.
+    """The rows of both charts, oldest first. By the hour there are no `visitors`: only days have them.
 
-    `partial` are the labels of days or hours that are not over. `notes` tell of days that could not be
-    divided where the time zone's midnight is.
+    `partial` has the labels of days or hours that are not over. `notes` name days whose clicks could not be
+    divided at the time zone's midnight.
     """
 
     clicks: Sequence[CourseRow]
@@ -35,25 +35,25 @@ class LinkCourse:
 
 async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks and visitors today and on the days before."""
-    found = await ask(_query(link_id, last_days(now, zone), TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
-    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b}" for row in found.rows]
+    answer = await ask(_query(link_id, last_days(now, zone), TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
+    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b}" for row in answer.rows]
 
     def rows(measure: Measure) -> list[CourseRow]:
-        counts = [[count_of(row.values, measure)] for row in found.rows]
+        counts = [[count_of(row.values, measure)] for row in answer.rows]
         return list(zip(labels, counts, strict=True))
 
-    # What every sum of visitors has to be told of stands on the page already.
-    notes = [each for each in found.notes if "midnight" in each]
-    partial = {label for label, row in zip(labels, found.rows, strict=True) if row.is_partial}
+    # The other notes, about sums of visitors, stand on the page already.
+    notes = [note for note in answer.notes if "midnight" in note]
+    partial = {label for label, row in zip(labels, answer.rows, strict=True) if row.is_partial}
     return LinkCourse(rows(Measure.CLICKS), rows(Measure.VISITORS), notes, partial)
 
 
 async def course_by_hour(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks in this hour and in those before."""
-    found = await ask(_query(link_id, last_hours(now, zone), TimeField.HOUR, Measure.CLICKS))
-    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b, %H:00}" for row in found.rows]
-    rows = [(label, [count_of(row.values)]) for label, row in zip(labels, found.rows, strict=True)]
-    partial = {label for label, row in zip(labels, found.rows, strict=True) if row.is_partial}
+    answer = await ask(_query(link_id, last_hours(now, zone), TimeField.HOUR, Measure.CLICKS))
+    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b, %H:00}" for row in answer.rows]
+    rows = [(label, [count_of(row.values)]) for label, row in zip(labels, answer.rows, strict=True)]
+    partial = {label for label, row in zip(labels, answer.rows, strict=True) if row.is_partial}
     return LinkCourse(rows, partial=partial)
 
 

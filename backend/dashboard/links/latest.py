@@ -1,4 +1,4 @@
-"""A link's latest clicks, one by one: on its page, and for the page's script, which asks for newer ones."""
+"""The table of a link's latest clicks, on the link's page and for its script, which asks for newer ones."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from backend.domain.ids import LinkId
 from backend.storage.analytics.latest_clicks import MOST_CLICKS, LatestClicks
 from backend.web.current import resources
 
-# A click is mostly stored within a second. One that takes longer than this shows on the next load.
-_LATE = timedelta(seconds=30)
+# The script asks for clicks of this time again: most are stored within a second, and some later. A click that
+# takes longer shows on the next load.
+_OVERLAP = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
 class LatestTable:
-    """The rows, and in milliseconds since 1970 from when on the script asks for newer ones."""
+    """The rows, and the time from which on the script asks for newer ones (milliseconds since 1970)."""
 
     rows: list[dict[str, str]]
     since: int
@@ -33,7 +34,7 @@ class LatestTable:
 
 async def latest_table(link_id: LinkId) -> LatestTable:
     """The link's latest clicks."""
-    since = _milliseconds(resources().clock() - _LATE)
+    since = _milliseconds(resources().clock() - _OVERLAP)
     latest = await resources().analytics.ask(org_id(), LatestClicks(org_id(), link_id))
     return LatestTable([_row(click) for click in latest], since)
 
@@ -42,7 +43,7 @@ async def latest_table(link_id: LinkId) -> LatestTable:
 async def links_clicks(link_id: LinkId) -> Response:
     """The rows of clicks `since` a time, as JSON with the time to ask for next."""
     link = await own_link(link_id)
-    since = _milliseconds(resources().clock() - _LATE)
+    since = _milliseconds(resources().clock() - _OVERLAP)
     latest = await resources().analytics.ask(org_id(), LatestClicks(org_id(), link.id, _since()))
     return jsonify({"since": since, "rows": [_row(click) for click in latest]})
 

@@ -15,11 +15,11 @@ from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
-from backend.dashboard.links.asked_links import MADE_BY
 from backend.dashboard.links.course import LinkCourse, course_by_day, course_by_hour
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.rules import words_of
 from backend.dashboard.links.latest import latest_table
+from backend.dashboard.links.link_query import MADE_BY
 from backend.dashboard.links.sales import LATEST, sale_table
 from backend.domain.analytics.query import Field, Measure
 from backend.domain.clicks.clicks import NotCounted
@@ -142,8 +142,8 @@ async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:
 async def _outcome(link: Link, now: datetime) -> list[Figure]:
     """What the link brought in, in the overview's usual period and against the time before."""
     view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
-    found = await ask(view.query(*_OUTCOME, compare=view.comparison))
-    return figures(found, None, currencies_of(view, found.totals.values)[0])
+    answer = await ask(view.query(*_OUTCOME, compare=view.comparison))
+    return figures(answer, None, currencies_of(view, answer.totals.values)[0])
 
 
 async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:

@@ -10,8 +10,8 @@ from quart import Response
 
 from backend.dashboard.analytics.figures import number
 from backend.dashboard.frame.blueprint import dashboard, org_id
-from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
 from backend.dashboard.links.figures import MEASURES, CountedLinks
+from backend.dashboard.links.link_query import LinkQuery, read_link_query
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.errors import InvalidField
@@ -26,7 +26,7 @@ from backend.storage.links.tags import find_tags_of
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
 
-_AT_ONCE = 1_000
+_LINKS_PER_BATCH = 1_000
 _HEADINGS = (
     "id", "link_name", "short_url", "destination_url", "campaign", "tags", "state", "made", "clicks",
     "conversions",
@@ -36,12 +36,12 @@ _NOTHING: Values = {Measure.CLICKS: 0, Measure.CONVERSIONS: 0}
 
 @dashboard.get("/links.csv")
 async def links_csv() -> Response:
-    """The file. What can't be answered is refused before it begins, never left out of it."""
-    asked = await read_asked_links()
-    if problems := dict(asked.view.errors) | dict(asked.errors):
+    """The CSV file. A query that can't be answered is refused before the file begins."""
+    query = await read_link_query()
+    if problems := dict(query.view.errors) | dict(query.errors):
         return _refused(" ".join(f"{name} {rule}." for name, rule in problems.items()))
     try:
-        file = await _LinksFile.of(asked)
+        file = await _LinksFile.of(query)
     except (InvalidField, TooManyToRank):
         return _refused("These are too many links for one file. A filter or a shorter period leaves fewer.")
     except StorageError as error:
@@ -54,14 +54,14 @@ async def links_csv() -> Response:
 
 @dataclass(frozen=True, slots=True)
 class _LinksFile:
-    """What the file is made of. `ids` is the order of links, if it is not one that they decide themselves.
+    """The content of the file. `ids` is the order of links if it is by a figure; else None.
 
-    It asks the request for nothing any more, which is over when the file is sent.
+    It does not use the current request, which is over when the file is sent.
     """
 
     database: Database
     org_id: OrgId
-    asked: AskedLinks
+    query: LinkQuery
     form: ShortUrlForm
     now: datetime
     currencies: Sequence[str]
@@ -69,49 +69,55 @@ class _LinksFile:
     ids: Sequence[LinkId] | None
 
     @classmethod
-    async def of(cls, asked: AskedLinks) -> _LinksFile:
-        """Count what came of all links. Raises InvalidField and TooManyToRank if they are too many."""
+    async def of(cls, query: LinkQuery) -> _LinksFile:
+        """Read the figures of all links. Raises InvalidField and TooManyToRank for too many links."""
         database, form, now = resources().database, resources().short_url_form, resources().clock()
-        counted = await CountedLinks.of(asked.view, *MEASURES)
+        counted = await CountedLinks.of(query.view, *MEASURES)
         ids = None
-        if asked.measure:
-            ids = await counted.ranked(asked.wanted, asked.measure, is_descending=asked.is_descending)
-        return cls(database, org_id(), asked, form, now, counted.currencies, counted.by_link, ids)
+        if query.measure:
+            ids = await counted.ranked(query.filter, query.measure, is_descending=query.is_descending)
+        return cls(database, org_id(), query, form, now, counted.currencies, counted.by_link, ids)
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
-        """The lines of the file, many at a time."""
-        split = [f"conversions_{each}" for each in self._split]
-        amounts = [f"revenue_{each}" for each in self.currencies]
+        """The lines of the file, in batches."""
+        split = [f"conversions_{currency}" for currency in self._split]
+        amounts = [f"revenue_{currency}" for currency in self.currencies]
         yield csv_line([*_HEADINGS, *split, *amounts]).encode()
-        if not self.asked.can_match:
+        if not self.query.can_match:
             return
-        async for some in self._links():
-            tags = await find_tags_of(self.database, some)
-            yield "".join(self._line(link, tags_on(link.tag_ids, tags)) for link in some).encode()
+        async for links in self._links():
+            tags = await find_tags_of(self.database, links)
+            yield "".join(self._line(link, tags_on(link.tag_ids, tags)) for link in links).encode()
 
     @property
     def _split(self) -> Sequence[str]:
         """The currencies that have a column of conversions: none if the view is of one currency."""
-        return () if self.asked.view.currency else self.currencies
+        return () if self.query.view.currency else self.currencies
 
     async def _links(self) -> AsyncGenerator[Sequence[Link], None]:
         if self.ids is not None:
-            for start in range(0, len(self.ids), _AT_ONCE):
-                some = self.ids[start : start + _AT_ONCE]
-                yield await find_in_order(self.database, self.org_id, some)
+            for start in range(0, len(self.ids), _LINKS_PER_BATCH):
+                ids = self.ids[start : start + _LINKS_PER_BATCH]
+                yield await find_in_order(self.database, self.org_id, ids)
             return
-        sort = self.asked.link_sort
-        assert sort is not None  # links decide the order, or what is counted does
+        sort = self.query.link_sort
+        assert sort is not None  # without `ids`, the order is by a field of links
         after = None
-        while found := await list_sorted(
-            self.database, self.org_id, self.asked.wanted, sort, now=self.now, after=after, limit=_AT_ONCE
+        while links := await list_sorted(
+            self.database,
+            self.org_id,
+            self.query.filter,
+            sort,
+            now=self.now,
+            after=after,
+            limit=_LINKS_PER_BATCH,
         ):
-            yield found
-            after = place_of(found[-1], sort.order)
+            yield links
+            after = place_of(links[-1], sort.order)
 
     def _line(self, link: Link, tags: Sequence[Tag]) -> str:
         figures = self.counted.get(link.id, _NOTHING)
-        made = link.created_at.astimezone(self.asked.view.zone).isoformat()
+        made = link.created_at.astimezone(self.query.view.zone).isoformat()
         return csv_line(
             [
                 link.id,
@@ -132,7 +138,7 @@ class _LinksFile:
 
 def _by_currency(figures: Values, measure: Shown, currencies: Sequence[str]) -> list[str]:
     value = figures.get(measure, 0)
-    return [str(number(value, each) or 0) for each in currencies]
+    return [str(number(value, currency) or 0) for currency in currencies]
 
 
 def _refused(why: str) -> Response:

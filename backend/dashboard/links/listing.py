@@ -1,7 +1,7 @@
-"""/links: the links, with what came of each in a period.
+"""/links: the list of links, each with its figures in a period.
 
-Who opens it: whoever made a link and looks for it, and whoever asks which links bring something in. What they
-decide by it: which of them stay, which are disabled or archived, often many at once (links/bulk).
+People open it to find a link that they made, or to see which links lead to sales. They decide by it which
+links stay and which are disabled or archived, often many at once (links/bulk).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
-from backend.dashboard.links.asked_links import COLUMNS, MADE_BY, STATES, AskedLinks, Column, read_asked_links
-from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
+from backend.dashboard.links.bulk_choice import MOST_BULK_LINKS
 from backend.dashboard.links.editing.own_link import short_url_of
 from backend.dashboard.links.figures import MEASURES, LinkFigures, figures_of, first_links
+from backend.dashboard.links.link_query import COLUMNS, MADE_BY, STATES, Column, LinkQuery, read_link_query
 from backend.domain.analytics.query import Measure
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
@@ -42,8 +42,8 @@ from backend.storage.links.lists.listing import (
 from backend.storage.links.tags import find_tags_of, list_tags
 from backend.web.current import resources
 
-# Seconds that a list may take; an organization with millions of links can ask for more than that.
-_PATIENCE = 20
+# Seconds. An organization with millions of links can ask for a list that would take longer.
+_LIST_TIMEOUT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class LinkRow:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The links of a page, and how many there are on all pages. `problem` says why there are none."""
+class _LinkPage:
+    """The links of a page, and their `total` on all pages. If they can't be listed, `problem` says why."""
 
     links: Sequence[Link] = ()
     total: int = 0
@@ -71,20 +71,20 @@ class _Found:
 @dashboard.get("/links")
 async def links() -> Response:
     """One page of the links that the address asks for, with their figures of its period."""
-    asked = await read_asked_links()
+    query = await read_link_query()
     return await page(
         "links/listing.html",
-        422 if asked.errors or asked.view.errors else 200,
-        later=partial(_content, asked),
-        asked=asked,
-        view=asked.view,
+        422 if query.errors or query.view.errors else 200,
+        later=partial(_content, query),
+        query=query,
+        view=query.view,
     )
 
 
-async def _content(asked: AskedLinks) -> dict[str, Any]:
+async def _content(query: LinkQuery) -> dict[str, Any]:
     paged = paging()
-    found = await _find(asked, paged)
-    currencies, figures = await figures_of(asked.view, (link.id for link in found.links))
+    link_page = await _find(query, paged)
+    currencies, figures = await figures_of(query.view, (link.id for link in link_page.links))
     path = url_for("dashboard.links")
     return {
         "path": path,
@@ -93,53 +93,53 @@ async def _content(asked: AskedLinks) -> dict[str, Any]:
         "columns": COLUMNS,
         "domains": [
             ("", "All"),
-            *((each, each) for each in await list_domains(resources().database, org_id())),
+            *((domain, domain) for domain in await list_domains(resources().database, org_id())),
         ],
         "made_by": [("", "All"), *MADE_BY.items()],
         "tags": await list_tags(resources().database, org_id()),
-        "chips": asked.chips(path),
-        "found": found,
-        "rows": await _rows(found.links, figures, currencies),
-        "headings": {each.value: _heading(each, asked, path, currencies) for each in Column},
-        "paging": paged.with_total(found.total),
+        "chips": query.chips(path),
+        "link_page": link_page,
+        "rows": await _rows(link_page.links, figures, currencies),
+        "headings": {column.value: _heading(column, query, path, currencies) for column in Column},
+        "paging": paged.with_total(link_page.total),
         "currencies": currencies,
         "revenue": label_in(Measure.REVENUE, currencies),
         "words": meanings_of(MEASURES),
-        "most_at_once": MOST_AT_ONCE,
-        "has_links": bool(found.total) or await count_links(resources().database, org_id()) > 0,
+        "most_bulk_links": MOST_BULK_LINKS,
+        "has_links": bool(link_page.total) or await count_links(resources().database, org_id()) > 0,
     }
 
 
-async def _find(asked: AskedLinks, paged: Paging) -> _Found:
-    if asked.errors or not asked.can_match:
-        return _Found()
+async def _find(query: LinkQuery, paged: Paging) -> _LinkPage:
+    if query.errors or not query.can_match:
+        return _LinkPage()
     try:
-        with deadline(_PATIENCE):
-            return await _find_sorted(asked, paged)
+        with deadline(_LIST_TIMEOUT):
+            return await _find_sorted(query, paged)
     except TooManyToRank:
-        return _Found(
+        return _LinkPage(
             problem=f"These are more than {MOST_RANKED:,} links, which can't be sorted by what came of them. "
             "Filters leave fewer."
         )
     except StorageError as error:
         if not is_too_slow(error):
             raise
-        return _Found(problem="That took too long. A longer text, a shorter period or filters take less.")
+        return _LinkPage(problem="That took too long. A longer text, a shorter period or filters take less.")
 
 
-async def _find_sorted(asked: AskedLinks, paged: Paging) -> _Found:
+async def _find_sorted(query: LinkQuery, paged: Paging) -> _LinkPage:
     database, now = resources().database, resources().clock()
-    if asked.link_sort:
-        total = await count_matching(database, org_id(), asked.wanted, now)
+    if query.link_sort:
+        total = await count_matching(database, org_id(), query.filter, now)
         shown = await list_page(
-            database, org_id(), asked.wanted, asked.link_sort, now=now, skip=paged.skip, limit=PAGE_SIZE
+            database, org_id(), query.filter, query.link_sort, now=now, skip=paged.skip, limit=PAGE_SIZE
         )
-        return _Found(shown, total)
-    assert asked.measure is not None  # a column is one of the two
+        return _LinkPage(shown, total)
+    assert query.measure is not None  # an order is by a field of links or by a measure
     end = paged.skip + PAGE_SIZE
-    ids = await first_links(asked.view, asked.wanted, asked.measure, end, is_descending=asked.is_descending)
-    total = len(ids) if len(ids) < end else await count_matching(database, org_id(), asked.wanted, now)
-    return _Found(await find_in_order(database, org_id(), ids[paged.skip : end]), total)
+    ids = await first_links(query.view, query.filter, query.measure, end, is_descending=query.is_descending)
+    total = len(ids) if len(ids) < end else await count_matching(database, org_id(), query.filter, now)
+    return _LinkPage(await find_in_order(database, org_id(), ids[paged.skip : end]), total)
 
 
 async def _rows(
@@ -163,16 +163,16 @@ async def _rows(
 
 
 def _revenue(figures: LinkFigures, currencies: Sequence[str]) -> list[str]:
-    amounts = {each: amount for each, amount in figures.revenue.items() if amount}
+    amounts = {currency: amount for currency, amount in figures.revenue.items() if amount}
     return lines_of(Measure.REVENUE, amounts, currencies) if amounts else ["–"]
 
 
-def _heading(column: Column, asked: AskedLinks, path: str, currencies: Sequence[str]) -> Heading:
+def _heading(column: Column, query: LinkQuery, path: str, currencies: Sequence[str]) -> Heading:
     direction = ""
-    if asked.column is column:
-        direction = "descending" if asked.is_descending else "ascending"
-    # Names begin with A, everything else with what is most or newest.
+    if query.column is column:
+        direction = "descending" if query.is_descending else "ascending"
+    # The first click sorts names from A to Z, and every other column from the newest or largest.
     first, second = (column.value, f"-{column}") if column is Column.NAME else (f"-{column}", column.value)
     label = label_in(Measure.REVENUE, currencies) if column is Column.REVENUE else COLUMNS[column]
-    address = asked.address(path, sort=second if asked.sort == first else first)
+    address = query.address(path, sort=second if query.sort == first else first)
     return Heading(label, address, direction, "Conv." if column is Column.CONVERSIONS else "")

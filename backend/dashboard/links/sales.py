@@ -25,7 +25,7 @@ from backend.storage.sales.of_link import Sale, all_sales, count_link_sales, lis
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
 
-# On the link's own page.
+# The number of sales on the link's own page.
 LATEST = 10
 _HEADINGS = ("at", "revenue", "currency", "transaction_id", "customer_id", "visit_at", "refunded")
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -55,7 +55,7 @@ class SaleTable:
     zone: ZoneInfo
 
     def address(self, path: str, **changes: str) -> str:
-        """The address of another page of them."""
+        """The address of another page of sales. A pager needs it."""
         return f"{path}?{urlencode(changes)}"
 
 
@@ -85,9 +85,9 @@ async def links_sales_csv(link_id: LinkId) -> Response:
 async def sale_table(link_id: LinkId, *, skip: int, limit: int) -> SaleTable:
     """Sales of the organization's link, newest first, by the clock of the person who looks at them."""
     database, zone = resources().database, zone_of_browser()
-    found = await list_sales(database, org_id(), link_id, skip=skip, limit=limit)
+    sales = await list_sales(database, org_id(), link_id, skip=skip, limit=limit)
     total = await count_link_sales(database, org_id(), link_id)
-    return SaleTable([_row(each, zone) for each in found], total, zone)
+    return SaleTable([_row(sale, zone) for sale in sales], total, zone)
 
 
 def _row(sale: Sale, zone: ZoneInfo) -> SaleRow:
@@ -109,22 +109,22 @@ def in_words(passed: timedelta) -> str:
     return "at once"
 
 
-async def _lines(pieces: AsyncGenerator[list[Sale], None], zone: ZoneInfo) -> AsyncGenerator[bytes, None]:
+async def _lines(batches: AsyncGenerator[list[Sale], None], zone: ZoneInfo) -> AsyncGenerator[bytes, None]:
     yield csv_line(_HEADINGS).encode()
-    async for some in pieces:
-        yield "".join(_written(some, zone)).encode()
+    async for sales in batches:
+        yield "".join(_written(sales, zone)).encode()
 
 
 def _written(sales: Iterable[Sale], zone: ZoneInfo) -> Iterable[str]:
-    for each in sales:
+    for sale in sales:
         yield csv_line(
             [
-                each.at.astimezone(zone).isoformat(),
-                f"{each.revenue:f}",
-                each.currency,
-                each.transaction_id,
-                each.customer_id,
-                each.touched_at.astimezone(zone).isoformat(),
-                f"{each.refunded:f}",
+                sale.at.astimezone(zone).isoformat(),
+                f"{sale.revenue:f}",
+                sale.currency,
+                sale.transaction_id,
+                sale.customer_id,
+                sale.touched_at.astimezone(zone).isoformat(),
+                f"{sale.refunded:f}",
             ]
         )

@@ -1,8 +1,7 @@
-"""/live: what happens right now, the newest first.
+"""/live: the newest events, as they arrive.
 
-Who opens it: a marketer who has just placed a link or a banner and wants to see whether it works, and a
-developer who wires up the SDK or an API and wants to see whether a conversion arrives. They decide whether to
-go on, or to look for what is wrong.
+Marketers open it to see whether a link that they have just placed is clicked, and developers to see whether
+the conversions of their SDK or API calls arrive.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from backend.web.current import resources
 from backend.web.event_stream import KEEP_ALIVE_SECONDS, MEDIA_TYPE, Message, event_stream, keep_alive
 
 MOST_EVENTS = 100
-# Seconds between two messages at least: nobody reads more, and each has the page laid out anew.
-_BETWEEN = 0.5
+# Seconds between two messages, at least: nobody reads faster, and a browser lays the page out for each.
+_MESSAGE_INTERVAL = 0.5
 
 
 @dashboard.get("/live")
 async def live() -> Response:
-    """The newest events of the types in the address; a script goes on from there."""
+    """The newest events of the types in the address. The page's script adds newer ones."""
     types = _types()
 
     async def later() -> dict[str, Any]:
-        found = await _newest(START, types)
-        return {"rows": await rows_of(found.events), "cursor": found.next_cursor}
+        newest = await _newest(START, types)
+        return {"rows": await rows_of(newest.events), "cursor": newest.next_cursor}
 
     return await page(
         "live/live.html",
@@ -56,9 +55,10 @@ async def live() -> Response:
 
 @dashboard.get("/live/stream")
 async def live_stream() -> Response:
-    """The rows of what comes behind a cursor, as server-sent events.
+    """The rows of events after a cursor, as server-sent events.
 
-    Leads elsewhere who is not the page's script, or whose page shows another organization than their session.
+    Redirects to the page where the request is not for a stream, or is for another organization than the
+    session's.
     """
     asks_for_stream = MEDIA_TYPE in request.headers.get("Accept", "")
     if not asks_for_stream or request.args.get("organization") != org_id():
@@ -73,7 +73,9 @@ async def live_stream() -> Response:
 
 def _types() -> Collection[EventType]:
     """The types in the address; all if there are none."""
-    return [each for each in NAMES if each.value in request.args.getlist("type")] or list(NAMES)
+    return [event_type for event_type in NAMES if event_type.value in request.args.getlist("type")] or list(
+        NAMES
+    )
 
 
 def _after() -> Cursor:
@@ -95,7 +97,7 @@ async def _newest(after: Cursor, types: Collection[EventType]) -> FeedPage:
 
 
 async def _messages(after: Cursor, types: Collection[EventType]) -> AsyncGenerator[bytes, None]:
-    """The newest of what comes, again and again, as long as its reader may see it."""
+    """Messages with the newest rows after the cursor, without end while the reader is signed in."""
     database, feed = resources().database, resources().feed
     yield keep_alive(str(after))
     with feed.reader(org_id()):
@@ -114,15 +116,15 @@ async def _messages(after: Cursor, types: Collection[EventType]) -> AsyncGenerat
                 after = news.next_cursor
                 yield keep_alive(str(after))
                 continue
-            found = await _newest(after, types)
-            after = found.next_cursor
-            yield bytes(Message(str(after), "rows", await rows_of(found.events)))
-            await asyncio.sleep(_BETWEEN)
+            newest = await _newest(after, types)
+            after = newest.next_cursor
+            yield bytes(Message(str(after), "rows", await rows_of(newest.events)))
+            await asyncio.sleep(_MESSAGE_INTERVAL)
 
 
 async def _is_still_signed_in() -> bool:
-    """Whether the session goes on, for the same organization."""
+    """Whether the session still exists, for the same organization and a user of it."""
     database = resources().database
-    found = await find_session(database, session().token_hash, resources().clock())
-    user = await find_user(database, found.user_id) if found else None
-    return bool(found and user and found.org_id == org_id() and org_id() in user.org_ids)
+    stored_session = await find_session(database, session().token_hash, resources().clock())
+    user = await find_user(database, stored_session.user_id) if stored_session else None
+    return bool(stored_session and user and stored_session.org_id == org_id() and org_id() in user.org_ids)

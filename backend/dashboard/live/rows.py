@@ -17,12 +17,12 @@ from backend.domain.links.links import Link
 from backend.storage.links.links import find_links
 from backend.web.current import resources
 
-# What a cell shows that has nothing.
+# The text of an empty cell.
 _NOTHING = ""
 
 
 async def rows_of(events: Iterable[Event]) -> list[dict[str, str]]:
-    """What people read about each of these events, the newest first."""
+    """The cells of the row of each event by name, the newest event first."""
     events = list(events)
     ids = {link_id for event in events if (link_id := _link_id(event))}
     links = await find_links(resources().database, ids, org_id())
@@ -30,8 +30,8 @@ async def rows_of(events: Iterable[Event]) -> list[dict[str, str]]:
 
 
 def _link_id(event: Event) -> LinkId | None:
-    found = event.data.get("link_id") or (event.data.get("link") or {}).get("id")
-    return LinkId(found) if found else None
+    link_id = event.data.get("link_id") or (event.data.get("link") or {}).get("id")
+    return LinkId(link_id) if link_id else None
 
 
 def _row(event: Event, links: Mapping[LinkId, Link]) -> dict[str, str]:
@@ -50,8 +50,8 @@ def _row(event: Event, links: Mapping[LinkId, Link]) -> dict[str, str]:
 
 
 def _name(event: Event, link: Link | None) -> str:
-    if told := event.data.get("link"):
-        return str(told["link_name"])
+    if described_link := event.data.get("link"):
+        return str(described_link["link_name"])
     if link:
         return link.link_name
     return "A link that was deleted" if _link_id(event) else _NOTHING

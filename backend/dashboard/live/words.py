@@ -1,4 +1,4 @@
-"""What an event says, in words: a few that tell what happened, and what is to be known about it."""
+"""Events in words: a few words for what happened, and its details."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Data = Mapping[str, Any]
 
 
 def in_words(event: Event) -> tuple[str, str]:
-    """What happened, and more about it, which may be empty."""
+    """A few words for what happened, and the details, which may be empty."""
     return _WORDS[event.type](event.data)
 
 
@@ -39,11 +39,11 @@ def _click(data: _Data) -> tuple[str, str]:
 
 
 def _lead(data: _Data) -> tuple[str, str]:
-    return _told("Lead", data), _joined(data["event_id"], _customer(data))
+    return _with_repeat("Lead", data), _joined(data["event_id"], _customer(data))
 
 
 def _conversion(data: _Data) -> tuple[str, str]:
-    return _told("Sale", data), _joined(data["transaction_id"], _customer(data))
+    return _with_repeat("Sale", data), _joined(data["transaction_id"], _customer(data))
 
 
 def _refund(data: _Data) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def _refund(data: _Data) -> tuple[str, str]:
 
 
 def _event(data: _Data) -> tuple[str, str]:
-    return _told(f"Event “{data['name']}”", data), _customer(data)
+    return _with_repeat(f"Event “{data['name']}”", data), _customer(data)
 
 
 def _identify(data: _Data) -> tuple[str, str]:
@@ -76,7 +76,7 @@ def _archived(data: _Data) -> tuple[str, str]:
     return "Link deleted for good" if data["purged"] else "Link archived", data["link"]["short_url"]
 
 
-def _told(what: str, data: _Data) -> str:
+def _with_repeat(what: str, data: _Data) -> str:
     return f"{what}, told again with more" if data["told_again"] else what
 
 

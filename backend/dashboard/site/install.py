@@ -27,7 +27,7 @@ from backend.storage.visitors.rejections import list_rejections
 from backend.web.current import resources
 from backend.web.sdk_files import build, integrity, npm_archive
 
-# How long after it happened a refusal is shown.
+# A refused origin is shown for so long after its last request.
 _RECENT = timedelta(hours=1)
 PLACEHOLDER = "c_web_…"
 # The names of limits, as the owner reads them.
@@ -53,7 +53,7 @@ async def install_with_key() -> Response:
         text, _ = await create_api_key(resources().database, org_id(), KeyKind.WEB, resources().clock())
         return await _page(text, is_new=True)
     problem = await _problem(text)
-    return await _page(PLACEHOLDER if problem else text, given=text, problem=problem)
+    return await _page(PLACEHOLDER if problem else text, typed_key=text, problem=problem)
 
 
 @dashboard.get("/install/status")
@@ -72,14 +72,14 @@ async def _problem(text: str) -> str:
     return ""
 
 
-async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: bool = False) -> Response:
+async def _page(web_key: str, *, typed_key: str = "", problem: str = "", is_new: bool = False) -> Response:
     base_url = resources().settings.base_url
     erases = (await get_organization(resources().database, org_id())).erases_on_withdrawal
     return await page(
         "site/install.html",
         422 if problem else 200,
         web_key=web_key,
-        given=given,
+        typed_key=typed_key,
         problem=problem,
         is_new=is_new,
         base_url=base_url,
@@ -91,7 +91,7 @@ async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: boo
         origins=await list_origins(resources().database, org_id()),
         arrival=await _arrival(),
         rejected=await list_rejections(resources().database, org_id()),
-        limited=[(_LIMITS.get(each.limit, each.limit), each) for each in await _limited()],
+        rate_limited=await _rate_limited(),
     )
 
 
@@ -101,8 +101,10 @@ def _pinned(base_url: str) -> str:
     return f'<script async src="{address}" integrity="{integrity()}" crossorigin="anonymous"></script>'
 
 
-async def _limited() -> list[RateLimitedRequests]:
-    return await list_rate_limited(resources().database, org_id())
+async def _rate_limited() -> list[tuple[str, RateLimitedRequests]]:
+    """The requests that rate limits refused, each with the limit's name for the owner."""
+    requests_by_limit = await list_rate_limited(resources().database, org_id())
+    return [(_LIMITS.get(requests.limit, requests.limit), requests) for requests in requests_by_limit]
 
 
 async def _arrival() -> dict[str, Any]:
@@ -123,9 +125,9 @@ async def _arrival() -> dict[str, Any]:
 async def _recent_refusal() -> OriginRefusal | None:
     """The latest refused request whose origin is still not allowed; None if there is none."""
     database, now = resources().database, resources().clock()
-    for each in await list_origin_refusals(database, org_id()):
-        if now - each.at < _RECENT and not await is_allowed(database, each.origin, org_id()):
-            return each
+    for refusal in await list_origin_refusals(database, org_id()):
+        if now - refusal.at < _RECENT and not await is_allowed(database, refusal.origin, org_id()):
+            return refusal
     return None
 
 

@@ -47,7 +47,7 @@ async def _page(text: str = "", problem: str = "") -> Response:
         "site/origins.html",
         422 if problem else 200,
         allowed=allowed,
-        refused=[(each, _can_be_allowed(each, allowed)) for each in refused],
+        refused=[(refused_origin, _can_be_allowed(refused_origin, allowed)) for refused_origin in refused],
         text=text,
         problem=problem,
     )

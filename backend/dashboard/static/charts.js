@@ -57,7 +57,7 @@ function axes({ labels, numbers }) {
       size: 46,
       ...(areWhole(numbers) ? { incrs: WHOLE_STEPS } : {}),
       grid: { stroke: () => colour('line'), width: 1 },
-      values: (_, splits) => splits.map((each) => short.format(each)),
+      values: (_, splits) => splits.map((value) => short.format(value)),
     },
   ];
 }
@@ -84,12 +84,12 @@ function pointer({ names, numbers }) {
 
 function draw(figure) {
   const plot = figure.querySelector('[data-plot]');
-  const found = read(figure.querySelector('table'));
+  const table = read(figure.querySelector('table'));
   const isColumns = figure.dataset.chart === 'columns';
-  const series = found.numbers.map((each, at) => ({
+  const series = table.numbers.map((column, at) => ({
     ...SERIES[at],
-    label: each.name,
-    points: { show: found.labels.length < 2 },
+    label: column.name,
+    points: { show: table.labels.length < 2 },
     ...(isColumns && at === 0 ? { paths: uPlot.paths.bars({ size: [0.78, 40] }), fill: SERIES[0].stroke, width: 0 } : {}),
   }));
   const options = {
@@ -102,12 +102,12 @@ function draw(figure) {
       x: { time: false, range: (_, low, high) => (isColumns ? [low - 0.6, high + 0.6] : [low, Math.max(high, low + 1)]) },
       y: { range: (_, low, high) => [0, high * 1.08 || 4] },
     },
-    axes: axes(found),
+    axes: axes(table),
     series: [{}, ...series],
-    hooks: pointer(found),
+    hooks: pointer(table),
   };
   // The line behind is drawn first.
-  const chart = new uPlot(options, [found.labels.map((_, at) => at), ...found.numbers.map((each) => each.values)], plot);
+  const chart = new uPlot(options, [table.labels.map((_, at) => at), ...table.numbers.map((column) => column.values)], plot);
   new ResizeObserver(() => {
     if (plot.clientWidth && plot.clientWidth !== chart.width) chart.setSize({ width: plot.clientWidth, height: HEIGHT });
   }).observe(plot);

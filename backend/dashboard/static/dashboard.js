@@ -5,16 +5,16 @@ const announcement = document.querySelector('[data-announce]');
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!navigator.clipboard) continue; // plain http on another host than localhost
-  const said = button.querySelector('[data-copy-said]');
-  const before = said.textContent;
+  const label = button.querySelector('[data-copy-said]');
+  const before = label.textContent;
   button.hidden = false;
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(button.dataset.copy);
-    said.textContent = 'Copied';
+    label.textContent = 'Copied';
     announcement.textContent = 'Copied';
     button.classList.add('done');
     setTimeout(() => {
-      said.textContent = before;
+      label.textContent = before;
       announcement.textContent = '';
       button.classList.remove('done');
     }, 2000);
@@ -85,8 +85,8 @@ const LOOK_EVERY = 2000; // milliseconds
 const COLOURS = { arrived: 'good', refused: 'bad' };
 
 function show({ state, sentence }) {
-  const said = live.querySelector('[data-live-said]');
-  if (said.textContent !== sentence) said.textContent = sentence;
+  const status = live.querySelector('[data-live-said]');
+  if (status.textContent !== sentence) status.textContent = sentence;
   live.dataset.state = state;
   live.classList.remove(...Object.values(COLOURS));
   if (COLOURS[state]) live.classList.add(COLOURS[state]);
@@ -110,7 +110,7 @@ if (live && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
 const latest = document.querySelector('[data-latest]');
 const ASK_EVERY = 3000; // milliseconds
 const MOST_QUESTIONS = 200;
-const latestSaid = document.querySelector('[data-latest-said]');
+const latestNote = document.querySelector('[data-latest-said]');
 let questions = 0;
 
 function latestRow(facts) {
@@ -146,10 +146,10 @@ async function askLatest() {
     }
   }
   if (questions < MOST_QUESTIONS) setTimeout(askLatest, ASK_EVERY);
-  else latestSaid.textContent = ' Load the page again to see newer ones.';
+  else latestNote.textContent = ' Load the page again to see newer ones.';
 }
 
 if (latest) {
-  latestSaid.hidden = false;
+  latestNote.hidden = false;
   setTimeout(askLatest, ASK_EVERY);
 }

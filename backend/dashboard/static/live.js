@@ -5,7 +5,7 @@ const table = feed.querySelector('table');
 const state = feed.querySelector('[data-feed-state]');
 const announcement = document.querySelector('[data-announce]');
 const pause = document.querySelector('[data-feed-pause]');
-const SAY_EVERY = 10000; // milliseconds: who listens is told how many came, and not each
+const ANNOUNCE_EVERY = 10000; // milliseconds: screen readers are told how many events came, not each event
 const LONGEST_PAUSE = 30000;
 
 let stream = null;
@@ -100,7 +100,7 @@ document.addEventListener('visibilitychange', follow);
 setInterval(() => {
   if (untold) announcement.textContent = `${untold} new ${untold === 1 ? 'event' : 'events'}`;
   untold = 0;
-}, SAY_EVERY);
+}, ANNOUNCE_EVERY);
 
 feed.querySelector('[data-feed-reload]').hidden = true;
 state.hidden = pause.hidden = false;

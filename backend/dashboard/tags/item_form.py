@@ -1,4 +1,4 @@
-"""Reads the form of a thing that has a name, and tells what is wrong with it."""
+"""Reads the form of a named item, such as a tag, and collects the problems of its fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItem
 from backend.domain.fields.rules import Rule
 
 Fields = dict[str, str]
-# For each wrong field what completes a sentence that begins with its label.
+# The problem of each invalid field. It completes a sentence that begins with the field's label.
 Problems = dict[str, str]
 
 
@@ -26,7 +26,7 @@ def sent(rules: Mapping[str, Rule[Any]]) -> Fields:
 def parse(
     fields: Fields, rules: Mapping[str, Rule[Any]], problems: Problems, *, required: frozenset[str]
 ) -> dict[str, Any]:
-    """The values of the fields, None for an empty one that may be empty. Adds what is wrong to `problems`."""
+    """The values of the fields; None for an empty one, unless it is required. Adds errors to `problems`."""
     values = {}
     for name, rule in rules.items():
         try:
@@ -40,7 +40,7 @@ def parse(
 
 @contextmanager
 def storing(problems: Problems, *, what: str, most: int) -> Iterator[None]:
-    """Add to `problems` why the storage refuses a name. Answers 404 if the thing is gone."""
+    """Add to `problems` why the storage refuses the item's name. Answers 404 if the item does not exist."""
     try:
         yield
     except NameTaken:

@@ -87,9 +87,9 @@ def _back(notice: str) -> Response:
 
 
 async def _page(fields: Fields, problems: Problems) -> Response:
-    found = await list_templates(resources().database, org_id())
+    stored = await list_templates(resources().database, org_id())
     status = 422 if problems else 200
-    return await page("tags/templates.html", status, templates=found, fields=fields, problems=problems)
+    return await page("tags/templates.html", status, templates=stored, fields=fields, problems=problems)
 
 
 async def _form(template: UtmTemplate, fields: Fields, problems: Problems) -> Response:

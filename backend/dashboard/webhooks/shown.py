@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries in words, by the clock of the person who looks at them."""
+"""Webhooks and their deliveries in words, with times in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -47,15 +47,16 @@ _STATES = {
 }
 _NEVER_TRIED = ("good", "Ready")
 _MOST_NAMED = 3
-# How far a webhook has come is stored now and then, also where nothing waits for it.
-_MINUTE = _NOW_AND_THEN = timedelta(minutes=1)
+_MINUTE = timedelta(minutes=1)
+# A webhook's cursor is stored once in this time, also while nothing waits.
+_CURSOR_INTERVAL = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownWebhook:
-    """A webhook in words. `kind` is the colour of its `state`, which `words` explain where it is not well.
+    """A webhook in words. `kind` is the colour of its `state`, and `words` explain a state that is not good.
 
-    `scope` says of which links it is told, "" for all; `behind` how far it has been told.
+    `scope` names the links whose events it gets ("" for all), and `behind` the time up to which it has them.
     """
 
     id: EndpointId
@@ -76,7 +77,7 @@ class ShownWebhook:
 
 @dataclass(frozen=True, slots=True)
 class ShownDelivery:
-    """An attempt to send something, in words. `error` is "" where it arrived."""
+    """An attempt to deliver events, in words. `error` is "" if they arrived."""
 
     time: str
     is_good: bool
@@ -91,16 +92,16 @@ async def shown_webhooks(endpoints: Sequence[Endpoint]) -> list[ShownWebhook]:
     """These endpoints of the organization, in words."""
     database, now, zone = resources().database, resources().clock(), zone_of_browser()
     tags = await tag_names(database, org_id(), endpoints)
-    waiting = [await waits_since(database, org_id(), each.cursor) for each in endpoints]
+    waiting = [await waits_since(database, org_id(), endpoint.cursor) for endpoint in endpoints]
     return [
-        _shown(each, tags, _behind(each, since, now, zone), now, zone)
-        for each, since in zip(endpoints, waiting, strict=True)
+        _shown(endpoint, tags, _behind(endpoint, since, now, zone), now, zone)
+        for endpoint, since in zip(endpoints, waiting, strict=True)
     ]
 
 
 def shown_delivery(delivery: Delivery) -> ShownDelivery:
     """The attempt, in words."""
-    told = f"{delivery.events:,} event{'' if delivery.events == 1 else 's'}"
+    count = f"{delivery.events:,} event{'' if delivery.events == 1 else 's'}"
     number = f" {delivery.repeats:,}" if delivery.repeats < delivery.events else ""
     again = f",{number} sent before" if delivery.repeats else ""
     return ShownDelivery(
@@ -108,7 +109,7 @@ def shown_delivery(delivery: Delivery) -> ShownDelivery:
         is_good=delivery.error is None,
         answer=str(delivery.status or "No answer"),
         error=delivery.error or "",
-        events="A test" if delivery.is_test else told + again,
+        events="A test" if delivery.is_test else count + again,
         attempt=delivery.attempt,
         took=f"{delivery.milliseconds:,} ms",
     )
@@ -138,7 +139,8 @@ def _shown(
         words=_state_in_words(endpoint, now, zone),
         is_enabled=endpoint.is_enabled,
         is_asleep=endpoint.state is EndpointState.SLEEPING,
-        events=_list([TYPES[each].lower() for each in endpoint.types]).capitalize() or "Everything",
+        events=_list([TYPES[event_type].lower() for event_type in endpoint.types]).capitalize()
+        or "Everything",
         scope=_scope(endpoint, tags),
         form=FORMS[endpoint.form],
         batch=batch_words(endpoint.batch_size),
@@ -168,22 +170,22 @@ def _when(at: datetime, now: datetime, zone: ZoneInfo) -> str:
 
 
 def _behind(endpoint: Endpoint, since: datetime | None, now: datetime, zone: ZoneInfo) -> str:
-    """How far a webhook was told, of which what waits was stored since then."""
-    if since is None or (endpoint.state is EndpointState.ACTIVE and now - since < _NOW_AND_THEN):
+    """The time up to which a webhook has its events. `since` is when the oldest waiting event was stored."""
+    if since is None or (endpoint.state is EndpointState.ACTIVE and now - since < _CURSOR_INTERVAL):
         return "All there is"
     passed = in_words(now - since) if now - since >= _MINUTE else "less than a minute"
     return f"Up to {moment(since, zone)}, {passed} behind"
 
 
 def _scope(endpoint: Endpoint, tags: Mapping[TagId, str]) -> str:
-    """Of which links it is told."""
-    named = [f"tagged {tags.get(each, 'with a tag that was deleted')}" for each in endpoint.tag_ids]
+    """The links whose events the webhook gets; "" for all links."""
+    named = [f"tagged {tags.get(tag_id, 'with a tag that was deleted')}" for tag_id in endpoint.tag_ids]
     if links := len(endpoint.link_ids):
         named.insert(0, "one link" if links == 1 else f"{links} links")
     return _list(named)
 
 
 def _list(words: Sequence[str]) -> str:
-    """Some words, and how many others there are."""
+    """The first words, and the number of the others."""
     shown = ", ".join(words[:_MOST_NAMED])
     return f"{shown} and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else shown

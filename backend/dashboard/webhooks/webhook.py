@@ -1,4 +1,4 @@
-"""/webhooks/ID: how a webhook does, its last deliveries, and what can be done with it."""
+"""/webhooks/ID: the state of a webhook, its last deliveries, and actions such as a test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _A_DAY = timedelta(days=1)
 
 @dashboard.get("/webhooks/<webhook_id>")
 async def webhooks_one(webhook_id: EndpointId) -> Response:
-    """How the webhook does."""
+    """The webhook's page."""
     return await webhook_page(await own_endpoint(webhook_id))
 
 
@@ -54,7 +54,7 @@ async def webhooks_status(webhook_id: EndpointId) -> Response:
 
 @dashboard.post("/webhooks/<webhook_id>/go-on")
 async def webhooks_go_on(webhook_id: EndpointId) -> Response:
-    """Wake the webhook: it is told all that waited."""
+    """Wake the webhook: it is sent all events that waited."""
     await own_endpoint(webhook_id)
     await endpoints.go_on(resources().database, org_id(), webhook_id)
     return back_to(webhook_id, "webhook-goes-on")
@@ -114,10 +114,10 @@ async def webhook_page(
     replay_from: str = "",
     problem: str = "",
 ) -> Response:
-    """The webhook's page; with its new secret, or what a test was answered."""
+    """The webhook's page, with a new secret, or with the answer to a test."""
     (shown,) = await shown_webhooks([endpoint])
     zone = zone_of_browser()
-    found = await list_deliveries(resources().database, org_id(), endpoint.id)
+    deliveries = await list_deliveries(resources().database, org_id(), endpoint.id)
     return await page(
         "webhooks/webhook.html",
         422 if problem else 200,
@@ -127,7 +127,7 @@ async def webhook_page(
         secret=secret,
         is_first_secret=not endpoint.old_secrets,
         tested=shown_delivery(tested) if tested else None,
-        deliveries=[shown_delivery(each) for each in found],
+        deliveries=[shown_delivery(delivery) for delivery in deliveries],
         most_deliveries=MOST_KEPT,
         zone=zone,
         replay_from=replay_from or (resources().clock() - _A_DAY).astimezone(zone).strftime(_FORM),

@@ -23,15 +23,15 @@ from backend.web.current import resources
 
 _NEW = {"url": "", "form": "json", "batch_size": "1", "links": "", "tags": ""}
 _TYPE = "type-"
-_LONGEST_NUMBER = 5
-# The fields of the form, where REST has other names.
-_OWN_NAMES = {"link_ids": "links", "tag_ids": "tags"}
+_LONGEST_NUMBER = 5  # digits
+# The form's names for fields that have other names in REST.
+_FORM_NAMES = {"link_ids": "links", "tag_ids": "tags"}
 Problems = dict[str, str]
 
 
 def new_fields() -> dict[str, str]:
     """The text of each field for a new webhook."""
-    return _NEW | {_TYPE + each: "" for each in TYPES}
+    return _NEW | {_TYPE + event_type: "" for event_type in TYPES}
 
 
 async def fields_of(endpoint: Endpoint) -> dict[str, str]:
@@ -40,15 +40,16 @@ async def fields_of(endpoint: Endpoint) -> dict[str, str]:
     links = await find_links(database, endpoint.link_ids, org_id())
     tags = await tag_names(database, org_id(), [endpoint])
     lines = [
-        write(links[each].domain, links[each].path) if each in links else each for each in endpoint.link_ids
+        write(links[link_id].domain, links[link_id].path) if link_id in links else link_id
+        for link_id in endpoint.link_ids
     ]
     return new_fields() | {
         "url": endpoint.url,
         "form": endpoint.form.value,
         "batch_size": str(endpoint.batch_size),
         "links": "\n".join(lines),
-        "tags": ", ".join(tags[each] for each in endpoint.tag_ids if each in tags),
-        **{_TYPE + each: "on" for each in endpoint.types},
+        "tags": ", ".join(tags[tag_id] for tag_id in endpoint.tag_ids if tag_id in tags),
+        **{_TYPE + event_type: "on" for event_type in endpoint.types},
     }
 
 
@@ -61,15 +62,15 @@ async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, A
     """The fields of an endpoint. What is wrong with a field of the form is added to `problems`."""
     errors: list[FieldError] = []
     size = fields["batch_size"]
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "url": fields["url"],
-        "types": [each.value for each in TYPES if fields[_TYPE + each]],
-        "tags": [each.strip() for each in fields["tags"].split(",") if each.strip()],
+        "types": [event_type.value for event_type in TYPES if fields[_TYPE + event_type]],
+        "tags": [name.strip() for name in fields["tags"].split(",") if name.strip()],
         "form": fields["form"],
         "batch_size": int(size) if size.isdecimal() and len(size) < _LONGEST_NUMBER else size,
     }
     rules = endpoint_rules(allows_loopback=resources().settings.allows_loopback_receivers)
-    parsed = parse_fields(rules, given, errors)
+    parsed = parse_fields(rules, values, errors)
     with collect_errors(errors):
         lines = [line.strip() for line in fields["links"].split("\n") if line.strip()]
         parsed["link_ids"] = rules["link_ids"].parse("link_ids", [await _link(line) for line in lines])
@@ -80,9 +81,9 @@ async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, A
 
 
 def add_problems(errors: Iterable[FieldError], problems: Problems) -> None:
-    """Say under each field of the form what is wrong with it."""
-    for each in errors:
-        problems.setdefault(_OWN_NAMES.get(each.field, each.field), each.rule)
+    """Add each error to `problems`, by the name of the form's field. The first error of a field stays."""
+    for error in errors:
+        problems.setdefault(_FORM_NAMES.get(error.field, error.field), error.rule)
 
 
 async def form_page(
@@ -98,7 +99,7 @@ async def form_page(
         shown=shown,
         types=TYPES,
         forms=FORMS,
-        sizes=[(each, batch_words(_number(each)).capitalize()) for each in sizes if _number(each)],
+        sizes=[(size, batch_words(_number(size)).capitalize()) for size in sizes if _number(size)],
         is_local=resources().settings.allows_loopback_receivers,
     )
 
@@ -109,10 +110,10 @@ def _number(text: str) -> int:
 
 async def _link(text: str) -> LinkId:
     """The id of the organization's link with this short URL or id. Raises InvalidField."""
-    found = await _find(text, org_id())
-    if found is None:
+    link_id = await _find(text, org_id())
+    if link_id is None:
         raise InvalidField("link_ids", f"has a line that is no short URL or id of a link of yours: {text}")
-    return found
+    return link_id
 
 
 async def _find(text: str, org: OrgId) -> LinkId | None:

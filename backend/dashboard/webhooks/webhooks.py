@@ -29,7 +29,7 @@ from backend.web.current import resources
 
 @dashboard.get("/webhooks")
 async def webhooks() -> Response:
-    """All webhooks, each with how it does and how far it was told."""
+    """All webhooks, each with its state and the time up to which it has its events."""
     return await page("webhooks/webhooks.html", later=_rows, zone=zone_of_browser())
 
 
@@ -47,11 +47,11 @@ async def webhooks_new() -> Response:
 async def webhooks_add() -> Response:
     """Make a webhook, and show its secret for once."""
     fields, problems = sent_fields(), Problems()
-    given = await read_fields(fields, problems)
+    endpoint_fields = await read_fields(fields, problems)
     if problems:
         return await form_page(fields, problems)
     try:
-        made = await create_endpoint(resources().database, org_id(), given, resources().clock())
+        made = await create_endpoint(resources().database, org_id(), endpoint_fields, resources().clock())
     except InvalidField as error:  # a link or a tag was deleted a moment ago
         add_problems([error], problems)
     except TooManyEndpoints:
@@ -74,7 +74,7 @@ async def webhooks_change(webhook_id: EndpointId) -> Response:
     fields, problems = sent_fields(), Problems()
     changes = await read_fields(fields, problems)
     if changes.get("url") == endpoint.url:
-        del changes["url"]  # it is not tried at once where it fails
+        del changes["url"]  # storing the same address would make a failing webhook be tried at once
     if not problems:
         try:
             await change_endpoint(resources().database, org_id(), webhook_id, changes)

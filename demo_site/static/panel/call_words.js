@@ -10,9 +10,9 @@ export function fieldsOf(call) {
 /** What the service found out about the visitor, where it was asked. */
 export function answerOf(result) {
   if (!result || !("attribution" in result)) return "";
-  const found = result.attribution;
-  if (!found) return "organic";
-  return [found.cl_link_id && `link ${shortened(found.cl_link_id)}`, found.utm_campaign, found.utm_source].filter(Boolean).join(", ") || "ad";
+  const attribution = result.attribution;
+  if (!attribution) return "organic";
+  return [attribution.cl_link_id && `link ${shortened(attribution.cl_link_id)}`, attribution.utm_campaign, attribution.utm_source].filter(Boolean).join(", ") || "ad";
 }
 
 /** The start of an id that is too long to read. */

@@ -62,7 +62,7 @@
   }
 
   function update(entry) {
-    keep(entries().map((each) => (each.id === entry.id ? entry : each)));
+    keep(entries().map((kept) => (kept.id === entry.id ? entry : kept)));
   }
 
   function parsed(text) {
@@ -91,6 +91,6 @@
   }
 
   // Requests of the page before whose answers nobody was there to hear.
-  const left = entries().map((entry) => (entry.state === "waiting" ? { ...entry, state: "left" } : entry));
-  if (left.length) keep(left);
+  const unanswered = entries().map((entry) => (entry.state === "waiting" ? { ...entry, state: "left" } : entry));
+  if (unanswered.length) keep(unanswered);
 })();

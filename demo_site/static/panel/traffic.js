@@ -30,11 +30,11 @@ export function showTraffic(entries) {
 
 function elementOf(entry) {
   const version = JSON.stringify(entry);
-  const known = shown.get(entry.id);
-  if (known?.version === version) return known.element;
+  const earlier = shown.get(entry.id);
+  if (earlier?.version === version) return earlier.element;
   const element = requestElement(entry);
-  element.querySelector("details").open = known?.element.querySelector("details").open ?? false;
-  known?.element.remove();
+  element.querySelector("details").open = earlier?.element.querySelector("details").open ?? false;
+  earlier?.element.remove();
   shown.set(entry.id, { version, element });
   return element;
 }

@@ -25,7 +25,7 @@ export function totalOf(lines) {
 /** One more of a kite. */
 export function addToBasket({ slug, name, price }) {
   const lines = basketLines();
-  const line = lines.find((each) => each.slug === slug);
+  const line = lines.find((stored) => stored.slug === slug);
   if (line) line.quantity = Math.min(line.quantity + 1, MOST_OF_ONE);
   else lines.push({ slug, name, price, quantity: 1 });
   keep(lines);
@@ -37,7 +37,7 @@ export function setQuantity(slug, quantity) {
   keep(basketLines().map((line) => (line.slug === slug ? { ...line, quantity: whole } : line)));
 }
 
-/** Nothing left. */
+/** Empty the basket. */
 export function emptyBasket() {
   keep([]);
 }

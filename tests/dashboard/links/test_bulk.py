@@ -93,7 +93,7 @@ async def test_all_that_the_filters_leave(
     fields = forms.fields_of(f"{BULK}?q=Link+1") | {"action": "archive", "all": "on"}
     question = await person.client.post(f"{BULK}?q=Link+1", data=fields)
     assert heading(question) == "Archive 1 link?"
-    monkeypatch.setattr(bulk_choice, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(bulk_choice, "MOST_BULK_LINKS", 2)
     refused = await ask(person, "archive", (), all="on")
     assert refused.status_code == 422
     assert "be changed at once" in refused.text

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from backend.dashboard.links import figures as link_figures
-from backend.dashboard.links.asked_links import MADE_BY
+from backend.dashboard.links.link_query import MADE_BY
 from backend.domain.ids import LinkId
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import ArchiveLink, ChangeLink, LinkOperation, LinkRequest

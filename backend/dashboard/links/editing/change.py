@@ -17,7 +17,7 @@ from backend.dashboard.links.editing.form import (
 )
 from backend.dashboard.links.editing.limit_form import limits_of, read_limits, sent_limits
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
-from backend.dashboard.links.editing.tags import TagChoices, choices_for, own_field, sent_choices, tag_changes
+from backend.dashboard.links.editing.tags import TagChoices, choices_for, field_of, sent_choices, tag_changes
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, Changes, parse_changes
@@ -49,7 +49,7 @@ async def links_change(link_id: LinkId) -> Response:
         changes = parse_changes(body | await tag_changes(choices), CHANGE_FIELDS)
         await store_changes(link, await with_password_hash(changes))
     except InvalidField as error:
-        return await change_form(link, fields, {own_field(error): error.rule}, choices)
+        return await change_form(link, fields, {field_of(error): error.rule}, choices)
     return _back(link, "link-changed")
 
 
@@ -76,7 +76,7 @@ async def links_archive(link_id: LinkId) -> Response:
 async def store_changes(link: Link, changes: Changes, seen: Changes | None = None) -> None:
     """Store the changes. Answers 404 if the link does not exist any more.
 
-    Raises LinkChangedMeanwhile if it has not the values any more that are `seen`.
+    Raises LinkChangedMeanwhile if the link no longer has the values in `seen`.
     """
     try:
         change = ChangeLink(link.id, changes, seen=seen or {})

@@ -28,11 +28,11 @@ def empty_limits() -> Fields:
 def limits_of(link: Link) -> Fields:
     """The text of each field for an existing link. A password is never shown, only that there is one."""
     limits, zone = link.limits, zone_of_browser()
-    given = {name: str(getattr(limits, name) or "") for name in ("max_clicks", "expired_url")}
+    texts = {name: str(getattr(limits, name) or "") for name in ("max_clicks", "expired_url")}
     times = {
         name: time.astimezone(zone).strftime(_FORM) for name in LIMIT_TIMES if (time := getattr(limits, name))
     }
-    return empty_limits() | given | times | {_HAS_PASSWORD: "true" if limits.password_hash else ""}
+    return empty_limits() | texts | times | {_HAS_PASSWORD: "true" if limits.password_hash else ""}
 
 
 def sent_limits(link: Link | None = None) -> Fields:

@@ -24,7 +24,7 @@ from backend.dashboard.links.editing.tags import (
     TagChoices,
     choices_for,
     chosen_names,
-    own_field,
+    field_of,
     sent_choices,
 )
 from backend.domain.errors import InvalidField
@@ -77,18 +77,18 @@ async def links_create() -> Response:
         try:
             link = await _store(_filled(body, fields) | {"tags": await chosen_names(choices)}, copied)
         except InvalidField as error:
-            problems[own_field(error)] = error.rule
+            problems[field_of(error)] = error.rule
         else:
             return redirect(url_for("dashboard.links_one", link_id=link.id, notice="link-made"), 303)  # type: ignore[return-value]
     return await _form(fields, problems, choices, copied)
 
 
 def _filled(body: dict[str, Any], fields: Fields) -> dict[str, Any]:
-    """The body, whose empty UTM fields the template fills that is chosen, if one is."""
+    """The body, with the name of the chosen UTM template, if any, in place of empty UTM fields."""
     if not fields[TEMPLATE_FIELD]:
         return body
-    given = {name: value for name, value in body.items() if value is not None or name not in UTM_FIELDS}
-    return given | {TEMPLATE_FIELD: fields[TEMPLATE_FIELD]}
+    kept = {name: value for name, value in body.items() if value is not None or name not in UTM_FIELDS}
+    return kept | {TEMPLATE_FIELD: fields[TEMPLATE_FIELD]}
 
 
 async def _store(body: dict[str, Any], copied: Link | None) -> Link:

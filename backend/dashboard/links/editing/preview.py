@@ -24,7 +24,7 @@ async def links_preview(link_id: LinkId) -> Response:
             preview = await read_preview(resources().pages, link)
     except Unreadable as error:
         return await change_form(link, fields_of(link), {"destination_url": f"can't be read: it {error}"})
-    if found := lacking(await own_link(link_id), preview):
-        await store_changes(link, found)
-    notice = "preview-filled" if found else "preview-empty"
+    if missing_fields := lacking(await own_link(link_id), preview):
+        await store_changes(link, missing_fields)
+    notice = "preview-filled" if missing_fields else "preview-empty"
     return redirect(url_for("dashboard.links_edit", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]

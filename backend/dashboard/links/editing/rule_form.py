@@ -18,14 +18,14 @@ _TEXTS = ("from", "until")
 _HOURS = {"from": "hours_from", "until": "hours_until", "timezone": "timezone"}
 _TICKED = "on"
 ANY = "any"
-PLATFORM_TICKS = {f"platform-{each.value}": each.value for each in Platform}
+PLATFORM_TICKS = {f"platform-{platform.value}": platform.value for platform in Platform}
 DAY_TICKS = {f"weekday-{number}": number for number in range(1, len(WEEKDAYS) + 1)}
 NAMES = (
     *PLATFORM_TICKS, *_LISTS, "query", *_TEXTS, "device", *DAY_TICKS, *_HOURS.values(), "destination_url",
     "split",
 )  # fmt: skip
 EMPTY: Fields = dict.fromkeys(NAMES, "")
-# Where in a rule something is wrong: rules[0].if.hours.from is about the field hours_from.
+# The field that an error in a rule names, such as rules[0].if.hours.from, which is the form's hours_from.
 _PLACE = re.compile(r"rules\[\d+\]\.(?:if|then)\.(\w+)(?:\.(\w+))?")
 
 
@@ -35,10 +35,10 @@ def sent_rule_fields() -> Fields:
 
 
 def rule_of(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The rule that the fields say. Raises InvalidField for a split that can't be read."""
+    """The rule from the form's fields, as JSON. Raises InvalidField for a split that can't be read."""
     conditions: dict[str, Any] = {
         "platform": [name for tick, name in PLATFORM_TICKS.items() if fields[tick]],
-        **{name: [each.strip() for each in fields[name].split(",") if each.strip()] for name in _LISTS},
+        **{name: [word.strip() for word in fields[name].split(",") if word.strip()] for name in _LISTS},
         "query": _query(fields["query"]),
         **{name: fields[name] for name in _TEXTS},
         "device": "" if fields["device"] == ANY else fields["device"],
@@ -67,19 +67,19 @@ def fields_of_rule(rule: RuleJson) -> Fields:
     parameters = conditions.get("query", {}).items()
     fields["query"] = "\n".join(name if value is None else f"{name}={value}" for name, value in parameters)
     fields["destination_url"] = then.get("destination_url", "")
-    parts = then.get("split", ())
+    variants = then.get("split", ())
     fields["split"] = "\n".join(
-        f"{each['weight']} {each['destination_url']} {each['name']}" for each in parts
+        f"{variant['weight']} {variant['destination_url']} {variant['name']}" for variant in variants
     )
     return fields
 
 
 def field_of(error: InvalidField) -> str:
     """The form's field that an error in a rule is about."""
-    found = _PLACE.match(error.field)
-    if not found:
+    place_match = _PLACE.match(error.field)
+    if not place_match:
         return "destination_url"
-    name, part = found[1], found[2]
+    name, part = place_match[1], place_match[2]
     if name == "hours":
         return _HOURS.get(part or "", "hours_from")
     return "platform-ios" if name == "platform" else "weekday-1" if name == "weekdays" else name

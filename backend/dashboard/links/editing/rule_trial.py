@@ -1,4 +1,4 @@
-"""Which rule of a link decides for a visitor who is made up."""
+"""Tries a link's rules with a made-up visitor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.domain.links.rule_words import outcome_in_words
 from backend.domain.links.rules import Circumstances, CompiledRules
 from backend.domain.web.client import Client, ClientKind, Platform
 
-# Of each platform a browser that many people have there.
+# A common browser of each platform.
 _CLIENTS = {
     Platform.DESKTOP: Client(ClientKind.BROWSER, Platform.DESKTOP, "Windows", "Chrome"),
     Platform.IOS: Client(ClientKind.BROWSER, Platform.IOS, "iOS", "Mobile Safari"),
@@ -23,29 +23,29 @@ _CLIENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The rule that decided: its place from 1, None where none fits; and in words where the visitor goes."""
+    """The rule that decided, by its place from 1 (None if none matched), and in words where it leads."""
 
     number: int | None
     words: str
 
 
-def try_rules(link: Link, given: Mapping[str, str], now: datetime) -> Trial:
-    """What the link's rules do with a visitor as `given` says; what it does not say is usual, at `now`."""
-    platform = given.get("try_platform", "")
+def try_rules(link: Link, form_fields: Mapping[str, str], now: datetime) -> Trial:
+    """Try the rules with the visitor of the form. Empty fields stand for a common visitor at `now`."""
+    platform = form_fields.get("try_platform", "")
     client = _CLIENTS[Platform(platform) if platform in set(Platform) else Platform.DESKTOP]
     visit = Circumstances(
         client=Client(
             client.kind,
             client.platform,
-            given.get("try_system", "").strip() or client.system,
-            given.get("try_browser", "").strip() or client.browser,
+            form_fields.get("try_system", "").strip() or client.system,
+            form_fields.get("try_browser", "").strip() or client.browser,
             client.follows_intents,
         ),
-        at=_moment(given.get("try_at", "")) or now,
-        country=given.get("try_country", "").strip().upper() or None,
-        language=given.get("try_language", "").strip().lower() or None,
-        query=given.get("try_query", "").strip(),
-        is_returning=given.get("try_device") == "returning",
+        at=_moment(form_fields.get("try_at", "")) or now,
+        country=form_fields.get("try_country", "").strip().upper() or None,
+        language=form_fields.get("try_language", "").strip().lower() or None,
+        query=form_fields.get("try_query", "").strip(),
+        is_returning=form_fields.get("try_device") == "returning",
     )
     target = CompiledRules(link).target(visit)
     if target is None:
@@ -54,11 +54,11 @@ def try_rules(link: Link, given: Mapping[str, str], now: datetime) -> Trial:
 
 
 def _moment(text: str) -> datetime | None:
-    """A time of the form, in UTC where it names no zone; None if it is none."""
+    """A time of the form, in UTC if it names no zone; None if the text is no time."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    if not 1 < moment.year < MAXYEAR:  # it can't be told in every time zone
+    if not 1 < moment.year < MAXYEAR:  # other years can't be converted to every time zone
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

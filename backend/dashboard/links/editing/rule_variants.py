@@ -1,4 +1,4 @@
-"""What the variants of a link's splits brought."""
+"""The figures of the variants of a link's splits."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ MEASURES = (
     Measure.REVENUE,
     Measure.CHANCE_OF_BEST,
 )
-COLUMNS = [LABELS[each] for each in MEASURES[:-1]]
+COLUMNS = [LABELS[measure] for measure in MEASURES[:-1]]
 
 
 @dataclass(frozen=True, slots=True)
 class VariantRow:
-    """A variant and its figures, in the order of the columns. `chance` is that it converts best.
+    """A variant and the lines of its figures, in the order of COLUMNS.
 
-    An amount has a line for each currency, other figures have one.
+    An amount has a line for each currency, other figures have one line. `chance` is the probability that the
+    variant converts best; None if it is unknown.
     """
 
     name: str
@@ -37,16 +38,16 @@ class VariantRow:
 
 
 async def variants_of(link: Link, now: datetime) -> list[VariantRow]:
-    """The variants of four weeks, those with most clicks first; none if the link's rules have none."""
+    """The variants of the last four weeks, with most clicks first; none if no rule has variants."""
     if not variant_names(link.rules):
         return []
     view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
-    found = await ask(view.query(*MEASURES, by=Field.VARIANT))
-    currencies = currencies_of(view, found.totals.values)
+    answer = await ask(view.query(*MEASURES, by=Field.VARIANT))
+    currencies = currencies_of(view, answer.totals.values)
     rows = []
-    for row in found.rows:
+    for row in answer.rows:
         chance = row.values[Measure.CHANCE_OF_BEST]
-        texts = [_lines(each, row.values[each], currencies) for each in MEASURES[:-1]]
+        texts = [_lines(measure, row.values[measure], currencies) for measure in MEASURES[:-1]]
         rows.append(
             VariantRow(row.group[0] or "", texts, float(chance) if isinstance(chance, float) else None)
         )
@@ -59,6 +60,6 @@ def _lines(measure: Measure, value: Value, currencies: Sequence[str]) -> list[st
 
 
 def best_of(rows: Sequence[VariantRow]) -> VariantRow | None:
-    """The variant that converts best with the greatest chance; None if nothing can be said."""
-    known = [each for each in rows if each.chance is not None]
-    return max(known, key=lambda each: each.chance or 0, default=None)
+    """The variant with the greatest chance to convert best; None if no chance is known."""
+    rated = [row for row in rows if row.chance is not None]
+    return max(rated, key=lambda row: row.chance or 0, default=None)

@@ -1,4 +1,4 @@
-"""/links/ID/rules: where visitors go instead of the destination: read, changed, put in order and tried."""
+"""/links/ID/rules: the rules that lead some visitors elsewhere. They are shown, changed, sorted and tried."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Form:
 
 @dashboard.get("/links/<link_id>/rules")
 async def links_rules(link_id: LinkId) -> Response:
-    """The rules as sentences, the form for one, and what comes of a visitor who is tried."""
+    """The rules as sentences, the form for one rule, and the result of a trial with a made-up visitor."""
     link = await own_link(link_id)
     place = _place(request.args.get("edit", ""), link.rules)
     fields = EMPTY if place is None else fields_of_rule(link.rules[place])
@@ -72,7 +72,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
     """Add a rule behind the others, or change the one at `place`."""
     link = await own_link(link_id)
     fields, place = sent_rule_fields(), _place(field("place"), link.rules)
-    if field("seen") != mark_of(link.rules):
+    if field("seen") != rules_digest(link.rules):
         return await _changed(link)
     try:
         rule = rule_of(fields)
@@ -89,7 +89,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
 async def links_rules_order(link_id: LinkId) -> Response:
     """Move the rule at `place` up or down by one, or remove it."""
     link = await own_link(link_id)
-    if field("seen") != mark_of(link.rules):
+    if field("seen") != rules_digest(link.rules):
         return await _changed(link)
     place = _place(field("place"), link.rules)
     if place is None:
@@ -114,11 +114,11 @@ async def links_rules_order(link_id: LinkId) -> Response:
 
 def words_of(link: Link) -> list[RuleWords]:
     """The link's rules as sentences."""
-    return [RuleWords(condition_in_words(each), outcome_in_words(each)) for each in link.rules]
+    return [RuleWords(condition_in_words(rule), outcome_in_words(rule)) for rule in link.rules]
 
 
-def mark_of(rules: Sequence[dict[str, Any]]) -> str:
-    """What tells these rules apart from others, so that nobody changes what somebody else has changed."""
+def rules_digest(rules: Sequence[dict[str, Any]]) -> str:
+    """A hash of the rules. A form sends that of the rules it showed, and can't overwrite later changes."""
     return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -127,7 +127,7 @@ async def _store(link: Link, rules: RuleBodies) -> None:
 
 
 async def _changed(link: Link) -> Response:
-    """The page of the rules as they are now, which are not those that the sender saw."""
+    """The page with the rules as they are now. Somebody changed them since the sender loaded the page."""
     return await _page(link, _Form(None, EMPTY, {}), problem=_CHANGED)
 
 
@@ -139,7 +139,7 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
         link=link,
         short_url=short_url_of(link),
         rules=words_of(link),
-        seen=mark_of(link.rules),
+        seen=rules_digest(link.rules),
         place=form.place,
         fields=form.fields,
         problems=form.problems,
@@ -147,7 +147,7 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
         day_ticks=dict(zip(DAY_TICKS, WEEKDAYS, strict=True)),
         trial=trial,
         tried=request.args,
-        last=next((number for number, each in enumerate(link.rules, 1) if not each["if"]), None),
+        last=next((number for number, rule in enumerate(link.rules, 1) if not rule["if"]), None),
         has_variants=bool(variant_names(link.rules)),
         variants=variants,
         best=best_of(variants),
@@ -157,7 +157,7 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
 
 
 def _place(text: str, rules: Sequence[object]) -> int | None:
-    """The place of a rule that is there."""
+    """The place of an existing rule, from 0; None for any other text."""
     is_number = text.isascii() and text.isdecimal() and len(text) < 4
     return int(text) if is_number and int(text) < len(rules) else None
 

@@ -1,4 +1,4 @@
-"""Tags in the form of a link: a box to tick for each, and a field for those that have none."""
+"""Tags in the form of a link: checkboxes, and a text field for tags that have none."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from backend.domain.links.tags import MOST_TAGS, Tag
 from backend.storage.links.tags import create_tag, list_tags
 from backend.web.current import resources
 
-# Boxes to tick, besides those of tags that the link has; other tags are written.
+# Checkboxes, besides those of tags that the link has. The names of other tags are typed.
 MOST_BOXES = 40
-# Of the field for more tags, in `Problems`.
+# The name of the field for more tags.
 MORE = "more_tags"
 _HAD = "had_tags"
 
 
 @dataclass(frozen=True, slots=True)
 class TagChoices:
-    """The part of the form about tags: those with boxes, which of them are ticked, and what is written.
+    """The part of the form about tags: those with checkboxes, those that are `ticked`, and `more` as typed.
 
-    `had` are those that the link had when the form was made, so that what others change meanwhile stays.
+    `had` are the link's tags when the form was rendered. Only differences from them are stored, so that
+    changes by others meanwhile stay.
     """
 
     boxes: Sequence[Tag]
@@ -46,43 +47,43 @@ async def choices_for(has: Iterable[TagId]) -> TagChoices:
 async def sent_choices() -> TagChoices:
     """The form that the current request sent."""
     tags = await list_tags(resources().database, org_id())
-    ticked = frozenset(each.id for each in tags if form().get(f"tag-{each.id}"))
-    had = [TagId(each) for each in field(_HAD).split()]
+    ticked = frozenset(tag.id for tag in tags if form().get(f"tag-{tag.id}"))
+    had = [TagId(tag_id) for tag_id in field(_HAD).split()]
     return _choices(tags, ticked, field(MORE), had)
 
 
 def _choices(tags: Sequence[Tag], ticked: frozenset[TagId], more: str, had: Sequence[TagId]) -> TagChoices:
-    kept = {*ticked, *had}
+    always_shown = {*ticked, *had}
     room = iter(range(MOST_BOXES))
-    boxes = [each for each in tags if each.id in kept or next(room, None) is not None]
-    shown = {each.id for each in boxes}
-    return TagChoices(boxes, [each for each in tags if each.id not in shown], ticked, more, had)
+    boxes = [tag for tag in tags if tag.id in always_shown or next(room, None) is not None]
+    shown = {tag.id for tag in boxes}
+    return TagChoices(boxes, [tag for tag in tags if tag.id not in shown], ticked, more, had)
 
 
 async def chosen_names(choices: TagChoices) -> list[str]:
-    """The names of all tags that a new link gets, as `tag_changes`."""
-    ticked = [each.name for each in choices.boxes if each.id in choices.ticked]
-    return [*ticked, *await _written(choices)]
+    """The names of all tags that a new link gets. Makes typed tags that do not exist. Raises InvalidField."""
+    ticked = [tag.name for tag in choices.boxes if tag.id in choices.ticked]
+    return [*ticked, *await _typed_names(choices)]
 
 
 async def tag_changes(choices: TagChoices) -> dict[str, Any]:
-    """What the form changes of a link's tags: `add_tags` and `remove_tags`.
+    """The form's changes of a link's tags: `add_tags` and `remove_tags`.
 
-    Tags that are written and not there yet are made. Raises InvalidField.
+    Makes typed tags that do not exist. Raises InvalidField.
     """
-    names = await _written(choices)
+    names = await _typed_names(choices)
     had = frozenset(choices.had)
-    ticked = [each.name for each in choices.boxes if each.id in choices.ticked and each.id not in had]
-    unticked = [each.name for each in choices.boxes if each.id in had and each.id not in choices.ticked]
+    ticked = [tag.name for tag in choices.boxes if tag.id in choices.ticked and tag.id not in had]
+    unticked = [tag.name for tag in choices.boxes if tag.id in had and tag.id not in choices.ticked]
     return {"add_tags": [*ticked, *names], "remove_tags": unticked}
 
 
-async def _written(choices: TagChoices) -> list[str]:
-    """The names in the field for more tags, all of which there are then."""
-    names = [ItemName().parse(MORE, each) for each in choices.more.split(",") if each.strip()]
-    known = {name_key(each.name) for each in (*choices.boxes, *choices.others)}
+async def _typed_names(choices: TagChoices) -> list[str]:
+    """The names in the field for more tags. Makes the tags that do not exist."""
+    names = [ItemName().parse(MORE, name) for name in choices.more.split(",") if name.strip()]
+    existing = {name_key(tag.name) for tag in (*choices.boxes, *choices.others)}
     for name in names:
-        if name_key(name) not in known:
+        if name_key(name) not in existing:
             await _make(name)
     return names
 
@@ -95,6 +96,6 @@ async def _make(name: str) -> None:
         raise InvalidField(MORE, f"would be one more than the {MOST_TAGS:,} that are possible") from None
 
 
-def own_field(error: InvalidField) -> str:
+def field_of(error: InvalidField) -> str:
     """The field of the form that an error is about."""
     return MORE if error.field in {"tags", "add_tags", "remove_tags"} else error.field

@@ -1,4 +1,4 @@
-"""Which links an address asks to see, in which order, and the period of their figures."""
+"""The query of a list of links, as an address has it: filters, order, and the period of the figures."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ COLUMNS = {
     Column.CONVERSIONS: "Conversions",
     Column.REVENUE: "Revenue",
 }
-# What links themselves decide, and what is counted for them.
+# The columns that are fields of links, and those that are figures.
 _ORDERS = {Column.MADE: LinkOrder.CREATED, Column.NAME: LinkOrder.NAME}
 _MEASURES = {
     Column.CLICKS: Measure.CLICKS,
     Column.CONVERSIONS: Measure.CONVERSIONS,
     Column.REVENUE: Measure.REVENUE,
 }
-_SORTS = tuple(f"{sign}{each}" for each in Column for sign in ("-", ""))
+_SORTS = tuple(f"{sign}{column}" for column in Column for sign in ("-", ""))
 _NEWEST = "-made"
-# Texts in the address that people write, with how long they may be.
+# The longest value of each text in the address.
 _TEXTS = {
     "q": _LONGEST_SEARCH,
     "domain": LONGEST_FILTER,
@@ -83,11 +83,11 @@ _CHIPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLinks:
-    """What an address asks for. `errors` has problems of the filters, as `view` has those of the period."""
+class LinkQuery:
+    """A parsed query. `errors` has the problems of its filters, `view.errors` those of its period."""
 
     view: View
-    wanted: LinkFilter
+    filter: LinkFilter
     column: Column
     is_descending: bool
     errors: Mapping[str, str]
@@ -99,22 +99,22 @@ class AskedLinks:
 
     @property
     def link_sort(self) -> LinkSort | None:
-        """The order, if links themselves decide it."""
+        """The order, if it is by a field of links; else None."""
         order = _ORDERS.get(self.column)
         return LinkSort(order, self.is_descending) if order else None
 
     @property
     def measure(self) -> Measure | None:
-        """What is counted for the order, if links don't decide it."""
+        """The figure by which links are sorted; None if the order is by a field of links."""
         return _MEASURES.get(self.column)
 
     @property
     def can_match(self) -> bool:
-        """Whether MongoDB can look for the texts: no link contains a zero byte."""
+        """Whether any link can match: none contains a zero byte, which MongoDB can't look for."""
         return not any("\x00" in text for text in self.view.others.values())
 
     def address(self, path: str, **changes: str | None) -> str:
-        """The path with all that is asked for, and these changes."""
+        """The path with this query and these changes of its parameters; None removes one."""
         return self.view.address(path, **changes)
 
     def chips(self, path: str) -> list[Chip]:
@@ -128,16 +128,16 @@ class AskedLinks:
         ]
 
     def text(self, name: str) -> str:
-        """What was written into this field; "" if nothing was."""
+        """The value of this text parameter; "" if the address has none."""
         return self.view.others.get(name, "")
 
 
-async def read_asked_links() -> AskedLinks:
-    """What the address of the current request asks for."""
+async def read_link_query() -> LinkQuery:
+    """The query in the address of the current request."""
     view = await view_of_request({"sort": _SORTS, **_CHOICES})
     texts = {name: request.args.get(name, "").strip()[:most] for name, most in _TEXTS.items()}
     others = dict(view.others) | {name: text for name, text in texts.items() if text}
-    # A list has no comparison, and its filters are those of links.
+    # A list of links shows no comparison, and its own filters replace those of analytics.
     view = replace(view, others=others, filters={}, comparison=Comparison.PREVIOUS)
     errors: dict[str, str] = {}
     first, last = (read_day(name, texts[name], errors) for name in ("made_from", "made_to"))
@@ -145,7 +145,7 @@ async def read_asked_links() -> AskedLinks:
         errors["made_to"] = "must not be before the first day"
     state, created_by = (others.get(name) for name in _CHOICES)
     sort = others.get("sort", _NEWEST)
-    return AskedLinks(
+    return LinkQuery(
         view,
         LinkFilter(
             search=texts["q"] or None,

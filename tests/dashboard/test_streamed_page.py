@@ -12,7 +12,7 @@ from pymongo.errors import AutoReconnect
 from backend.app import Service
 from backend.dashboard.accounts import domains
 from backend.dashboard.analytics import attribution
-from backend.dashboard.frame import two_parts
+from backend.dashboard.frame import streamed_page
 from tests.dashboard.people import Person
 from tests.polling import until
 
@@ -98,7 +98,7 @@ async def test_what_takes_longer_than_answers_may_is_whole(
 
 async def test_what_takes_too_long_is_told(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """In place of the figures that nobody waits for any more, in a page that is whole otherwise."""
-    monkeypatch.setattr(two_parts, "CONTENT_SECONDS", 0.05)
+    monkeypatch.setattr(streamed_page, "CONTENT_SECONDS", 0.05)
     monkeypatch.setattr(domains, "_rows", asyncio.Event().wait)
     page = (await person.get("/domains")).text
     assert "That took too long." in page

@@ -1,4 +1,4 @@
-"""Sends a page in two parts: what stands before its content at once, and the content when it is known."""
+"""Streams a page in two parts: the beginning at once, and the block `content` when its values are read."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from jinja2 import Template
 from jinja2.runtime import Context
 from quart import current_app, render_template, request, stream_with_context
 
-from backend.dashboard.frame.failures import told_of
+from backend.dashboard.frame.failures import error_words
 
-# How long a content may take, which asks the database several times, and the browser to read the page then.
+# Seconds for the values of the content, which take several queries, and for the browser to read the page.
 CONTENT_SECONDS = 150.0
 READING_SECONDS = 60.0
 _CONTENT = "content"
-# Stands between the parts where they are put together.
-_SEND = "\0"
+# Separates the two parts in the template's output.
+_SEPARATOR = "\0"
 LateValues = Callable[[], Awaitable[Mapping[str, Any]]]
 TemplateBlock = Callable[[Context], AsyncIterator[str]]
 
 
-async def in_two_parts(
+async def stream_page(
     name: str, values: dict[str, Any], later: LateValues
 ) -> AsyncGenerator[bytes, None] | bytes:
     """The template with these values, as a body whose block `content` has those of `later` too."""
@@ -38,18 +38,18 @@ async def _parts(
     template: Template, values: dict[str, Any], later: LateValues
 ) -> AsyncGenerator[bytes, None]:
     context = template.new_context(values)
-    # In an asynchronous environment, as Quart's is, blocks are so too.
+    # In Quart's environment, which is asynchronous, blocks are asynchronous generators.
     blocks = cast(dict[str, list[TemplateBlock]], context.blocks)
     content = blocks[_CONTENT][0]
 
-    async def complete(known: Context) -> AsyncIterator[str]:
-        yield _SEND
-        yield await _content(content, known, later)
+    async def complete(block_context: Context) -> AsyncIterator[str]:
+        yield _SEPARATOR
+        yield await _content(content, block_context, later)
 
     blocks[_CONTENT][0] = complete
     written: list[str] = []
     async for piece in template.root_render_func(context):  # type: ignore[attr-defined]
-        if piece is _SEND:
+        if piece is _SEPARATOR:
             yield "".join(written).encode()
             written.clear()
         else:
@@ -58,11 +58,11 @@ async def _parts(
 
 
 async def _content(block: TemplateBlock, context: Context, later: LateValues) -> str:
-    """The HTML of the template's block, with what `later` gives; if that fails, an explanation instead."""
+    """The HTML of the template's block with the values of `later`; if these fail, an explanation."""
     try:
         async with asyncio.timeout(CONTENT_SECONDS):
             context.vars.update(await later())
         return "".join([piece async for piece in block(context)])
     except Exception as error:
-        title, text = told_of(error)
+        title, text = error_words(error)
         return await render_template("dashboard/frame/failed.html", title=title, text=text)
