@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
 from quart import Quart
 
 from backend.app_api import app_api
+from backend.concurrency.startable import Startable, running
 from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard
 from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
@@ -20,7 +21,6 @@ from backend.operations.logs import configure_logs
 from backend.operations.metrics import update_before_scrape
 from backend.operations.observation import ObservedRoute, observe
 from backend.operations.tls import tls
-from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
 from backend.redirector.links.file import path_in
 from backend.redirector.request.country import load_table
@@ -33,30 +33,21 @@ from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
-from backend.storage.accounts.key_cache import KeyCache
-from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.upkeep import analytics_upkeep
 from backend.storage.clicks.expired_days import expired_days
 from backend.storage.clicks.merges import click_merges
-from backend.storage.clicks.signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.driver.lanes import Lane
 from backend.storage.driver.mongo import Database
 from backend.storage.driver.pulse import Pulse
 from backend.storage.ledger.statement_signing import statement_signing
 from backend.storage.lifecycle.organization_deletion import finishing_deletions
-from backend.storage.links.destinations.block_list import BlockList
-from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.outbox.aging import feed_aging
 from backend.storage.outbox.sequencer import Sequencer
-from backend.storage.outbox.watch import FeedWatch
 from backend.system.clock import Clock, utc_now
 from backend.system.interpreter import set_up_interpreter
 from backend.web.api_host import ApiHost
 from backend.web.current import Resources, attach, handling
-from backend.web.proxies import TrustedProxies
-from backend.web_client.page_reader import PageReader
-from backend.web_client.receivers import Receivers
 from backend.webhooks.delivery import WebhookDelivery
 from backend.webhooks.sender import Tools
 
@@ -143,54 +134,25 @@ class Service:
             self._opened.callback(lane.close)
         database = await self._open_database()
         pulse = await self._opened.enter_async_context(Pulse(database, lanes))
-        block_list = BlockList(self.settings.block_list)
-        await self._run(block_list)
-        click_signing = ClickSigning(database)
-        await self._run(click_signing)
-        self.resources = self._make_resources(database, pulse, block_list, click_signing)
-        self._opened.push_async_callback(self.resources.rate_limits.stop)
-        self._opened.push_async_callback(self.resources.receivers.close)
-        self._opened.push_async_callback(self.resources.analytics.close)
+        self.resources = Resources(self.settings, database, pulse, self._clock)
+        await self._opened.enter_async_context(self.resources.running())
         self._make_routes()
         update_before_scrape(self.api, self.redirector.report)
-        not_ready_while(
-            self.api, lambda: [*filter(None, [pulse.failure, block_list.failure]), *self.redirector.failures]
-        )
-        self._run_in_background(database)
-        await self.redirector.startup()
-        self._opened.push_async_callback(self.redirector.shutdown)
+        not_ready_while(self.api, self._failures)
+        await self._opened.enter_async_context(running(*self._background_work(), self.redirector))
         await self.api.startup()
         self._opened.push_async_callback(self.api.shutdown)
+
+    def _failures(self) -> list[str]:
+        """A description of each failing work without which requests are not answered as they should be."""
+        resources = self.resources
+        return [*resources.pulse.failures, *resources.block_list.failures, *self.redirector.failures]
 
     async def _open_database(self) -> Database:
         # At a first start more is amiss than that it is away, such as a wrong address.
         may_be_away = path_in(self.settings.data_dir).exists()
         opening = open_database(self.settings, Indexes.MAKE, SERVICE_SECONDS, may_be_away=may_be_away)
         return await self._opened.enter_async_context(opening)
-
-    def _make_resources(
-        self, database: Database, pulse: Pulse, block_list: BlockList, click_signing: ClickSigning
-    ) -> Resources:
-        return Resources(
-            self.settings,
-            database,
-            pulse,
-            self._clock,
-            KeyCache(database, self._clock),
-            ServiceLimits(database, self.settings, self._clock),
-            TrustedProxies(self.settings.trusted_proxies),
-            block_list,
-            DestinationPolicies(database, lambda: block_list.current),
-            PageReader(allows_private=self.settings.private_destinations),
-            click_signing,
-            FeedWatch(database),
-            Analytics(database, self.settings),
-            Receivers(allows_loopback=self.settings.allows_loopback_receivers),
-        )
-
-    def _webhook_tools(self) -> Tools:
-        made = self.resources
-        return Tools(made.database, made.feed, made.receivers, self._clock, made.short_url_form)
 
     def _make_routes(self) -> None:
         sdk_service = SdkService(self.resources)
@@ -199,28 +161,22 @@ class Service:
         self._prefixes = SdkPrefixes(self.api, self.settings.sdk_prefixes, self._answer_api)
         self.redirector = Redirector(self.resources, self._redirects)
 
-    async def _run(self, part: BlockList | ClickSigning) -> None:
-        """Start this part, which is stopped at the end."""
-        await part.start()
-        self._opened.push_async_callback(part.stop)
-
-    def _run_in_background(self, database: Database) -> None:
-        """Start what goes on beside requests, and is stopped at the end."""
-        hours = self.settings.check_destinations_hours
-        for task in (
-            finishing_deletions(database, self._clock),
-            DestinationWatch(database, self.resources.pages, self._clock, hours),
+    def _background_work(self) -> Sequence[Startable]:
+        """What goes on beside requests, in the order in which it is started."""
+        resources, clock = self.resources, self._clock
+        database, hours = resources.database, self.settings.check_destinations_hours
+        tools = Tools(database, resources.feed, resources.receivers, clock, resources.short_url_form)
+        return (
+            finishing_deletions(database, clock),
+            DestinationWatch(database, resources.pages, clock, hours),
             Sequencer(database),
-            feed_aging(database, self._clock),
+            feed_aging(database, clock),
             click_merges(database),
             expired_days(database),
             statement_signing(database),
-            self.resources.feed,
-            analytics_upkeep(database, self.resources.analytics),
-            WebhookDelivery(self._webhook_tools()),
-        ):
-            task.start()
-            self._opened.push_async_callback(task.stop)
+            analytics_upkeep(database, resources.analytics),
+            WebhookDelivery(tools),
+        )
 
     async def _let_go(self, stopping: asyncio.Event) -> None:
         """Let go of who waits for events once the server begins to stop."""

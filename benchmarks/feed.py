@@ -149,8 +149,8 @@ async def _print_shipping(database: Database, mongod: int, rounds: int) -> None:
 async def _print_delays(database: Database, times: int) -> None:
     watch = FeedWatch(database)
     sequencer = Sequencer(database)
-    watch.start()
-    sequencer.start()
+    await watch.start()
+    await sequencer.start()
     try:
         _print_delay("lone", await _delays(database, watch, times, pause=0.5))
         load = asyncio.create_task(_load(database))

@@ -9,14 +9,14 @@ from backend.domain.ids import OrgId
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
-from backend.web.current import known
+from backend.json_api.keyed_request import keyed_request
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 
 
 @app_api.before_request
 async def _admit() -> None:
-    key = known().api_key = await authenticate(KeyKind.MOBILE)
+    key = keyed_request().api_key = await authenticate(KeyKind.MOBILE)
     sender().count_calls(key)
 
 
@@ -27,6 +27,6 @@ async def _add_headers(response: Response) -> Response:
 
 def calling_org_id() -> OrgId:
     """The organization whose app sent the current request."""
-    key = known().api_key
+    key = keyed_request().api_key
     assert key is not None  # `_admit` lets no other request in
     return key.org_id

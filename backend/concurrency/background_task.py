@@ -21,8 +21,8 @@ when_failed: list[Callable[[str], object]] = []
 class BackgroundTask:
     """Runs `work` from `start` until `stop`, whatever errors it raises.
 
-    If the work raises an error or ends by itself, that is logged and counted, `failure` describes it, and the
-    work starts again after a pause. `name` says what the work does, such as "shipping clicks".
+    If the work raises an error or ends by itself, that is logged and counted, `failures` describes it, and
+    the work starts again after a pause. `name` says what the work does, such as "shipping clicks".
     """
 
     def __init__(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -32,7 +32,7 @@ class BackgroundTask:
         self._retries = Retries(proven_after=_PROVEN_AFTER)
         self._failed_with = ""  # the name of the last error
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the work."""
         self._task = asyncio.create_task(keep_trying(self._run, Exception, self._note, self._retries))
 
@@ -44,9 +44,9 @@ class BackgroundTask:
                 await self._task
 
     @property
-    def failure(self) -> str | None:
-        """A description of the failing work and its error; None once it runs for some seconds without one."""
-        return f"{self.name}: {self._failed_with}" if self._retries.is_failing else None
+    def failures(self) -> list[str]:
+        """A description of the failing work and its error; none once it runs for some seconds without one."""
+        return [f"{self.name}: {self._failed_with}"] if self._retries.is_failing else []
 
     async def _run(self) -> NoReturn:
         await self._work()

@@ -30,10 +30,10 @@ class DestinationWatch:
         self._id = uuid.uuid4().hex
         self._task = BackgroundTask("looking at destinations", self._go_on)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the background task, unless `hours` is 0."""
         if self._every:
-            self._task.start()
+            await self._task.start()
 
     async def stop(self) -> None:
         """Stop; another process goes on where this one was."""

@@ -7,6 +7,7 @@ import random
 import re
 import time
 from collections.abc import MutableMapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,7 @@ from quart import Quart, Response, request
 
 from backend.operations.logs import request_id
 from backend.operations.metrics import REQUESTS, SECONDS
-from backend.web.current import known
+from backend.web.current import of_request
 
 HEADER = "X-Request-Id"
 _HEADER_NAME = HEADER.lower().encode()
@@ -24,6 +25,13 @@ UNKNOWN = "(unknown)"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _log = logging.getLogger("waylink.requests")
+
+
+@dataclass(slots=True)
+class _Timing:
+    """When a request arrived, by `time.perf_counter`."""
+
+    began: float = 0.0
 
 
 def observe(api: Quart) -> None:
@@ -58,12 +66,12 @@ class ObservedRoute:
 
 
 async def _begin() -> None:
-    known().began = time.perf_counter()
+    of_request(_Timing).began = time.perf_counter()
     _begin_with(request.headers.get(HEADER, ""))
 
 
 async def _end(response: Response) -> Response:
-    seconds = time.perf_counter() - known().began
+    seconds = time.perf_counter() - of_request(_Timing).began
     route = request.url_rule.rule if request.url_rule else UNKNOWN
     _note(request.method, route, response.status_code, seconds)
     response.headers[HEADER] = request_id.get() or ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-from datetime import timedelta
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.startable import Monitored, SideBySide, running
 from backend.domain.clicks.clicks import NotCounted, client_fragment, record_line, why_not_counted
 from backend.domain.clicks.ids import click_id
 from backend.domain.clicks.visitor_hashes import visitor_hash
@@ -27,7 +27,7 @@ from backend.redirector.answers.qr_code import qr_code, split_suffix
 from backend.redirector.answers.reports import LinkReports
 from backend.redirector.click_log.shipper import Shipper
 from backend.redirector.links.cache import CachedLink, LinkCache, LinkUnavailable
-from backend.redirector.links.file import MOST_LINKS, LinkFile, hosts_in, path_in
+from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.request.arrival import Arrival, Arrivals
@@ -40,14 +40,11 @@ from backend.storage.driver.mongo import Database, StorageError
 from backend.web.current import Resources
 
 _REPORT_EVERY = 1.0  # seconds
-_KEEP_EVERY = 60.0
-_LAST_KEEP_SECONDS = 2.0  # on a disk that hangs, clicks that wait in memory come first
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 # To name a member of an enumeration takes Python 3.11 longer than to compare it.
 _WEB, _NOT_FOUND, _HELD = Outcome.WEB, Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _NO_APP = "No app is set for this domain.\n"
-_logger = logging.getLogger(__name__)
 # A client contains only parts of a User-Agent, whose length is limited.
 _fragment = lru_cache(maxsize=1024)(client_fragment)
 
@@ -98,82 +95,36 @@ class Redirector:
         )
         self._tallies = AnswerTallies()
         self._reporting = BackgroundTask("telling redirects and waiting clicks", self._go_on_reporting)
-        self._file_path = path_in(settings.data_dir)
-        self._file = LinkFile(
-            self._file_path,
-            f"{hosts_in(settings.mongodb_uri)}/{settings.mongodb_database}",
-            timedelta(seconds=settings.link_file_seconds),
+        self._link_file = LinkFileUpkeep(resources, self.cache)
+        self._startables: Sequence[Monitored] = (
+            self._reporting,  # before the shipper, so that it reports until the last clicks are shipped
+            self.shipper,
+            self.cache,
+            SideBySide(self._handoffs, self._visitor_keys, self._split_keys),
+            self._link_file,  # behind the cache, whose links it writes when it stops
         )
-        self._knows_hottest = False
-        self._keeping = BackgroundTask("keeping the file of links", self._go_on_keeping)
+        self._running = AsyncExitStack()
 
-    async def startup(self) -> None:
+    async def start(self) -> None:
         """Start to follow changes of links and to ship clicks."""
-        kept = await asyncio.to_thread(self._file.read, self._clock())
-        self.cache.fall_back_on(kept.links, kept.cluster_time)
-        await asyncio.gather(self._handoffs.start(), self._visitor_keys.start(), self._split_keys.start())
-        self.cache.start()
-        self.shipper.start()
-        self._reporting.start()
-        self._keeping.start()
+        await self._link_file.fill_cache()
+        await self._running.enter_async_context(running(*self._startables))
 
-    async def shutdown(self) -> None:
+    async def stop(self) -> None:
         """Ship the remaining clicks and stop."""
-        await self._keeping.stop()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_KEEP_SECONDS):
-                await self._keep_links()
-        await self._handoffs.stop()
-        await self._visitor_keys.stop()
-        await self._split_keys.stop()
-        await self.cache.stop()
         with self._lane.used():  # it does not wait if the database is known to be away
-            await self.shipper.stop()
-        await self._reporting.stop()
+            await self._running.aclose()
         self.report()
 
     def report(self) -> None:
-        """Update the metrics: answers, and the clicks of this process that wait to be shipped or counted."""
+        """Update the metrics: answers, and the clicks of this process that wait to be shipped."""
         self._tallies.report()
         observe_backlog(self.shipper.backlog)
 
     @property
     def failures(self) -> list[str]:
         """A description of each background task of the redirector that is failing now."""
-        others = (
-            self._reporting.failure,
-            self._handoffs.failure,
-            self._visitor_keys.failure,
-            self._split_keys.failure,
-            self.cache.failure,
-            self._keeping.failure,
-        )
-        return [*self.shipper.failures, *filter(None, others)]
-
-    async def _go_on_keeping(self) -> None:
-        """Update the file of links regularly.
-
-        If there is no file, one is written at once: it tells the next start that the service has run before.
-        An existing file is kept until this process knows which links are used most.
-        """
-        if self._file_path.exists():
-            await asyncio.sleep(_KEEP_EVERY)
-        while True:
-            while not self.cache.follows_changes:  # noqa: ASYNC110 - nobody waits for it
-                await asyncio.sleep(_REPORT_EVERY)
-            self._knows_hottest = True
-            await self._keep_links()
-            await asyncio.sleep(_KEEP_EVERY)
-
-    async def _keep_links(self) -> None:
-        """Write the most recently used links to the file, unless they may have changed unnoticed."""
-        if not self._knows_hottest or not self.cache.follows_changes:
-            return
-        try:
-            links = self.cache.hottest(MOST_LINKS)
-            await asyncio.to_thread(self._file.write, links, self._clock(), self.cache.cluster_time)
-        except OSError as error:
-            _logger.warning("The file of links can't be written: %s", error)
+        return [failure for startable in self._startables for failure in startable.failures]
 
     async def _go_on_reporting(self) -> None:
         """Report every second: another worker may have to answer for the metrics of all."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from quart import Quart
 
-from backend.domain.accounts.api_keys import ApiKey
-from backend.domain.accounts.sessions import Session
-from backend.domain.accounts.users import User
+from backend.concurrency.startable import running
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
@@ -34,28 +32,41 @@ _KEY = "waylink"
 # From the arrival of a request, for all that it waits for in MongoDB, its turn in a group included. Less than
 # the SDK's own time limit, so that it gets an answer.
 REQUEST_SECONDS = 5.0
-_known: ContextVar[RequestFacts] = ContextVar("known")
+_current: ContextVar[CurrentRequest] = ContextVar("current")
 ServiceT = TypeVar("ServiceT")
+FactsT = TypeVar("FactsT")
 
 
-@dataclass(frozen=True, slots=True)
 class Resources:
-    """Objects that live as long as the app. `clock` returns the time in UTC; tests pass their own."""
+    """What lives as long as the app, made from its settings and its database.
 
-    settings: Settings
-    database: Database
-    pulse: Pulse
-    clock: Clock
-    keys: KeyCache
-    rate_limits: ServiceLimits
-    proxies: TrustedProxies
-    block_list: BlockList
-    destinations: DestinationPolicies
-    pages: PageReader
-    click_signing: ClickSigning
-    feed: FeedWatch
-    analytics: Analytics
-    receivers: Receivers
+    `clock` returns the time in UTC; tests pass their own.
+    """
+
+    def __init__(self, settings: Settings, database: Database, pulse: Pulse, clock: Clock) -> None:
+        self.settings = settings
+        self.database = database
+        self.pulse = pulse
+        self.clock = clock
+        self.keys = KeyCache(database, clock)
+        self.rate_limits = ServiceLimits(database, settings, clock)
+        self.proxies = TrustedProxies(settings.trusted_proxies)
+        self.block_list = BlockList(settings.block_list)
+        self.destinations = DestinationPolicies(database, lambda: self.block_list.current)
+        self.pages = PageReader(allows_private=settings.private_destinations)
+        self.click_signing = ClickSigning(database)
+        self.feed = FeedWatch(database)
+        self.analytics = Analytics(database, settings)
+        self.receivers = Receivers(allows_loopback=settings.allows_loopback_receivers)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The block may use all of them. Raises OSError if the block list can't be read."""
+        async with AsyncExitStack() as closing, running(self.block_list, self.click_signing, self.feed):
+            closing.push_async_callback(self.rate_limits.stop)
+            closing.push_async_callback(self.receivers.close)
+            closing.push_async_callback(self.analytics.close)
+            yield
 
     @property
     def short_url_form(self) -> ShortUrlForm:
@@ -64,46 +75,50 @@ class Resources:
 
 
 @dataclass(slots=True)
-class RequestFacts:
-    """A request, and what is found out about it while it is handled. Each field names who sets it."""
+class CurrentRequest:
+    """A request while it is handled.
 
-    scope: Mapping[str, Any]  # app: the request as the ASGI server gives it
-    services: Mapping[type, object]  # app: what was attached to it, by type
-    began: float = 0.0  # operations/observation: when, by time.perf_counter
-    api_key: ApiKey | None = None  # rest_api, app_api: whose key it came with
-    limit_headers: dict[str, str] = field(default_factory=dict)  # rest_api: the headers of the key's limit
-    user: User | None = None  # dashboard: who sent it, where somebody is signed in
-    session: Session | None = None  # dashboard: by which session
-    form: dict[str, str] | None = None  # dashboard: the fields of its form, once that was checked
-    cookie_token: str = ""  # dashboard: the token of the browser's cookie
-    is_cookie_new: bool = False  # dashboard: whether the answer has to set that cookie
+    `scope` is the request as the ASGI server gives it, `services` what was attached to the app, by type.
+    `facts` is what each room found out about the request, by the type of its own object.
+    """
+
+    scope: Mapping[str, Any]
+    services: Mapping[type, object]
+    facts: dict[type, Any] = field(default_factory=dict)
 
 
-def known() -> RequestFacts:
-    """What is known about the current request."""
-    return _known.get()
+def of_request(kind: type[FactsT]) -> FactsT:
+    """The object of this type that belongs to the current request.
+
+    A room keeps in it what it finds out about the request. The object is made, without arguments, when it is
+    first asked for.
+    """
+    facts: dict[type, FactsT] = _current.get().facts
+    if kind not in facts:
+        facts[kind] = kind()
+    return facts[kind]
 
 
 def attach(app: Quart, *services: object) -> None:
     """Give the app these services, which `of_app` finds by their type."""
-    app.extensions.setdefault(_KEY, {}).update({type(each): each for each in services})
+    app.extensions.setdefault(_KEY, {}).update({type(service): service for service in services})
 
 
 @contextmanager
 def handling(app: Quart, scope: Mapping[str, Any]) -> Iterator[None]:
     """The block handles this ASGI request with what was attached to the app, whether by the app or by a route
     of our own beside it. Its deadline is fixed here."""
-    facts = _known.set(RequestFacts(scope, app.extensions[_KEY]))
+    former = _current.set(CurrentRequest(scope, app.extensions[_KEY]))
     try:
         with deadline(REQUEST_SECONDS):
             yield
     finally:
-        _known.reset(facts)
+        _current.reset(former)
 
 
 def of_app(kind: type[ServiceT]) -> ServiceT:
     """The service of this type that was attached to the app that handles this request."""
-    return cast(ServiceT, known().services[kind])
+    return cast(ServiceT, _current.get().services[kind])
 
 
 def given_to(app: Quart, kind: type[ServiceT]) -> ServiceT:
@@ -116,7 +131,9 @@ def header(name: bytes) -> str | None:
 
     Where a header comes twice, the first one counts.
     """
-    return next((value.decode("latin-1") for each, value in known().scope["headers"] if each == name), None)
+    return next(
+        (value.decode("latin-1") for key, value in _current.get().scope["headers"] if key == name), None
+    )
 
 
 def resources() -> Resources:
@@ -126,9 +143,9 @@ def resources() -> Resources:
 
 def visitor_network() -> str:
     """The visitor's address as rate limits count it: of an IPv6 address, only the part of its network."""
-    return resources().proxies.visitor_network(known().scope)
+    return resources().proxies.visitor_network(_current.get().scope)
 
 
 def visitor_address() -> str:
     """The IP address of the visitor, found behind trusted proxies; "" if unknown."""
-    return resources().proxies.visitor_address(known().scope)
+    return resources().proxies.visitor_address(_current.get().scope)

@@ -43,9 +43,9 @@ class WebhookDelivery:
         self._has_lease = False
         self._task = BackgroundTask("delivering webhooks", self._go_on)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start to deliver."""
-        self._task.start()
+        await self._task.start()
 
     async def stop(self) -> None:
         """Stop. Others go on at once, once requests that are under way have been answered."""

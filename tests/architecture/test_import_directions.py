@@ -48,8 +48,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them
     "app": {
-        "app_api", "dashboard", "destination_watch", "json_api", "operations", "rate_limits", "redirector",
-        "rest_api", "sdk_api", "settings", "storage", "system", "web", "web_client", "webhooks",
+        "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "operations", "redirector",
+        "rest_api", "sdk_api", "settings", "storage", "system", "web", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "json_api", "operations", "settings", "system"},
     "cli": {

@@ -27,12 +27,12 @@ async def test_work_begins_again(monkeypatch: pytest.MonkeyPatch, fault: Excepti
 
     task = BackgroundTask("digging", work)
 
-    async def failure() -> str | None:
-        return task.failure
+    async def failures() -> list[str]:
+        return task.failures
 
-    task.start()
+    await task.start()
     kind = type(fault).__name__ if fault else "RuntimeError"
-    await wait_for_async(failure, "nobody is told", lambda seen: seen == f"digging: {kind}")
-    await wait_for_async(failure, "it is not well again", lambda seen: seen is None)
+    await wait_for_async(failures, "nobody is told", lambda seen: seen == [f"digging: {kind}"])
+    await wait_for_async(failures, "it is not well again", lambda seen: seen == [])
     assert begun == 3
     await task.stop()

@@ -187,7 +187,7 @@ async def test_the_service_looks_by_itself(
     monkeypatch.setattr(watch, "_IDLE_PAUSE", 0.01)
     await insert_links(own_database, [link_to(organization, 1, site.url("/gone"))])
     watching = DestinationWatch(own_database, READER, utc_now, hours=24)
-    watching.start()
+    await watching.start()
     try:
 
         async def is_over() -> bool:
@@ -202,6 +202,6 @@ async def test_the_service_looks_by_itself(
     asked = len(site.asked)
     assert await take_turn(own_database, NAME, "another", utc_now())
     off = DestinationWatch(own_database, READER, utc_now, hours=0)
-    off.start()
+    await off.start()
     await off.stop()
     assert len(site.asked) == asked

@@ -142,7 +142,7 @@ async def _store(database: Database, child: _Child, org_ids: Sequence[OrgId], cl
 
 async def _order(database: Database, child: _Child, place: Place) -> None:
     sequencer = Sequencer(database)
-    sequencer.start()
+    await sequencer.start()
     while child.is_wanted:  # noqa: ASYNC110 - another process says so
         await asyncio.sleep(_AGAIN)
     await sequencer.stop()

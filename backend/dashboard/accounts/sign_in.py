@@ -10,7 +10,7 @@ from quart import Response, redirect, request, url_for
 
 from backend.concurrency.turns import TooManyWait
 from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public
-from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.form import field, form, is_form_sent
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
@@ -21,7 +21,7 @@ from backend.storage.accounts.users.passwords import hash_password, is_password,
 from backend.storage.accounts.users.sessions import delete_session, insert_session
 from backend.storage.accounts.users.users import find_user_by_email, set_password_hash
 from backend.storage.driver.deadlines import deadline_paused
-from backend.web.current import known, of_app, resources, visitor_address
+from backend.web.current import of_app, resources, visitor_address
 
 # A path of the dashboard. `//host` and `/\host` would lead to another site.
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
@@ -74,7 +74,7 @@ async def sign_out() -> Response:
 
 
 async def _form(problem: str = "", status: int = 200) -> Response:
-    is_sent = known().form is not None
+    is_sent = is_form_sent()
     sent = form() if is_sent else request.args
     return await plain_page(
         "accounts/sign_in.html",

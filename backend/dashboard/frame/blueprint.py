@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts.users.sessions import find_session, set_session_organization
 from backend.storage.accounts.users.users import find_user
 from backend.storage.driver.deadlines import lift_deadline
-from backend.web.current import known, resources
+from backend.web.current import of_request, resources
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
 
@@ -47,6 +48,14 @@ SECURITY_HEADERS = {
 dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templates")
 
 
+@dataclass(slots=True)
+class _SignIn:
+    """Who sent a request, where somebody is signed in, and by which session."""
+
+    user: User | None = None
+    session: Session | None = None
+
+
 def public(view: ViewT) -> ViewT:
     """Mark a view that needs no sign-in."""
     view.is_public = True  # type: ignore[attr-defined]
@@ -55,14 +64,14 @@ def public(view: ViewT) -> ViewT:
 
 def session() -> Session:
     """The session of the current request."""
-    current = known().session
+    current = of_request(_SignIn).session
     assert current is not None  # only pages marked `public` are shown without one
     return current
 
 
 def user() -> User:
     """The user who sent the current request."""
-    current = known().user
+    current = of_request(_SignIn).user
     assert current is not None  # only pages marked `public` are shown without one
     return current
 
@@ -74,7 +83,7 @@ def org_id() -> OrgId:
 
 def is_signed_in() -> bool:
     """Whether the current request comes from a user with an organization."""
-    return known().session is not None
+    return of_request(_SignIn).session is not None
 
 
 @dashboard.before_request
@@ -92,12 +101,13 @@ async def _admit() -> Response | None:
 
 async def load_session() -> None:
     """Find the session and user of the current request; none if the session or the user does not exist."""
-    known().session = None
+    sign_in = of_request(_SignIn)
+    sign_in.session = None
     stored = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, stored.user_id) if stored else None
     if stored and user and user.org_ids:
-        known().user = user
-        known().session = await _in_own_organization(stored, user)
+        sign_in.user = user
+        sign_in.session = await _in_own_organization(stored, user)
 
 
 async def _in_own_organization(stored: Session, user: User) -> Session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from quart import abort, request
@@ -11,7 +12,7 @@ from quart import abort, request
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.accounts.sessions import is_form_token
 from backend.storage.driver.deadlines import deadline_paused
-from backend.web.current import known
+from backend.web.current import of_request
 
 # The longest field is an address of 8 KiB, each byte of which may be percent-encoded.
 MAX_FORM_BYTES = 128 * 1024
@@ -21,6 +22,13 @@ _MEDIA_TYPE = "application/x-www-form-urlencoded"
 _FROM_ELSEWHERE = (
     "This form is too old, or comes from another site. Go back, load the page anew, and try again."
 )
+
+
+@dataclass(slots=True)
+class _SentForm:
+    """The fields of the form that a request came with; None until it was checked."""
+
+    fields: dict[str, str] | None = None
 
 
 async def check_form() -> None:
@@ -35,7 +43,12 @@ async def check_form() -> None:
     fields = _parse(await _read_bytes())
     if not is_form_token(fields.pop(FORM_TOKEN, ""), cookie_token()):
         abort(403, _FROM_ELSEWHERE)
-    known().form = fields
+    of_request(_SentForm).fields = fields
+
+
+def is_form_sent() -> bool:
+    """Whether the current request came with a form, which was checked."""
+    return of_request(_SentForm).fields is not None
 
 
 def form() -> Mapping[str, str]:
@@ -43,7 +56,7 @@ def form() -> Mapping[str, str]:
 
     If a field is given more than once, the last one counts.
     """
-    return known().form or {}
+    return of_request(_SentForm).fields or {}
 
 
 def field(name: str) -> str:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import dataclass
 
 from quart import Response, request
 
 from backend.dashboard.frame.service import DashboardService
 from backend.domain.accounts.sessions import SESSION_DURATION
-from backend.web.current import known, of_app
+from backend.web.current import of_app, of_request
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+@dataclass(slots=True)
+class _CookieToken:
+    """The token of the browser's cookie, and whether the answer has to set that cookie."""
+
+    token: str = ""
+    is_new: bool = False
 
 
 def cookie_name() -> str:
@@ -24,25 +33,27 @@ def cookie_name() -> str:
 
 def cookie_token() -> str:
     """This browser's token. If it has none, a new one is made and set with the answer."""
-    if not known().cookie_token:
+    cookie = of_request(_CookieToken)
+    if not cookie.token:
         token = request.cookies.get(cookie_name(), "")
-        known().cookie_token = token if _TOKEN.fullmatch(token) else renew_cookie_token()
-    return known().cookie_token
+        cookie.token = token if _TOKEN.fullmatch(token) else renew_cookie_token()
+    return cookie.token
 
 
 def renew_cookie_token() -> str:
     """Give this browser a new token. The old one, which others may know, is no longer valid."""
-    known().cookie_token = secrets.token_urlsafe(32)
-    known().is_cookie_new = True
-    return known().cookie_token
+    cookie = of_request(_CookieToken)
+    cookie.token, cookie.is_new = secrets.token_urlsafe(32), True
+    return cookie.token
 
 
 def set_cookie(response: Response) -> Response:
     """Set the cookie on this response if a token was made during the request."""
-    if known().is_cookie_new:
+    cookie = of_request(_CookieToken)
+    if cookie.is_new:
         response.set_cookie(
             cookie_name(),
-            known().cookie_token,
+            cookie.token,
             max_age=int(SESSION_DURATION.total_seconds()),
             path="/",
             secure=of_app(DashboardService).is_https,

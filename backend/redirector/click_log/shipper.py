@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.retrying import Retries, keep_trying
+from backend.concurrency.startable import SideBySide
 from backend.redirector.click_log.direct_clicks import DirectClicks
 from backend.redirector.click_log.files import ClickLog, create_log, take_over_logs
 from backend.redirector.click_log.shipping import STRETCH_BYTES, LogShipping
@@ -60,11 +61,11 @@ class Shipper:
         self._take_over_at = 0.0
         self._written = asyncio.Event()
         self._turn = asyncio.Lock()
-        self._tasks = [
+        self._tasks = SideBySide(
             BackgroundTask("shipping clicks", lambda: _keep_shipping(self._ship_own)),
             BackgroundTask("shipping clicks left behind", lambda: _keep_shipping(self._ship_left_behind)),
             self._direct.task,
-        ]
+        )
 
     @property
     def log(self) -> ClickLog:
@@ -74,17 +75,15 @@ class Shipper:
     @property
     def failures(self) -> list[str]:
         """A description of each part of its work that is failing now."""
-        return [failure for each in self._tasks if (failure := each.failure)]
+        return self._tasks.failures
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start to ship in the background."""
-        for task in self._tasks:
-            task.start()
+        await self._tasks.start()
 
     async def stop(self) -> None:
         """Ship what is left, for at most `last_try` seconds, and release the logs."""
-        for task in self._tasks:
-            await task.stop()
+        await self._tasks.stop()
         try:
             # The first limits the time for the database, the second the time for the disk.
             with deadline(self._last_try):

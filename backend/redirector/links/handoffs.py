@@ -32,9 +32,9 @@ class Handoffs:
         await self._keys.stop()
 
     @property
-    def failure(self) -> str | None:
-        """A description of the error if the keys can't be read now; else None."""
-        return self._keys.failure
+    def failures(self) -> list[str]:
+        """A description of the error if the keys can't be read now."""
+        return self._keys.failures
 
     def handoff(
         self,

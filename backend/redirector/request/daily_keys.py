@@ -44,16 +44,16 @@ class DailyKeys:
         """Read the keys, and keep reading those of the next days."""
         with contextlib.suppress(StorageError), deadline(_START_SECONDS):
             await self._read_keys()
-        self._reading.start()
+        await self._reading.start()
 
     async def stop(self) -> None:
         """Stop reading keys."""
         await self._reading.stop()
 
     @property
-    def failure(self) -> str | None:
-        """A description of the error if the keys can't be read now; else None."""
-        return self._reading.failure
+    def failures(self) -> list[str]:
+        """A description of the error if the keys can't be read now."""
+        return self._reading.failures
 
     def of_day(self, moment: datetime) -> bytes | None:
         """The key of this time's UTC day. None if it could not be read, since MongoDB does not answer."""

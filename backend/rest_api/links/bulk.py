@@ -38,6 +38,7 @@ from backend.domain.links.operations import (
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
+from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import count_more
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
@@ -55,7 +56,7 @@ from backend.rest_api.routes.operation import Operation, reference
 from backend.storage.driver.mongo import Document
 from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.links.writing.writes import Submission, write_links
-from backend.web.current import known, of_app, resources
+from backend.web.current import of_app, resources
 
 MOST_OPERATIONS = 1_000
 # Operations that set a password: a hash takes several cores some ten milliseconds.
@@ -140,7 +141,7 @@ def _read_operations(body: Mapping[str, Any]) -> list[Any]:
 async def _count(operations: int) -> None:
     """Count the operations against the key's rate limit, but for the one request that was counted already."""
     if more := -(-operations // OPERATIONS_A_REQUEST) - 1:
-        known().limit_headers = await count_more(caller().id, more)
+        keyed_request().rate_limit_headers = await count_more(caller().id, more)
 
 
 async def _parse_in_turn(number: int, operation: object) -> LinkOperation | LinkResult:

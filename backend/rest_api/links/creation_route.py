@@ -11,11 +11,11 @@ from typing import Any
 from backend.json_api.asgi_answer import AsgiAnswer, encoded, error_answer
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
 from backend.json_api.authentication import KEY_HEADER
+from backend.json_api.keyed_request import keyed_request
 from backend.rest_api.links.create import create_link
 from backend.rest_api.links.write import post_link
 from backend.rest_api.routes.blueprint import API_ROOT, admit
 from backend.rest_api.routes.operation import REGISTERED
-from backend.web.current import known
 
 _VARY = (b"vary", KEY_HEADER.encode())
 _CREATING = {
@@ -35,7 +35,7 @@ class CreationRoute:
         """Answer one request."""
         with contextlib.suppress(ClientGone):
             answer = await self._answer(AsgiRequest(scope, receive))
-            answer.headers += [*encoded(known().limit_headers.items()), _VARY]
+            answer.headers += [*encoded(keyed_request().rate_limit_headers.items()), _VARY]
             await answer.send(send)
 
     async def _answer(self, request: AsgiRequest) -> AsgiAnswer:

@@ -8,8 +8,8 @@ from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.error_table import ErrorRow
+from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import rate_limit_headers
-from backend.web.current import known
 
 API_ROOT = "/serviceCore/pa/v1"
 
@@ -21,18 +21,19 @@ async def admit(invalid_key: ErrorRow) -> None:
 
     Raises ApiError, with the row `invalid_key` where the key is not a valid one.
     """
-    key = known().api_key = await authenticate(KeyKind.REST, invalid_key)
-    known().limit_headers = await rate_limit_headers(key.id, key.org_id)
+    facts = keyed_request()
+    key = facts.api_key = await authenticate(KeyKind.REST, invalid_key)
+    facts.rate_limit_headers = await rate_limit_headers(key.id, key.org_id)
 
 
 @rest.after_request
 async def _add_headers(response: Response) -> Response:
-    response.headers.update(known().limit_headers)
+    response.headers.update(keyed_request().rate_limit_headers)
     return keep_out_of_caches(response, KEY_HEADER)
 
 
 def caller() -> ApiKey:
     """The key that sent the current request. The request may only touch this key's organization."""
-    key = known().api_key
+    key = keyed_request().api_key
     assert key is not None  # `admit` lets no other request in
     return key

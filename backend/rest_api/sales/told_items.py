@@ -12,11 +12,12 @@ from backend.domain.visitors.rejections import Rejection
 from backend.domain.visitors.server_calls import Teller, UnknownField
 from backend.json_api.api_error import ApiError, api_error_for
 from backend.json_api.json_body import EXACT, read_json_object
+from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import count_more
 from backend.rest_api.routes.blueprint import caller
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
-from backend.web.current import known, resources
+from backend.web.current import resources
 
 ParsedT = TypeVar("ParsedT")
 StoredT = TypeVar("StoredT")
@@ -47,7 +48,7 @@ async def _read_items(body: dict[str, Any]) -> list[Any]:
         errors.append(InvalidField("items", f"must be a list of 1 to {MOST_ITEMS:,} items"))
     raise_all(errors)
     if more := -(-len(items) // ITEMS_A_REQUEST) - 1:
-        known().limit_headers = await count_more(caller().id, more)
+        keyed_request().rate_limit_headers = await count_more(caller().id, more)
     return list(items)
 
 

@@ -37,7 +37,7 @@ class ClickSigning:
         """Read the key and the settings, and keep reading these."""
         with contextlib.suppress(StorageError), deadline(_START_SECONDS):
             await self._read()
-        self._reading.start()
+        await self._reading.start()
 
     async def stop(self) -> None:
         """Stop reading."""

@@ -45,7 +45,7 @@ class Pulse:
 
     async def __aenter__(self) -> Pulse:
         with self._ping_lane.used():
-            self._asking.start()
+            await self._asking.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -53,9 +53,9 @@ class Pulse:
         self._ping_lane.close()
 
     @property
-    def failure(self) -> str | None:
-        """A description of the error if MongoDB can't be pinged now; else None."""
-        return self._asking.failure
+    def failures(self) -> list[str]:
+        """A description of the error if MongoDB can't be pinged now."""
+        return self._asking.failures
 
     def note_write(self) -> None:
         """Note that MongoDB has confirmed a write just now."""

@@ -87,7 +87,7 @@ class EmbeddedMongoDB:
 
     async def __aenter__(self) -> EmbeddedMongoDB:
         await asyncio.to_thread(self._acquire)
-        self._watching.start()
+        await self._watching.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -100,7 +100,7 @@ async def watch_changes(
     """
     stream = _Stream(HeartbeatWriter(database, clock, on_write), database, since)
     beating = BackgroundTask("proving that changes are seen", stream.heart.keep_writing)
-    beating.start()
+    await beating.start()
     try:
         yield InDoubt()
         while True:

@@ -53,9 +53,9 @@ class Sequencer:
         self._batch_size = MOST_PER_TRANSACTION
         self._task = BackgroundTask("giving events their places in the feed", self._go_on)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start to give waiting entries their places, whenever no other process does."""
-        self._task.start()
+        await self._task.start()
 
     async def stop(self) -> None:
         """Stop; another process goes on at once."""

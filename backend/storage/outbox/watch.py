@@ -35,9 +35,9 @@ class FeedWatch:
         self._task = BackgroundTask("looking for news in feeds", self._go_on)
         self.is_ending = False
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start to look, whenever somebody waits."""
-        self._task.start()
+        await self._task.start()
 
     async def stop(self) -> None:
         """Stop to look."""

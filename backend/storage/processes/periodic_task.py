@@ -25,9 +25,9 @@ class PeriodicTask:
         self._every = every
         self._task = BackgroundTask(name, self._go_on)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the work."""
-        self._task.start()
+        await self._task.start()
 
     async def stop(self) -> None:
         """Stop, also in the middle of the work."""

@@ -53,7 +53,7 @@ async def followed_link(database: Database) -> AsyncIterator[tuple[LinkCache, Li
     )
     await insert_links(database, [link])
     cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=DAY)
-    cache.start()
+    await cache.start()
     try:
         await wait_for_async(lambda: follows(cache), "the stream is not current")
         await cache.load(link.domain, link.path)

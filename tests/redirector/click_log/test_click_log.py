@@ -133,7 +133,7 @@ async def test_a_log_that_can_not_be_replaced_goes_on(
     first = shipper.log
     away = (tmp_path / "clicks").rename(tmp_path / "away")
     (tmp_path / "clicks").touch()  # no folder any more
-    shipper.start()
+    await shipper.start()
     for number in (1, 2):
         first.append([line_of(link.id)])
         await wait_for_async(

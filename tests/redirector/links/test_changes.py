@@ -36,7 +36,7 @@ async def test_a_disabled_link_stops_in_every_process(database: Database, make_l
     """The change stream brings it to a second cache, long before its time to live is over."""
     link = await make_link()
     cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
-    cache.start()
+    await cache.start()
     try:
         await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
         await cache.load(link.domain, link.path)
@@ -53,7 +53,7 @@ async def test_the_apps_of_a_domain_change_in_every_process(
     """The change stream brings them to all links of the domain, which stay current, and so when they go."""
     links = [await make_link() for _ in range(2)]
     cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
-    cache.start()
+    await cache.start()
 
     def apps() -> list[Apps]:
         entries = [cache.current(link.domain, link.path) for link in links]
@@ -78,7 +78,7 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
     """The change stream tells a second cache of both, and other links stay current there."""
     link, other = await make_link(), await make_link()
     cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
-    cache.start()
+    await cache.start()
     archive = LinkRequest(link.org_id, CreatedBy.REST, utc_now(), ArchiveLink(link.id))
     try:
         await until(lambda: cache.follows_changes, "the stream does not prove that it is current")

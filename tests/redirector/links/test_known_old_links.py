@@ -40,7 +40,7 @@ async def followed(links: Sequence[Link]) -> AsyncIterator[tuple[TellingDatabase
     database = TellingDatabase()
     database.links = {(link.domain, link.path): link for link in links}
     cache = LinkCache(cast(Database, database), utc_now, capacity=1000, seconds_to_live=3600)
-    cache.start()
+    await cache.start()
     try:
         await until(lambda: cache.follows_changes, "changes are not followed")
         for link in links:
@@ -107,7 +107,7 @@ async def test_a_link_whose_new_form_can_not_be_read_is_not_shown_as_it_was() ->
         await told(cache, [link])
         assert await visit(cache, link) == "503"
         assert await visit(cache, other) == OLD
-        assert cache.failure is None
+        assert cache.failures == []
 
 
 async def test_what_may_be_old_is_shown() -> None:

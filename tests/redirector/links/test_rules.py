@@ -107,7 +107,7 @@ async def test_a_changed_rule_is_told_to_every_process(
     """The change stream tells a second cache long before its time to live is over, and it decides anew."""
     link = await make_link(rules=[rule("old")])
     cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
-    cache.start()
+    await cache.start()
     visit = Circumstances(recognize(b""), utc_now())
 
     async def leads_to() -> str | None:

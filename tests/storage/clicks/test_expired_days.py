@@ -361,7 +361,7 @@ async def test_in_the_background(database: Database) -> None:
         await ship(own, some_clicks(org_id, 5))
         await set_click_days(own, org_id, DAYS)
         task = expired_days.expired_days(own)
-        task.start()
+        await task.start()
         assert await wait_for_async(partial(summaries, own, org_id), "nothing is added up")
         await task.stop()
         assert not await take_lease(own, expired_days.LEASE, "another", timedelta(hours=1))

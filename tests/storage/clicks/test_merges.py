@@ -162,7 +162,7 @@ async def test_in_the_background(database: Database) -> None:
         for org_id, number in ((many, MANY), (few, 2)):
             await ship_each(own, org_id, number)
         task = click_merges.click_merges(own)
-        task.start()
+        await task.start()
         blocks = partial(number_of_blocks, own, many)
         await wait_for_async(blocks, "nothing is merged", lambda number: number == 1)
         await task.stop()
@@ -170,7 +170,7 @@ async def test_in_the_background(database: Database) -> None:
         assert not await take_lease(own, click_merges.LEASE, "another", timedelta(minutes=1))
         await own["leases"].delete_many({})
         task = click_merges.click_merges(own)
-        task.start()
+        await task.start()
         blocks = partial(number_of_blocks, own, few)
         await wait_for_async(blocks, "those of few are not merged", lambda number: number == 1)
         await task.stop()

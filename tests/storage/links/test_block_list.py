@@ -85,7 +85,7 @@ async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
         await until(lambda: bool(blocked.current.find("https://another.example/")), "it is not read again")
         assert not blocked.current.find("https://one.example/")
         file.unlink()
-        await until(lambda: blocked.failure is not None, "nobody is told that it is gone")
+        await until(lambda: blocked.failures != [], "nobody is told that it is gone")
         assert blocked.current.find("https://another.example/")
     finally:
         await blocked.stop()

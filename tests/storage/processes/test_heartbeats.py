@@ -17,7 +17,7 @@ async def test_a_heartbeat_is_of_the_minute(database: Database) -> None:
     stored: list[None] = []
     heart = HeartbeatWriter(database, lambda: MOMENT, lambda: stored.append(None))
     beating = BackgroundTask("beating", heart.keep_writing)
-    beating.start()
+    await beating.start()
     try:
         await until(lambda: stored, "no heartbeat is stored")
     finally:

@@ -91,16 +91,16 @@ class BlockList:
         """Read the file, and look every second whether it has changed. Raises OSError."""
         if self._path:
             await self._look(self._path)
-            self._looking.start()
+            await self._looking.start()
 
     async def stop(self) -> None:
         """Stop looking."""
         await self._looking.stop()
 
     @property
-    def failure(self) -> str | None:
-        """Why the file can't be read now; what was read before still holds. Else None."""
-        return self._looking.failure
+    def failures(self) -> list[str]:
+        """Why the file can't be read now; what was read before still holds."""
+        return self._looking.failures
 
     async def _go_on_looking(self) -> None:
         while True:
