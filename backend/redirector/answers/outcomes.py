@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from backend.domain.accounts.apps import AndroidApp
 from backend.domain.links.destinations.destination import Outcome, fallback_url, intent_url, play_store_url
@@ -11,7 +12,7 @@ from backend.domain.links.rules import Target
 from backend.domain.web.client import Client
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer, redirect
-from backend.redirector.links.cache import CachedLink, address_of
+from backend.redirector.links.cache import CachedLink
 from backend.redirector.request.visit import Visit
 from backend.web.proxies import TrustedProxies
 
@@ -34,7 +35,7 @@ def answer_for(
         intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies))
         return pages.app_page(visit, entry.link, intent, _web(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
-        return pages.preview(entry.link, entry.address.decode())
+        return pages.preview(entry.link, _address_without_query(entry).decode())
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
 
 
@@ -47,8 +48,17 @@ def _web(visit: Visit, place: CachedLink | Target) -> bytes:
     return (
         web_address(place.link, visit.query, place.variant).encode("ascii")
         if visit.query
-        else address_of(place)
+        else _address_without_query(place)
     )
+
+
+@lru_cache(maxsize=2_000)
+def _address_without_query(place: CachedLink | Target) -> bytes:
+    """The web address of a click without a query string, of the link or of where a rule leads.
+
+    Cached for the most used ones only: for all links it would need too much memory.
+    """
+    return web_address(place.link, variant=place.variant).encode("ascii")
 
 
 def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:

@@ -20,9 +20,8 @@ from backend.domain.accounts.apps import Apps
 from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.policy import leads_to
-from backend.domain.links.destinations.web_address import web_address
 from backend.domain.links.links import Link
-from backend.domain.links.rules import CompiledRules, Target
+from backend.domain.links.rules import CompiledRules
 from backend.storage.accounts.apps import find_apps
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
@@ -91,20 +90,6 @@ class CachedLink:
         """How many links without rules take as much memory: each address of the rules does as one."""
         return 1 + self.rules.size if self.rules else 1
 
-    @property
-    def address(self) -> bytes:
-        """The web address of a click without a query string."""
-        return address_of(self)
-
-
-@lru_cache(maxsize=2_000)
-def address_of(place: CachedLink | Target) -> bytes:
-    """The web address of a click without a query string, of the link or of where a rule leads.
-
-    Cached for the most used ones only: for all links it would need too much memory.
-    """
-    return web_address(place.link, variant=place.variant).encode("ascii")
-
 
 class LinkCache:
     """The most recently used links, whose sizes together are at most `capacity`.
@@ -147,9 +132,9 @@ class LinkCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start to follow changes."""
-        self._watching.start()
+        await self._watching.start()
 
     async def stop(self) -> None:
         """Stop following changes and reading links."""
@@ -165,9 +150,9 @@ class LinkCache:
         return time.monotonic() < self._current_until
 
     @property
-    def failure(self) -> str | None:
-        """A description of the error if changes can't be followed now; else None."""
-        return self._watching.failure
+    def failures(self) -> list[str]:
+        """A description of the error if changes can't be followed now."""
+        return self._watching.failures
 
     def hottest(self, most: int) -> list[tuple[Link, Apps]]:
         """The most recently used links, latest first, without those that may be old."""
