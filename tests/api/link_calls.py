@@ -60,7 +60,9 @@ def wrong(*messages: str, field: str = "") -> dict[str, Any]:
 
     Each message begins with the name of its field, unless this is `field`.
     """
-    errors = [{"errorMessage": each, "fieldName": field or each.partition(" ")[0]} for each in messages]
+    errors = [
+        {"errorMessage": message, "fieldName": field or message.partition(" ")[0]} for message in messages
+    ]
     return {
         "code": 101,
         "errorMessage": "There was one or more validation error(s)",

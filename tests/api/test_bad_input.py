@@ -67,7 +67,7 @@ async def test_what_is_no_json_object(
         assert (answer.status_code, answer.json()) == (400, NO_OBJECT), body[:40]
 
 
-@pytest.mark.parametrize(("method", "path"), [each for each in BODY_ROUTES if each[1] != QUERY])
+@pytest.mark.parametrize(("method", "path"), [route for route in BODY_ROUTES if route[1] != QUERY])
 async def test_a_body_that_is_too_large(
     client: httpx.AsyncClient, organization: TestOrganization, method: str, path: str
 ) -> None:

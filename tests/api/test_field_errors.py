@@ -92,7 +92,7 @@ async def test_one_object_is_stored_or_refused(
     refused = await post(client, organization, "conversions", SOLD | {"currency": "EURO"})
     assert (refused.status_code, await stored(database, organization, "conversions")) == (400, [])
     answers = [await post(client, organization, "conversions", SOLD) for _ in range(2)]
-    told = [(each.status_code, each.json()["results"][0]["status"]) for each in answers]
+    told = [(answer.status_code, answer.json()["results"][0]["status"]) for answer in answers]
     assert told == [(200, "accepted"), (200, "duplicate")]
 
 
@@ -168,7 +168,7 @@ async def test_all_wrong_parameters_are_told(
 ) -> None:
     """So it is with those of a query string, also with those that are missing."""
     answer = await client.get(f"{API}/clicks/export?format=xml&size=1", headers=organization.headers)
-    assert [each["fieldName"] for each in answer.json()["errors"]] == ["format", "size", "from"]
+    assert [error["fieldName"] for error in answer.json()["errors"]] == ["format", "size", "from"]
     assert answer.json()["error"] == answer.json()["errors"][0]
 
 
@@ -179,7 +179,7 @@ async def test_a_bulk_tells_all_wrong_fields_of_an_operation(
     update = {"op": "update", "id": "x", "link": {"link_name": 5, "path": "a"}, "colour": "red"}
     answer = await post(client, organization, "links/bulk", {"operations": [update]})
     (result,) = answer.json()["results"]
-    names = [each["fieldName"] for each in result["error"]["errors"]]
+    names = [error["fieldName"] for error in result["error"]["errors"]]
     assert names == ["colour", "id", "path", "link_name"]
 
 
@@ -193,7 +193,7 @@ async def test_the_contract_s_operations_tell_one_error_to_the_letter(
         for path in ("create-link", "links")
     ]
     message = "link_name must be a string"
-    assert [each.status_code for each in answers] == [400, 400]
+    assert [answer.status_code for answer in answers] == [400, 400]
     assert answers[0].json() == invalid(message)
     assert answers[1].json() == wrong(message, "utm_source must be a string")
 
@@ -209,7 +209,7 @@ async def test_a_subscription_that_is_missing(
     )
     message = "measures has installs, for which your subscription is not valid. Please upgrade."
     denied = wrong(message) | {"code": 115, "errorMessage": "Access Denied"}
-    assert [(each.status_code, each.json()) for each in (query, export)] == [(403, denied)] * 2
+    assert [(response.status_code, response.json()) for response in (query, export)] == [(403, denied)] * 2
     contract = await post(client, organization, "install-analytics", {"linkId": "x"})
     assert contract.json()["error"]["errorMessage"] == "UNAUTHORIZED_ACCESS"
 

@@ -32,9 +32,9 @@ async def metric(client: httpx.AsyncClient, name: str, **labels: str) -> float:
     """The value of a metric, 0 where it has none yet."""
     text = (await client.get("/metrics")).text
     for line in text.splitlines():
-        found = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
-        if found and found[1] == name and dict(re.findall(r'(\w+)="([^"]*)"', found[2] or "")) == labels:
-            return float(found[3])
+        match = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+        if match and match[1] == name and dict(re.findall(r'(\w+)="([^"]*)"', match[2] or "")) == labels:
+            return float(match[3])
     return 0.0
 
 
@@ -133,8 +133,8 @@ async def test_a_token_opens_the_metrics(guarded: httpx.AsyncClient, header: str
 
 async def test_a_request_has_an_id(visitor: Visitor, log: io.StringIO) -> None:
     """The id of the answer stands in the log; a proxy's id is taken over if it looks like one."""
-    given = (await visitor.client.get("/healthz", headers={"X-Request-Id": "trace-12345"})).headers
-    assert given["X-Request-Id"] == "trace-12345"
+    headers = (await visitor.client.get("/healthz", headers={"X-Request-Id": "trace-12345"})).headers
+    assert headers["X-Request-Id"] == "trace-12345"
     forged = await visitor.client.get("/healthz", headers={"X-Request-Id": "ada@example.com x"})
     assert uuid.UUID(forged.headers["X-Request-Id"])
     lines = lines_of_requests(log)

@@ -100,7 +100,9 @@ async def test_no_route_answers_for_another_organization_s_link(
             assert answer.text == ("" if method == "HEAD" else "clicks\r\n0\r\n")
             continue
         if "results" in answer.text:
-            assert [each["status"] for each in answer.json()["results"]] == ["rejected"], f"{method} {path}"
+            assert [result["status"] for result in answer.json()["results"]] == ["rejected"], (
+                f"{method} {path}"
+            )
         else:
             assert answer.status_code in {400, 404}, f"{method} {path}"
         assert "secret" not in answer.text

@@ -27,4 +27,4 @@ async def tell(
 
 async def stored(database: Database, organization: TestOrganization, name: str) -> list[Document]:
     """The organization's documents of this collection."""
-    return [each async for each in database[name].find({"org_id": organization.id}).sort("at", 1)]
+    return [document async for document in database[name].find({"org_id": organization.id}).sort("at", 1)]

@@ -40,15 +40,15 @@ class Links:
         """The link with this id."""
         answer = await self.call("GET", f"/{link_id}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        link: dict[str, Any] = answer.json()
+        return link
 
     async def list(self, query: str = "") -> list[dict[str, Any]]:
         """The first page of a list."""
         answer = await self.call("GET", f"?{query}" if query else "")
         assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()["links"]
-        return found
+        links: list[dict[str, Any]] = answer.json()["links"]
+        return links
 
     async def visit(self, path: str) -> int:
         """The status of a visitor's request for a short URL."""

@@ -141,12 +141,12 @@ async def test_made_up_installs_of_an_address(
     client_at: ClientAt, organization: TestOrganization, database: Database
 ) -> None:
     """Beyond the limit none is recorded; one that reports again is answered, and other addresses go on."""
-    client, known = client_at(), str(uuid.uuid4())
-    made_up = [known, *(str(uuid.uuid4()) for _ in range(3))]
-    assert [await first_launch(client, organization, InstallId(each)) for each in made_up] == [200] * 3 + [
+    client, device_id = client_at(), str(uuid.uuid4())
+    made_up = [device_id, *(str(uuid.uuid4()) for _ in range(3))]
+    assert [await first_launch(client, organization, InstallId(text)) for text in made_up] == [200] * 3 + [
         429
     ]
-    assert await first_launch(client, organization, InstallId(known)) == 200
+    assert await first_launch(client, organization, InstallId(device_id)) == 200
     assert await first_launch(client_at(), organization, InstallId(made_up[3])) == 200
     assert await database[installs.NAME].count_documents({"org_id": organization.id}) == 4
 
@@ -167,7 +167,7 @@ async def test_requests_without_a_valid_key(client_at: ClientAt, organization: T
     addresses are not concerned."""
     client = client_at()
     assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
-    answers = [await each for each in without_valid_key(client, 8)]
+    answers = [await response for response in without_valid_key(client, 8)]
     assert [answer.status_code for answer in answers] == [401, 401, 401, 403] + [429] * 4
     assert {answer.json()["error"]["fieldName"] for answer in answers[4:]} == {"RATE_LIMIT_EXCEEDED"}
     assert all(1 <= int(answer.headers["Retry-After"]) <= 60 for answer in answers[4:])

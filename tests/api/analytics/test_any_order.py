@@ -143,16 +143,16 @@ class Shop:
         def own(text: str | None) -> str | None:
             return text and text.replace(self.mark, "")
 
-        def step(each: Fact) -> object:
-            touch = each["touch"] and (each["touch"]["link_name"], each["touch"]["utm"].get("utm_source"))
-            device = names.get(each["device_id"], "unknown" if each["device_id"] else None)
-            return each["kind"], own(each["in_words"]), device, own(each["customer_id"]), touch, each["share"]
+        def shown_step(step: Fact) -> object:
+            touch = step["touch"] and (step["touch"]["link_name"], step["touch"]["utm"].get("utm_source"))
+            device = names.get(step["device_id"], "unknown" if step["device_id"] else None)
+            return step["kind"], own(step["in_words"]), device, own(step["customer_id"]), touch, step["share"]
 
         return (
             own(answer["customer_id"]),
             names.get(answer["device_id"]),
             answer["net_revenue"],
-            [step(each) for each in answer["steps"]],
+            [shown_step(step) for step in answer["steps"]],
             [share | {"touch": share["touch"] and share["touch"]["in_words"]} for share in answer["shares"]],
         )
 
@@ -205,8 +205,8 @@ class Opening:
 async def tell_all(shop: Shop, facts: Iterable[Fact]) -> None:
     """Tell the shop these facts in this order; what it refuses, again after the next ones."""
     again: list[Fact] = []
-    for each in facts:
-        again = [one for one in (each, *again) if not await shop.tell(one)]
+    for next_fact in facts:
+        again = [told for told in (next_fact, *again) if not await shop.tell(told)]
 
 
 @pytest.fixture
@@ -223,19 +223,19 @@ def drawn(made: Random) -> list[Fact]:
 
     def fact(what: str) -> Fact:
         maybe = made.random() < 0.5
-        found = {"what": what, "ago": next(hours), "device": made.choice("de"), "order": made.choice("tu")}
+        values = {"what": what, "ago": next(hours), "device": made.choice("de"), "order": made.choice("tu")}
         if what == "visit":
-            return found | {"source": f"s{found['ago']}", "click": maybe}
-        found["customer"] = made.choice(["x", "y", None]) if what != "identify" else made.choice("xy")
+            return values | {"source": f"s{values['ago']}", "click": maybe}
+        values["customer"] = made.choice(["x", "y", None]) if what != "identify" else made.choice("xy")
         if maybe and what != "identify":
-            found |= {"by_server": True, "click": made.random() < 0.6}
-            found["device"] = made.choice([None, found["device"]])
-            if not (found["click"] or found["device"] or found["customer"]):
-                found["customer"] = "x"
-        return found
+            values |= {"by_server": True, "click": made.random() < 0.6}
+            values["device"] = made.choice([None, values["device"]])
+            if not (values["click"] or values["device"] or values["customer"]):
+                values["customer"] = "x"
+        return values
 
     kinds = ["conversion", "visit", *made.choices(["conversion", "lead", "identify", "visit", "refund"], k=3)]
-    return [fact(each) for each in kinds]
+    return [fact(kind) for kind in kinds]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -256,12 +256,12 @@ async def test_reports_do_not_depend_on_the_order_of_tellings(opening: Opening, 
                 assert said == expected, (model, credit, by, order)
         some = [0, 1, 2, *range(3 + number, len(shops), len(ALL_RULES))]
         told = {
-            each: [await shops[each].explained(order, model=model, credit=credit) for order in "tu"]
-            for each in some
+            place: [await shops[place].explained(order, model=model, credit=credit) for order in "tu"]
+            for place in some
         }
         assert any(told[0])
-        for each in some:
-            assert told[each] == told[0], (model, credit, orders[each])
+        for place in some:
+            assert told[place] == told[0], (model, credit, orders[place])
 
 
 def fact(what: str, ago: float, device: str | None = None, customer: str | None = None, **more: Any) -> Fact:
@@ -274,14 +274,14 @@ LANDING = fact("visit", 9, "d", source="mail")
 
 async def shares(shop: Shop, order: str = "t", **rules: str) -> list[str | None]:
     """What gets the credit for an order: the sources of visits, a link's click, or nothing."""
-    touches = [each["touch"] for each in (await shop.explanation(order, **rules))["shares"]]
-    return [each and (each["link_name"] or each["utm"]["utm_source"]) for each in touches]
+    touches = [share["touch"] for share in (await shop.explanation(order, **rules))["shares"]]
+    return [touch and (touch["link_name"] or touch["utm"]["utm_source"]) for touch in touches]
 
 
 async def customer(shop: Shop, order: str = "t", **rules: str) -> tuple[str | None, str]:
     """Whose an order is, and in words."""
     answer = await shop.explanation(order, **rules)
-    [sale] = [each for each in answer["steps"] if each["kind"] == "sale"]
+    [sale] = [step for step in answer["steps"] if step["kind"] == "sale"]
     return answer["customer_id"], sale["in_words"]
 
 
@@ -304,7 +304,7 @@ async def test_the_browser_s_own_visit_of_a_named_click_counts_before_the_sale(o
     for order in permutations([named, fact("visit", 9, "d", source="own", click=True)]):
         shop = await opening.told(order)
         answer = await shop.explanation()
-        assert [each["touch"]["utm"] for each in answer["shares"]] == [{"utm_source": "own"}]
+        assert [share["touch"]["utm"] for share in answer["shares"]] == [{"utm_source": "own"}]
 
 
 async def test_identities_out_of_order(opening: Opening) -> None:
@@ -332,9 +332,9 @@ async def test_items_of_one_list_in_every_order(opening: Opening) -> None:
     shops = await opening.shops(len(orders))
     for shop, order in zip(shops, orders, strict=True):
         await shop.tell_list(*order)
-        told = [await shop.explanation(each) for each in "tu"]
-        assert [each["device_id"] for each in told] == [shop.device("d"), shop.device("e")], order
-        assert [each["customer_id"] for each in told] == [f"y{shop.mark}", None], order
+        told = [await shop.explanation(name) for name in "tu"]
+        assert [sale["device_id"] for sale in told] == [shop.device("d"), shop.device("e")], order
+        assert [sale["customer_id"] for sale in told] == [f"y{shop.mark}", None], order
     for said in await reported(shops, credit="customer", model="linear"):
         assert [row["customers"] for row in said] == [1]
 
@@ -344,13 +344,13 @@ async def test_a_customer_who_was_told_wins_over_whose_the_device_was(
     opening: Opening, is_server_first: bool
 ) -> None:
     """Whenever it is told, in explanations and reports; whose device it was is never said to be told."""
-    known = [LANDING, fact("identify", 8, "d", "X")]
+    earlier = [LANDING, fact("identify", 8, "d", "X")]
     sale, told = fact("conversion", 5, "d"), fact("conversion", 4, None, "Y", by_server=True)
     [shop, other] = await opening.shops(2)
-    await tell_all(shop, [*known, sale])
+    await tell_all(shop, [*earlier, sale])
     name = f"X{shop.mark}"
     assert await customer(shop) == (name, f"It is the sale of the customer {name}, whose device it was.")
-    await tell_all(other, [*known, *((told, sale) if is_server_first else (sale, told))])
+    await tell_all(other, [*earlier, *((told, sale) if is_server_first else (sale, told))])
     name = f"Y{other.mark}"
     assert await customer(other) == (name, f"It is the sale of the customer {name}, of whom it was told.")
     for said in await reported([shop, other], credit="customer", model="linear"):
@@ -370,10 +370,10 @@ async def test_as_of_a_moment_is_what_was_known_then(opening: Opening) -> None:
     ):
         moments.append(timestamp())
         await shop.tell(late)
-    as_of = [await shares(shop, model="linear", as_of=each) for each in moments]
+    as_of = [await shares(shop, model="linear", as_of=moment) for moment in moments]
     assert as_of == [[None], [None], ["mail"]]
     assert await shares(shop, model="linear") == ["Spring", "mail"]
-    devices = [(await shop.explanation(as_of=each))["device_id"] for each in moments]
+    devices = [(await shop.explanation(as_of=moment))["device_id"] for moment in moments]
     assert devices == [None, *[shop.device("d")] * 2]
 
 
@@ -407,7 +407,7 @@ async def test_as_of_a_moment_a_sale_is_of_the_time_that_was_known_then(opening:
 
     async def sold(begin: int, end: int, **rules: str) -> int:
         hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-        of = [(hour - timedelta(hours=each)).isoformat() for each in (begin, end)]
+        of = [(hour - timedelta(hours=hours)).isoformat() for hours in (begin, end)]
         times = dict(zip(("from", "to"), of, strict=True))
         query: Fact = {"measures": ["conversions"], **times, **rules}
         answer = await shop.client.post(

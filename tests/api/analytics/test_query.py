@@ -69,7 +69,7 @@ async def fill(client: httpx.AsyncClient, organization: TestOrganization, databa
                 "currency": currency, "revenue": Decimal128(Decimal(revenue)),
             }
         )  # fmt: skip
-    return [str(each) for each in ids]
+    return [str(id_) for id_ in ids]
 
 
 async def test_an_answer_byte_for_byte(
@@ -116,8 +116,8 @@ async def test_one_currency(
     await fill(client, organization, database)
     measures = ["revenue", "revenue_per_click"]
     asked = {"currency": "eur", "group_by": ["campaign"], "measures": measures, "order_by": "-revenue"}
-    found = (await ask(client, organization, **asked)).json()
-    assert found["rows"] == [
+    report = (await ask(client, organization, **asked)).json()
+    assert report["rows"] == [
         {"campaign": "spring", "revenue": "19.99", "revenue_per_click": "6.663333"},
         {"campaign": None, "revenue": "0.00", "revenue_per_click": "0.000000"},
     ]
@@ -128,10 +128,10 @@ async def test_days_of_a_time_zone(
 ) -> None:
     """A date begins in the zone that was asked for, and each of its days has a row."""
     await fill(client, organization, database)
-    found = (await ask(client, organization, timezone="Pacific/Auckland", group_by=["day"])).json()
-    clicks = {row["day"]: row["clicks"] for row in found["rows"]}
+    report = (await ask(client, organization, timezone="Pacific/Auckland", group_by=["day"])).json()
+    clicks = {row["day"]: row["clicks"] for row in report["rows"]}
     assert clicks == {f"2026-03-0{day}": {2: 2, 3: 1, 4: 1}.get(day, 0) for day in range(1, 8)}
-    assert found["period"]["from"] == "2026-03-01T00:00:00+13:00"
+    assert report["period"]["from"] == "2026-03-01T00:00:00+13:00"
 
 
 async def test_by_default_the_last_28_days(
@@ -162,10 +162,10 @@ async def test_four_fields_filters_and_changes(
         "change": True,
         "order_by": "-change.clicks",
     }
-    found = (await ask(client, organization, **asked)).json()
+    report = (await ask(client, organization, **asked)).json()
     row = {"week": "2026-03-01", "country": "DE", "platform": "desktop", "campaign": "spring", "clicks": 3}
-    assert found["rows"] == [row | {"previous": {"clicks": 2}, "change": {"clicks": 0.5}}]
-    assert found["totals"] == {"clicks": 3, "previous": {"clicks": 2}, "change": {"clicks": 0.5}}
+    assert report["rows"] == [row | {"previous": {"clicks": 2}, "change": {"clicks": 0.5}}]
+    assert report["totals"] == {"clicks": 3, "previous": {"clicks": 2}, "change": {"clicks": 0.5}}
     file = await export(client, organization, **as_parameters(asked))
     assert file.text.split() == [
         "week,country,platform,campaign,partial,clicks,previous_clicks,change_clicks",
@@ -179,11 +179,11 @@ async def test_pages(client: httpx.AsyncClient, organization: TestOrganization, 
     seen: list[str] = []
     cursor = None
     while True:
-        found = (await ask(client, organization, group_by=["day"], limit=3, cursor=cursor)).json()
-        seen += [row["day"] for row in found["rows"]]
-        if found["next_cursor"] is None:
+        report = (await ask(client, organization, group_by=["day"], limit=3, cursor=cursor)).json()
+        seen += [row["day"] for row in report["rows"]]
+        if report["next_cursor"] is None:
             break
-        cursor = found["next_cursor"]
+        cursor = report["next_cursor"]
     assert seen == [f"2026-03-0{day}" for day in range(1, 8)]
     answer = await ask(client, organization, group_by=["month"], cursor=cursor)
     assert answer.json()["error"]["errorMessage"].startswith("cursor belongs to another query")
@@ -402,7 +402,7 @@ async def test_nothing_of_another_organization_is_told(
     for field in ("link", "domain", "campaign", "country", "day"):
         for filters in ({}, {"link": ids}, {"domain": [other.domain]}, {"campaign": ["spring"]}):
             answer = await ask(client, one, group_by=[field], filters=filters)
-            found = answer.json()
-            assert found["totals"] == {"clicks": 0}
-            assert [row for row in found["rows"] if row["clicks"]] == []
-            assert "spring" not in json.dumps(found["rows"])
+            report = answer.json()
+            assert report["totals"] == {"clicks": 0}
+            assert [row for row in report["rows"] if row["clicks"]] == []
+            assert "spring" not in json.dumps(report["rows"])

@@ -41,8 +41,8 @@ async def totals(visitor: Visitor, *measures: str, **query: Any) -> dict[str, An
     headers = visitor.organization.headers
     body = {"measures": measures} | query
     answer = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
-    found: dict[str, Any] = answer.json()["totals"]
-    return found
+    figures: dict[str, Any] = answer.json()["totals"]
+    return figures
 
 
 async def make_link(visitor: Visitor, **fields: Any) -> str:
@@ -88,7 +88,7 @@ async def test_revenue_is_exact_in_each_currency(visitor: Visitor) -> None:
     """Sums are decimal and never mix currencies."""
     paid = [(0.1, "EUR")] * 30 + [(100, "JPY"), (1.005, "KWD")]
     await visitor.results(
-        check(utm_source="s"), *(conversion(revenue=each, currency=of) for each, of in paid)
+        check(utm_source="s"), *(conversion(revenue=revenue, currency=of) for revenue, of in paid)
     )
     assert (await rows(visitor, "source", "revenue"))["s"]["revenue"] == [
         {"currency": "EUR", "amount": "3.00"},
@@ -145,16 +145,16 @@ async def test_a_click_on_the_phone_and_a_purchase_on_the_laptop(visitor: Visito
     figures = {"conversions": 1, "revenue": "10.00", "customers": 1}
     nobody, of_link = {"not_credited": figures}, {link_id: figures}
 
-    async def found(**rules: Any) -> Any:
+    async def credited(**rules: Any) -> Any:
         got = await rows(visitor, *asked, currency="EUR", **rules)
         return {key: {name: row[name] for name in asked[1:]} for key, row in got.items()}
 
-    assert await found() == await found(credit="device", model="linear") == nobody
+    assert await credited() == await credited(credit="device", model="linear") == nobody
     for model in ("last_non_direct", "first", "linear", "position_based"):
-        assert await found(credit="customer", model=model) == of_link
-    assert await found(credit="customer", model="last") == nobody
-    assert await found(credit="customer", lookback_days=1) == of_link
-    assert await found(credit="customer", as_of="2026-01-01") == {}
+        assert await credited(credit="customer", model=model) == of_link
+    assert await credited(credit="customer", model="last") == nobody
+    assert await credited(credit="customer", lookback_days=1) == of_link
+    assert await credited(credit="customer", as_of="2026-01-01") == {}
 
 
 async def test_a_wrong_identity_is_taken_back(visitor: Visitor) -> None:
@@ -213,19 +213,21 @@ async def test_shares_add_up_in_each_currency(visitor: Visitor) -> None:
     for device, sources in ((visitor, "abc"), (phone, "dcef")):
         checks = [check(ago=(9 - at) * HOUR, utm_source=name) for at, name in enumerate(sources)]
         paid = ((10, "EUR"), (0.05, "EUR"), (100, "JPY"), (1.001, "KWD"))
-        sales = [conversion(revenue=each, currency=name, customer_id="ada") for each, name in paid]
+        sales = [conversion(revenue=revenue, currency=name, customer_id="ada") for revenue, name in paid]
         await device.results(*checks, *sales, call("lead"))
     sold = {"EUR": Decimal("20.10"), "JPY": Decimal(200), "KWD": Decimal("2.002")}
     for credit, model in product(CreditTo, Model):
         asked = ("source", "leads", "conversions", "revenue")
-        found = await rows(visitor, *asked, credit=credit, model=model)
+        report_rows = await rows(visitor, *asked, credit=credit, model=model)
         total = await totals(visitor, *asked[1:], credit=credit, model=model)
-        assert {each["currency"]: Decimal(each["amount"]) for each in total["revenue"]} == sold, model
+        assert {amount["currency"]: Decimal(amount["amount"]) for amount in total["revenue"]} == sold, model
         assert (total["conversions"], total["leads"]) == (8, 2)
-        assert sum(row["conversions"] for row in found.values()) == pytest.approx(8, abs=1e-5)
+        assert sum(row["conversions"] for row in report_rows.values()) == pytest.approx(8, abs=1e-5)
     linear = await rows(visitor, "source", "revenue", model="linear")
     # A third of each of 10 EUR and 0.05 EUR, rounded once together, and a quarter.
-    amounts = [{each["currency"]: each["amount"] for each in linear[name]["revenue"]} for name in "abdef"]
+    amounts = [
+        {amount["currency"]: amount["amount"] for amount in linear[name]["revenue"]} for name in "abdef"
+    ]
     assert amounts[:2] == [{"EUR": "3.35", "JPY": "33", "KWD": "0.334"}] * 2
     assert amounts[2:] == [{"EUR": "2.51", "JPY": "25", "KWD": "0.250"}] * 3
     shared = await rows(visitor, "source", "conversions", credit="customer", model="linear")

@@ -35,8 +35,8 @@ async def asked(links: Links, **query: Any) -> dict[str, Any]:
     headers = links.organization.headers
     answer = await links.client.post(f"{API}/analytics/query", json=body, headers=headers)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    report: dict[str, Any] = answer.json()
+    return report
 
 
 async def test_what_each_variant_brought(
@@ -60,8 +60,8 @@ async def test_what_each_variant_brought(
         signals = {"cl_link_id": made["id"]} | ({"cl_variant": variant} if variant else {})
         await visitor.results(check(**signals), conversion(revenue=revenue))
 
-    found = await asked(links)
-    rows = {row.pop("variant"): row for row in found["rows"]}
+    report = await asked(links)
+    rows = {row.pop("variant"): row for row in report["rows"]}
     assert rows == {
         "short.2": {"clicks": 40, "conversions": 2, "revenue": "30.00", "conversion_rate": 0.05,
                     "chance_of_best": rows["short.2"]["chance_of_best"]},
@@ -69,8 +69,8 @@ async def test_what_each_variant_brought(
                  "chance_of_best": rows["long"]["chance_of_best"]},
     }  # fmt: skip
     assert 0.5 < rows["short.2"]["chance_of_best"] < 0.8
-    assert (found["totals"]["clicks"], found["totals"]["revenue"]) == (70, "35.00")
-    assert "What has no variant, since no rule split its visitors, is in no figure." in found["notes"]
+    assert (report["totals"]["clicks"], report["totals"]["revenue"]) == (70, "35.00")
+    assert "What has no variant, since no rule split its visitors, is in no figure." in report["notes"]
 
     by_link = await asked(links, group_by=["link", "variant"], filters={"variant": ["long"]})
     assert [(row["link"], row["variant"], row["clicks"]) for row in by_link["rows"]] == [

@@ -36,8 +36,8 @@ async def asked(visitor: Visitor, *measures: str, **query: Any) -> dict[str, Any
     body = {"measures": measures} | query
     answer = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    report: dict[str, Any] = answer.json()
+    return report
 
 
 async def clicked(visitor: Visitor, database: Database, link_id: str, number: int) -> None:
@@ -52,9 +52,9 @@ async def purge(visitor: Visitor, link_id: str) -> None:
     assert (await visitor.client.delete(url, headers=headers)).status_code == 204
 
 
-def note(found: dict[str, Any], words: str) -> str:
+def note(report: dict[str, Any], words: str) -> str:
     """The note that has these words; there is one."""
-    [only] = [each for each in found["notes"] if words in each]
+    [only] = [text for text in report["notes"] if words in text]
     return str(only)
 
 
@@ -67,8 +67,8 @@ async def test_customers_bought_and_contacts_are_known(visitor: Visitor) -> None
     await another(visitor).results(check(ago=HOUR, utm_source="b"), call("lead", customer_id="bob"))
     await another(visitor).results(call("identify", customer_id="eve"))
     for rules in ({}, {"credit": "customer", "model": "first"}):
-        found = await rows(visitor, "source", "customers", "contacts", **rules)
-        assert found["a"] == {"customers": 1, "contacts": 2}, rules
+        report_rows = await rows(visitor, "source", "customers", "contacts", **rules)
+        assert report_rows["a"] == {"customers": 1, "contacts": 2}, rules
     totals = (await asked(visitor, "customers", "contacts", group_by=["source"]))["totals"]
     assert totals == {"customers": 1, "contacts": 2}
     assert (await asked(visitor, "customers"))["rows"] == [{"customers": 1}]
@@ -79,13 +79,13 @@ async def test_what_no_touch_led_to_has_a_row_of_its_own(visitor: Visitor) -> No
     await visitor.results(conversion(ago=2 * HOUR, revenue=1), check(ago=HOUR, utm_source="ads"))
     await visitor.results(conversion(revenue=2))
     await another(visitor).results(check(ago=HOUR, utm_medium="mail"), conversion(revenue=4))
-    found = await asked(visitor, "conversions", "revenue", group_by=["source"], currency="EUR")
-    assert found["rows"] == [
+    report = await asked(visitor, "conversions", "revenue", group_by=["source"], currency="EUR")
+    assert report["rows"] == [
         {"source": "ads", "conversions": 1, "revenue": "2.00"},
         {"source": None, "conversions": 1, "revenue": "4.00"},
         {"source": None, "kind": "not_credited", "conversions": 1, "revenue": "1.00"},
     ]
-    assert "no link, campaign or ad led to it" in note(found, "kind not_credited")
+    assert "no link, campaign or ad led to it" in note(report, "kind not_credited")
     export = {
         "measures": "conversions",
         "group_by": "source",
@@ -117,14 +117,17 @@ async def test_sales_of_purged_links_have_a_row_of_their_own(
     before = await rows(visitor, field, *measures, **rules)
     await purge(visitor, link_id)
     after = await rows(visitor, field, *measures, **rules)
-    found = {name: {each: row[each] for each in measures} for name, row in after.items()}
+    by_kind = {name: {measure: row[measure] for measure in measures} for name, row in after.items()}
     nobody = {"clicks": 0, "leads": 0, "conversions": 1}
-    assert found == {"not_credited": nobody, "purged_links": {"clicks": 0, "leads": 1, "conversions": 1}}
+    assert by_kind == {
+        "not_credited": nobody,
+        "purged_links": {"clicks": 0, "leads": 1, "conversions": 1},
+    }
     del before["not_credited"]
-    assert [[row[each] for each in measures] for row in before.values()] == [[2, 1, 1]]
+    assert [[row[measure] for measure in measures] for row in before.values()] == [[2, 1, 1]]
     answer = await asked(visitor, "clicks", "conversions", group_by=[field], **rules)
     assert "their clicks are in the totals only" in note(answer, "kind purged_links")
-    assert [answer["totals"][each] for each in ("clicks", "conversions")] == [2, 2]
+    assert [answer["totals"][measure] for measure in ("clicks", "conversions")] == [2, 2]
 
 
 async def test_rates_are_of_what_came_of_links(visitor: Visitor, database: Database) -> None:
@@ -136,11 +139,11 @@ async def test_rates_are_of_what_came_of_links(visitor: Visitor, database: Datab
     await another(visitor).results(check(ago=HOUR, utm_campaign="spring"), conversion(revenue=3))
     rates = ("conversions", "conversion_rate", "revenue_per_click")
     for rules in ({}, {"credit": "customer"}):
-        found = await asked(visitor, *rates, currency="EUR", **rules)
-        assert found["totals"] == {
+        report = await asked(visitor, *rates, currency="EUR", **rules)
+        assert report["totals"] == {
             "conversions": 3, "conversion_rate": 0.25, "revenue_per_click": "0.250000",
         }  # fmt: skip
-        assert note(found, "came of no link").startswith(
+        assert note(report, "came of no link").startswith(
             "2 of 3 conversions came of no link: they are in no rate"
         )
         by_campaign = await rows(visitor, "campaign", *rates, currency="EUR", **rules)
@@ -173,21 +176,24 @@ async def test_a_currency_divides_conversions_too(visitor: Visitor, database: Da
         "revenue_per_click",
     )
     for rules in ({}, {"model": "linear"}):
-        found = await asked(visitor, *measures, currency="EUR", group_by=["link"], **rules)
-        assert found["totals"] == {
+        report = await asked(visitor, *measures, currency="EUR", group_by=["link"], **rules)
+        assert report["totals"] == {
             "leads": 1, "conversions": 1, "customers": 1, "contacts": 2, "revenue": "10.00",
             "conversion_rate": 0.25, "revenue_per_click": "2.500000",
         }  # fmt: skip
-        assert len(found["rows"]) == 1
+        assert len(report["rows"]) == 1
         assert (
-            note(found, "currencies") == "Conversions in other currencies than EUR are in no figure (JPY: 2)."
+            note(report, "currencies")
+            == "Conversions in other currencies than EUR are in no figure (JPY: 2)."
         )
-    found = await asked(visitor, *measures, group_by=["link"])
-    assert (found["totals"]["conversions"], found["totals"]["customers"]) == (3, 2)
-    assert [each["currency"] for each in found["rows"][0]["revenue"]] == ["EUR", "JPY"]
+    report = await asked(visitor, *measures, group_by=["link"])
+    assert (report["totals"]["conversions"], report["totals"]["customers"]) == (3, 2)
+    assert [amount["currency"] for amount in report["rows"][0]["revenue"]] == ["EUR", "JPY"]
     counts = [{"currency": "EUR", "conversions": 1}, {"currency": "JPY", "conversions": 2}]
-    assert [each["conversions_by_currency"] for each in (found["totals"], *found["rows"])] == [counts] * 2
-    assert not any("currencies" in each for each in found["notes"])
+    assert [figures["conversions_by_currency"] for figures in (report["totals"], *report["rows"])] == [
+        counts
+    ] * 2
+    assert not any("currencies" in text for text in report["notes"])
     only = await asked(visitor, "conversions", currency="USD", group_by=["link"])
     assert (only["rows"], only["totals"]) == ([], {"conversions": 0})
     assert "(EUR: 1, JPY: 2)" in note(only, "currencies")
@@ -214,10 +220,10 @@ async def test_what_is_compared_is_said(visitor: Visitor) -> None:
         ),
     ):
         for group_by in ([], ["day"], ["month"]):
-            found = await asked(visitor, "clicks", group_by=group_by, **{"compare": "previous"} | query)
-            compared = found["previous_period"]
+            report = await asked(visitor, "clicks", group_by=group_by, **{"compare": "previous"} | query)
+            compared = report["previous_period"]
             assert (compared["from"][:10], compared["to"][:10]) == period
-            assert note(found, "Compared with").startswith(f"Compared with {said}")
+            assert note(report, "Compared with").startswith(f"Compared with {said}")
 
 
 async def test_days_that_no_month_is_compared_with(visitor: Visitor, database: Database) -> None:
@@ -226,11 +232,11 @@ async def test_days_that_no_month_is_compared_with(visitor: Visitor, database: D
     days = [datetime(2026, 1, day, 12, tzinfo=UTC) for day in (28, 29, 31)]
     await ship(database, [click(visitor.organization.id, link_id, at) for at in days])
     february = {"from": "2026-02-01", "to": "2026-03-01", "compare": "previous"}
-    found = await asked(visitor, "clicks", group_by=["day"], **february)
-    assert len(found["rows"]) == 28
-    assert [row["previous"]["clicks"] for row in found["rows"]] == [0] * 27 + [1]
-    assert found["totals"]["previous"] == {"clicks": 3}
-    assert "what it has more is in the totals only" in note(found, "Compared with")
+    report = await asked(visitor, "clicks", group_by=["day"], **february)
+    assert len(report["rows"]) == 28
+    assert [row["previous"]["clicks"] for row in report["rows"]] == [0] * 27 + [1]
+    assert report["totals"]["previous"] == {"clicks": 3}
+    assert "what it has more is in the totals only" in note(report, "Compared with")
     [month] = (await asked(visitor, "clicks", group_by=["month"], **february))["rows"]
     assert month["previous"] == {"clicks": 3}
 
@@ -241,14 +247,14 @@ async def test_parts_of_the_time_that_are_not_all_there_are_marked(
     """The first and last week, and today while it lasts; in files too, and a note names them."""
     clock.offset = datetime(2026, 3, 4, 15, tzinfo=UTC) - utc_now()  # a Wednesday
     weeks = {"from": "2026-02-12", "to": "2026-03-05", "group_by": ["week"]}
-    found = await asked(visitor, "clicks", **weeks)
-    assert found["rows"] == [
+    report = await asked(visitor, "clicks", **weeks)
+    assert report["rows"] == [
         {"week": "2026-02-09", "partial": True, "clicks": 0},
         {"week": "2026-02-16", "clicks": 0},
         {"week": "2026-02-23", "clicks": 0},
         {"week": "2026-03-02", "partial": True, "clicks": 0},
     ]
-    assert note(found, "Only a part").endswith("not over: 2026-02-09, 2026-03-02.")
+    assert note(report, "Only a part").endswith("not over: 2026-02-09, 2026-03-02.")
     days = await asked(visitor, "clicks", **weeks | {"group_by": ["day"]})
     assert [row["day"] for row in days["rows"] if row.get("partial")] == ["2026-03-04"]
     link_id = await make_link(visitor)

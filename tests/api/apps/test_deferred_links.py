@@ -135,9 +135,9 @@ async def test_the_install_is_counted_for_the_link(
     link_id = (await info(client, organization, short_url))["id"]
     await phone.click(short_url)
     await phone.launch(organization, install_id="counted")
-    found = await database["installs"].find_one({"_id": f"{organization.id}/counted"})
-    assert found is not None
-    assert (found["link_id"], found["match"]) == (link_id, "address")
+    install = await database["installs"].find_one({"_id": f"{organization.id}/counted"})
+    assert install is not None
+    assert (install["link_id"], install["match"]) == (link_id, "address")
 
 
 async def test_two_candidates_are_none(
@@ -176,8 +176,8 @@ async def test_parallel_claims(
     """Of many installations at the same moment, one gets the link."""
     await phone.click(await make_app_link())
     told = await asyncio.gather(*(phone.launch(organization) for _ in range(20)))
-    assert sorted(each["match"] for each in told) == ["address", *["none"] * 19]
-    assert all(each["is_new_install"] for each in told)
+    assert sorted(answer["match"] for answer in told) == ["address", *["none"] * 19]
+    assert all(answer["is_new_install"] for answer in told)
 
 
 async def test_an_installation_that_reports_again(
@@ -187,8 +187,8 @@ async def test_an_installation_that_reports_again(
     await phone.click(await make_app_link())
     together = await asyncio.gather(*(phone.launch(organization, install_id="again") for _ in range(5)))
     later = await make_phone().launch(organization, install_id="again")
-    assert {each["match"] for each in [*together, later]} == {"address"}
-    assert sum(each["is_new_install"] for each in [*together, later]) == 1
+    assert {answer["match"] for answer in [*together, later]} == {"address"}
+    assert sum(answer["is_new_install"] for answer in [*together, later]) == 1
 
 
 async def test_an_installation_that_was_told_nothing(
@@ -355,7 +355,7 @@ async def test_addresses_behind_a_proxy(
         await phone.click(short_url, **{"x-forwarded-for": "203.0.113.5"})
         phone.http.headers["x-forwarded-for"] = "203.0.113.6"
         assert (await phone.launch(organization))["match"] == "none"
-        phone.http.headers = httpx.Headers([("x-forwarded-for", each) for each in ("8.8.8.8", "203.0.113.5")])
+        phone.http.headers = httpx.Headers([("x-forwarded-for", ip) for ip in ("8.8.8.8", "203.0.113.5")])
         assert (await phone.launch(organization))["match"] == "address"
 
 

@@ -62,13 +62,13 @@ async def test_the_ways_to_name_a_link(client: httpx.AsyncClient, organization: 
     """A link is known by its id, its short URL, or the referrer that Google Play passes on."""
     short_url = await create(client, organization)
     link_id = (await info(client, organization, short_url))["id"]
-    for known in (
+    for reference in (
         {"link_id": link_id},
         {"short_url": f"{short_url}?utm_source=x"},
         {"install_referrer": f"utm_source=x&cl_link_id={link_id}"},
         {"link_id": "unknown", "short_url": short_url},
     ):
-        answer = await post(client, organization, open_body(platform="android", **known))
+        answer = await post(client, organization, open_body(platform="android", **reference))
         assert answer.json()["link"]["id"] == link_id
 
 
@@ -112,8 +112,8 @@ async def test_another_organization_s_link(
     one, other = await make_organization(), await make_organization()
     short_url = await create(client, other)
     link_id = (await info(client, other, short_url))["id"]
-    for known in ({"short_url": short_url}, {"link_id": link_id}):
-        assert (await post(client, one, open_body(**known))).json()["link"] is None
+    for reference in ({"short_url": short_url}, {"link_id": link_id}):
+        assert (await post(client, one, open_body(**reference))).json()["link"] is None
 
 
 async def test_a_disabled_link(client: httpx.AsyncClient, organization: TestOrganization) -> None:

@@ -40,8 +40,8 @@ LINK = LinkId("9d6bfb5c-0c9e-4a04-9d0e-6f2f1f6b1f2a")
 
 async def export(client: httpx.AsyncClient, organization: TestOrganization, **query: str) -> httpx.Response:
     """The answer for March and April 2026, or for what `query` says."""
-    given = {"from": "2026-03-01", "to": "2026-05-01"} | query
-    return await client.get(EXPORT, params=given, headers=organization.headers)
+    params = {"from": "2026-03-01", "to": "2026-05-01"} | query
+    return await client.get(EXPORT, params=params, headers=organization.headers)
 
 
 def lines(answer: httpx.Response) -> list[dict[str, Any]]:
@@ -52,13 +52,13 @@ def lines(answer: httpx.Response) -> list[dict[str, Any]]:
 
 def times(answer: httpx.Response) -> list[str]:
     """The times of the clicks in an answer of lines of JSON."""
-    return [each["time"] for each in lines(answer)]
+    return [line["time"] for line in lines(answer)]
 
 
 async def store(database: Database, blocks: list[Block]) -> None:
     """Store blocks, without receipts."""
     documents = [
-        {"_id": f"{each.org_id}/{uuid.uuid4()}", **fields_of(each), "is_small": True} for each in blocks
+        {"_id": f"{block.org_id}/{uuid.uuid4()}", **fields_of(block), "is_small": True} for block in blocks
     ]
     await database[NAME].insert_many(documents)
 
@@ -106,8 +106,8 @@ async def test_the_beginning_is_included_and_the_end_is_not(
     await ship(database, [click(organization.id, LINK, at) for at in ats])
 
     async def hours(start: str, end: str) -> list[int]:
-        found = times(await export(client, organization, format="ndjson", **{"from": start, "to": end}))
-        return [round((datetime.fromisoformat(each) - START) / timedelta(hours=1)) for each in found]
+        exported = times(await export(client, organization, format="ndjson", **{"from": start, "to": end}))
+        return [round((datetime.fromisoformat(time) - START) / timedelta(hours=1)) for time in exported]
 
     assert await hours("2026-03-01", "2026-03-02") == [0, 1, 2]
     assert await hours("2026-03-01T01:00:00Z", "2026-03-02T00:00:00.001Z") == [1, 2, 24]
@@ -122,9 +122,9 @@ async def test_days_in_order_and_blocks_sorted(
     days = [[START + timedelta(days=day, seconds=second) for second in (9, 3, 5)] for day in range(3)]
     for day in reversed(days):
         await ship(database, [click(organization.id, LINK, at) for at in day])
-    found = times(await export(client, organization, format="ndjson"))
-    assert len(found) == 9
-    assert found == sorted(found)
+    exported = times(await export(client, organization, format="ndjson"))
+    assert len(exported) == 9
+    assert exported == sorted(exported)
 
 
 async def test_one_link(
@@ -132,9 +132,9 @@ async def test_one_link(
 ) -> None:
     """With `link`, only its clicks."""
     link_id = LinkId((await info(client, organization, await create(client, organization)))["id"])
-    await ship(database, [click(organization.id, each, START) for each in (LINK, link_id, LINK)])
-    found = lines(await export(client, organization, format="ndjson", link=link_id.upper()))
-    assert [each["link_id"] for each in found] == [link_id]
+    await ship(database, [click(organization.id, clicked, START) for clicked in (LINK, link_id, LINK)])
+    exported = lines(await export(client, organization, format="ndjson", link=link_id.upper()))
+    assert [line["link_id"] for line in exported] == [link_id]
 
 
 async def test_nothing_of_another_organization(
@@ -144,7 +144,7 @@ async def test_nothing_of_another_organization(
     own, other = await make_organization(), await make_organization()
     theirs = LinkId((await info(client, other, await create(client, other)))["id"])
     await ship(database, [click(own.id, LINK, START), click(other.id, theirs, START)])
-    assert [each["link_id"] for each in lines(await export(client, own, format="ndjson"))] == [LINK]
+    assert [line["link_id"] for line in lines(await export(client, own, format="ndjson"))] == [LINK]
     refused = await export(client, own, link=theirs)
     assert (refused.status_code, refused.json()["error"]["fieldName"]) == (404, "LINK_NOT_FOUND")
 
@@ -154,7 +154,9 @@ async def test_a_merge_meanwhile_repeats_nothing(
 ) -> None:
     """Blocks that are merged while they are read come once, with each of their clicks."""
     at = [START + timedelta(seconds=number) for number in range(1_200)]
-    await store(database, [block_of(organization.id, [click(organization.id, LINK, each)]) for each in at])
+    await store(
+        database, [block_of(organization.id, [click(organization.id, LINK, moment)]) for moment in at]
+    )
     await ship(database, [click(organization.id, LINK, START)])
     selection = Selection(START, START + timedelta(days=1))
     pieces = written_clicks(
@@ -294,5 +296,5 @@ async def test_a_client_that_stops_reading(
         "client": ("127.0.0.1", 1), "server": ("localhost", 80), "extensions": {},
     }  # fmt: skip
     await asyncio.wait_for(service(scope, asyncio.Event().wait, send), 20)
-    assert [each["type"] for each in sent] == ["http.response.start", "http.response.body"]
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[-1]["more_body"]

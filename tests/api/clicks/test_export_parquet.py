@@ -20,7 +20,7 @@ from tests.facts.parquet_rows import as_parquet, read
 from tests.facts.sdk_batches import Visitor, check, conversion
 
 HOUR = timedelta(hours=1)
-ALL = ",".join(each for each in Measure if each is not Measure.CHANCE_OF_BEST)
+ALL = ",".join(measure for measure in Measure if measure is not Measure.CHANCE_OF_BEST)
 COUNTED = "clicks visitors not_counted installs leads conversions events customers contacts"
 COUNTS = dict.fromkeys(COUNTED.split(), "BIGINT")
 SHARED = dict.fromkeys(("leads", "conversions", "events"), "DECIMAL(38,6)")
@@ -55,24 +55,24 @@ async def test_types(
 ) -> None:
     """Rows, in their order, are those of the CSV file, and types follow from what is asked."""
     [link, _] = await fill(client, organization, database)
-    await ship(database, [click(organization.id, LinkId(link), START, variant=each) for each in "AB"])
+    await ship(database, [click(organization.id, LinkId(link), START, variant=variant) for variant in "AB"])
     await set_subscription(database, organization.id, utc_now() + timedelta(days=1))
     asked = {"measures": ALL} | query
     answer = await export(client, organization, format="parquet", **asked)
     assert answer.headers["Content-Type"] == "application/vnd.apache.parquet"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="analytics.parquet"'
-    found = read(answer.content)
+    table = read(answer.content)
     told = await export(client, organization, **asked)
-    assert found.rows == as_parquet(told.text, found.types)
-    assert bool(found.rows) is ("filters" not in query)
-    assert found.types == expected(query)
+    assert table.rows == as_parquet(told.text, table.types)
+    assert bool(table.rows) is ("filters" not in query)
+    assert table.types == expected(query)
 
 
 def expected(query: dict[str, str]) -> dict[str, str]:
     """The types of the columns, in no order."""
-    groups = [each for each in query.get("group_by", "").split(",") if each]
+    groups = [group for group in query.get("group_by", "").split(",") if group]
     times = {"day": "DATE", "week": "DATE", "month": "DATE", "hour": "TIMESTAMP WITH TIME ZONE"}
-    types = {each: times.get(each, "VARCHAR") for each in groups}
+    types = {group: times.get(group, "VARCHAR") for group in groups}
     if "link" in groups:
         types |= {"link_name": "VARCHAR", "short_url": "VARCHAR"}
     if {"link", "campaign"}.intersection(groups) and "measures" not in query:
@@ -88,12 +88,12 @@ def expected(query: dict[str, str]) -> dict[str, str]:
             name.rstrip("_"): kind for name, kind in money(*amounts, **{"": DIGITS[currency]}).items()
         }
     elif "filters" not in query:
-        split = {f"conversions_{each}": measures["conversions"] for each in DIGITS}
+        split = {f"conversions_{currency}": measures["conversions"] for currency in DIGITS}
         measures |= split | money(*amounts, **DIGITS)
     if "compare" in query:
         types |= {f"previous_{name}": kind for name, kind in measures.items()}
     if "change" in query:
-        types |= {f"change_{each}": "DOUBLE" for each in ALL.split(",")}
+        types |= {f"change_{measure}": "DOUBLE" for measure in ALL.split(",")}
     return types | measures
 
 
@@ -109,9 +109,9 @@ async def test_shared_credit(client: httpx.AsyncClient, organization: TestOrgani
     )
     days = {name: f"{utc_now() + timedelta(days=n):%Y-%m-%d}" for name, n in (("from", -2), ("to", 2))}
     asked = {"group_by": "source", "measures": "conversions,revenue", "model": "linear", **days}
-    found = read((await export(client, organization, format="parquet", **asked)).content)
-    assert sorted(str(row[2]) for row in found.rows) == ["0.333333"] * 3
-    assert found.rows == as_parquet((await export(client, organization, **asked)).text, found.types)
+    table = read((await export(client, organization, format="parquet", **asked)).content)
+    assert sorted(str(row[2]) for row in table.rows) == ["0.333333"] * 3
+    assert table.rows == as_parquet((await export(client, organization, **asked)).text, table.types)
 
 
 async def test_installs_need_a_subscription(

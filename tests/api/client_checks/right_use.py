@@ -57,11 +57,11 @@ def statuses(answer: ErrorAnswer | ItemResults | None) -> list[str]:
     """The results' statuses, or the fields of an error."""
     match answer:
         case ItemResults(results):
-            found: list[ItemResultStatus] = [each.status for each in results]
-            return [each.value for each in found]
+            typed: list[ItemResultStatus] = [result.status for result in results]
+            return [status.value for status in typed]
         case ErrorAnswer(code=code, errors=errors):
             details: list[ErrorDetail] = [] if isinstance(errors, Unset) else errors
-            return [str(code), *(each.field_name for each in details)]
+            return [str(code), *(detail.field_name for detail in details)]
         case None:
             return []
 
@@ -104,7 +104,7 @@ def change_links() -> list[str]:
     made = post_link.sync(client=CLIENT, body=new)
     if not isinstance(made, WholeLink):
         return []
-    known = NewLinkWithExternalId(domain=domain, destination_url=url, link_name="Kites", external_id="py")
+    upserted = NewLinkWithExternalId(domain=domain, destination_url=url, link_name="Kites", external_id="py")
     rule = LinkRule.from_dict({"if": {"country": ["DE"]}, "then": {"destination_url": f"{url}de"}})
     changes = LinkChanges(link_name="Our shop", max_clicks=100, rules=[rule])
     done = bulk_links.sync(
@@ -112,14 +112,14 @@ def change_links() -> list[str]:
         body=LinkOperations(
             operations=[
                 CreateOperation(op="create", link=new),
-                UpsertOperation(op="upsert", link=known),
+                UpsertOperation(op="upsert", link=upserted),
                 UpdateOperation(op="update", id=made.id, link=changes),
                 ArchiveOperation(op="archive", id=made.id),
                 ArchiveOperation(op="archive", id=uuid.uuid4()),
             ]
         ),
     )
-    return [each.status.value for each in done.results] if isinstance(done, BulkResults) else []
+    return [result.status.value for result in done.results] if isinstance(done, BulkResults) else []
 
 
 def sold() -> dict[str, bool]:
@@ -128,7 +128,7 @@ def sold() -> dict[str, bool]:
     answer = query_analytics.sync(client=CLIENT, body=QueryAnalyticsBody(measures=measures))
     if not isinstance(answer, AnalyticsAnswer) or isinstance(answer.totals.conversions_by_currency, Unset):
         return {}
-    return {each.currency: each.conversions > 0 for each in answer.totals.conversions_by_currency}
+    return {count.currency: count.conversions > 0 for count in answer.totals.conversions_by_currency}
 
 
 if __name__ == "__main__":

@@ -15,6 +15,6 @@ def wrong_data_is_told(ctx: CheckContext, response: Response, case: schemathesis
     """What the document does not allow is refused; in a list of many, the result of one says that it was."""
     is_json = response.headers.get("content-type") == ["application/json"]
     answer = response.json() if is_json else {}
-    if any(each["status"] == "rejected" for each in answer.get("results", [])):
+    if any(result["status"] == "rejected" for result in answer.get("results", [])):
         return None
     return negative_data_rejection(ctx, response, case)

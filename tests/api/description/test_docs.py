@@ -44,8 +44,8 @@ _END = "@ the end of a block:"
 
 def test_no_block_is_left_out() -> None:
     """Each is of a kind that is run, or is plain text; and each reason not to run one is about one."""
-    assert {each.kind for each in blocks()} - KINDS <= {"", "text"}
-    reasons = sorted(each.why_not_run for each in blocks() if each.why_not_run)
+    assert {block.kind for block in blocks()} - KINDS <= {"", "text"}
+    reasons = sorted(block.why_not_run for block in blocks() if block.why_not_run)
     assert reasons == sorted(NOT_RUN.values())
 
 
@@ -105,7 +105,7 @@ def shell(folder: Path, service: ServiceProcess) -> Iterator[Shell]:
 def what_the_reader_has(service: ServiceProcess, page: list[Block]) -> dict[str, str]:
     """The ids and keys of two organizations and a link, with the domains that the page doesn't add itself."""
     org = service.command("organization", "create", "Acme")["id"]
-    added = {name for each in page for name in re.findall(r"domain add (\S+)", each.text)}
+    added = {name for block in page for name in re.findall(r"domain add (\S+)", block.text)}
     for domain in sorted(DOMAINS - added):
         service.command("domain", "add", domain, "--org", org)
     domain = min(DOMAINS - added)
@@ -121,7 +121,7 @@ def what_the_reader_has(service: ServiceProcess, page: list[Block]) -> dict[str,
         "--name",
         "a",
     )
-    if any("links reports" in each.text for each in page):
+    if any("links reports" in block.text for block in page):
         form = {"link": made["short_url"], "reason": "other", "text": "It leads elsewhere."}
         httpx.post(f"{service.base_url}/report", data=form, headers={"Host": domain}).raise_for_status()
     kinds = {"c_api_": "rest", "c_web_": "web", "c_mob_": "mobile"}
@@ -135,17 +135,19 @@ def what_the_reader_has(service: ServiceProcess, page: list[Block]) -> dict[str,
 
 def learned(block: Block, printed: str) -> dict[str, str]:
     """The ids and keys that a block printed, which others after it have `…` for."""
-    found = {each[:6]: each for each in re.findall(r"\bc_(?:api|web|mob)_[\w-]+", printed)}
+    keys_and_ids = {key[:6]: key for key in re.findall(r"\bc_(?:api|web|mob)_[\w-]+", printed)}
     if "organization create" in block.text and (org := re.search(r"^id +(\S+)$", printed, re.MULTILINE)):
-        found["ORG"] = org[1]
-    return found
+        keys_and_ids["ORG"] = org[1]
+    return keys_and_ids
 
 
 def assert_shown(block: Block, printed: str) -> None:
     """What the page shows as printed is of the same form: JSON with the same names."""
     answers = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     expected = [json.loads(line) for line in block.shown]
-    assert [list(each) for each in answers[: len(expected)]] == [list(each) for each in expected], block.where
+    assert [list(answer) for answer in answers[: len(expected)]] == [list(shown) for shown in expected], (
+        block.where
+    )
 
 
 @pytest.mark.parametrize("document", SHELLS)
@@ -156,13 +158,13 @@ def test_every_command_works(
     and keys and ids that the page leaves open with `…`, are the reader's own."""
     monkeypatch.chdir(tmp_path)  # where commands look for files
     with start_service() as service, shell(tmp_path, service) as bash:
-        known = what_the_reader_has(service, SHELLS[document])
+        values = what_the_reader_has(service, SHELLS[document])
         for block in SHELLS[document]:
             for name in re.findall(r"\b[\w.]+\.(?:csv|json)\b", block.text):
                 if f"{name} --org" in block.text and name in FILES:
                     Path(name).write_text(FILES[name])
-            printed = bash.run(filled(block.commands, service.base_url, known))
-            known |= learned(block, printed)
+            printed = bash.run(filled(block.commands, service.base_url, values))
+            values |= learned(block, printed)
             assert_shown(block, printed)
     if document == "docs/rest-api.md":
         assert Path("clicks.csv").read_text().startswith("time,link_id,")
@@ -170,7 +172,7 @@ def test_every_command_works(
 
 
 @pytest.mark.parametrize(
-    "block", [each for each in blocks() if each.kind == "json"], ids=lambda block: block.where
+    "block", [block for block in blocks() if block.kind == "json"], ids=lambda block: block.where
 )
 def test_every_piece_of_json_is_json(block: Block) -> None:
     """It can be read as it stands; a rule of links is one that the service takes."""

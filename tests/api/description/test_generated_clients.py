@@ -120,5 +120,7 @@ def test_the_typescript_client_refuses_wrong_uses(project: Path) -> None:
     """The compiler refuses each line of it, and nothing else."""
     with pytest.raises(SystemExit) as refused:
         run_node("tsc", *STRICT, "--noEmit", "wrong_use.ts", cwd=project, packages=CHECKS)
-    found = {int(each) for each in re.findall(r"^wrong_use\.ts\((\d+),", str(refused.value), re.MULTILINE)}
-    assert found == lines_marked_wrong(project / "wrong_use.ts", "// wrong"), str(refused.value)
+    lines = {
+        int(number) for number in re.findall(r"^wrong_use\.ts\((\d+),", str(refused.value), re.MULTILINE)
+    }
+    assert lines == lines_marked_wrong(project / "wrong_use.ts", "// wrong"), str(refused.value)

@@ -97,13 +97,13 @@ async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
         for answer in operation["responses"].values()
         if "content" in answer
     ]
-    found, waiting = set[str](), referred_to(answers)
+    names, waiting = set[str](), referred_to(answers)
     while waiting:
-        found |= waiting
-        waiting = referred_to([schemas[name] for name in waiting]) - found
-    assert {"WholeLink", "ItemResults", "ErrorAnswer", "ErrorDetail"} <= found
+        names |= waiting
+        waiting = referred_to([schemas[name] for name in waiting]) - names
+    assert {"WholeLink", "ItemResults", "ErrorAnswer", "ErrorDetail"} <= names
     closed = '"additionalProperties": false'
-    assert closed not in json.dumps([answers, *(schemas[name] for name in found)])
+    assert closed not in json.dumps([answers, *(schemas[name] for name in names)])
 
 
 def referred_to(schema: object) -> set[str]:

@@ -66,14 +66,14 @@ async def test_every_way_to_lead_a_link_there_is_refused(
         await links.call("PATCH", f"/{made['id']}", {"destination_url": EVIL}),
     ]
     told = [invalid(said)] * 2 + [wrong(said)] * 3
-    assert [each.json() for each in answers] == told
+    assert [answer.json() for answer in answers] == told
     bulk = {"operations": [{"op": "create", "link": body}, {"op": "archive", "id": made["id"]}]}
     results = (await links.call("POST", "/bulk", bulk)).json()["results"]
-    assert [each["status"] for each in results] == ["rejected", "archived"]
+    assert [result["status"] for result in results] == ["rejected", "archived"]
     assert results[0]["error"] == wrong(said)
     fallback = await links.post(desktop_url=EVIL)
     assert fallback.json() == wrong(said.replace("destination_url", "desktop_url"))
-    assert [each["destination_url"] for each in await links.list("external_id=sku")] == [
+    assert [link["destination_url"] for link in await links.list("external_id=sku")] == [
         made["destination_url"]
     ]
     assert await links.list() == []
@@ -121,7 +121,7 @@ async def test_rules_over_rest(links: Links, make_organization: OrganizationFact
         ({"allowed": None}, "allowed must be a list of addresses"),
         ({"refused": ["a.example", 7]}, "refused[1] must be a string"),
         (
-            {"refused": [f"{each}.example" for each in range(201)]},
+            {"refused": [f"{number}.example" for number in range(201)]},
             "refused must have at most 200 patterns",
         ),
         ({"blocked": []}, "blocked is not a field of this request"),

@@ -43,8 +43,8 @@ class Shop:
         """A page of its feed."""
         answer = self.client.get(EVENTS, params={"types": "click"} | query)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        page: dict[str, Any] = answer.json()
+        return page
 
     def clicks(self, number: int) -> list[dict[str, Any]]:
         """All its clicks, once there are so many."""
@@ -109,7 +109,7 @@ class Stream:
 
     def has(self, number: int) -> list[dict[str, str]]:
         """The messages, once there are so many."""
-        return wait_for(lambda: self.messages, "messages", lambda found: len(found) >= number)
+        return wait_for(lambda: self.messages, "messages", lambda messages: len(messages) >= number)
 
     @property
     def goes_on(self) -> bool:
@@ -135,10 +135,10 @@ def test_a_stream_tells_what_comes(shop: Shop) -> None:
     assert stream.lines[0] == "retry: 2000"
     first = stream.has(2)[0]
     shop.click()
-    assert [each["event"] for each in stream.has(3)] == ["click"] * 3
+    assert [message["event"] for message in stream.has(3)] == ["click"] * 3
     events = shop.clicks(3)
     assert events[:2] == before
-    assert [httpx.Response(200, text=each["data"]).json() for each in stream.messages] == events
+    assert [httpx.Response(200, text=message["data"]).json() for message in stream.messages] == events
     again = Stream(shop, "types=click&after=now", **{"Last-Event-ID": first["id"]})
     assert again.has(2) == stream.messages[1:]
     behind = shop.page(after=first["id"])
@@ -153,11 +153,11 @@ def test_a_stream_tells_what_comes(shop: Shop) -> None:
 
         def go_on() -> list[Stream]:
             other.click()
-            return [each for each in streams if each.goes_on]
+            return [stream for stream in streams if stream.goes_on]
 
         wait_for(go_on, "the streams to end", lambda left: not left)
-    for each in streams:
-        each.ended()
+    for stream in streams:
+        stream.ended()
 
 
 @contextmanager
@@ -176,9 +176,9 @@ def test_a_stopping_service_lets_go(start_service: ServiceStarter) -> None:
         with ThreadPoolExecutor(20) as threads:
             cursor = shop.page()["next_cursor"]
             waits = [threads.submit(shop.page, after=cursor, wait=30) for _ in range(20)]
-            wait_for(lambda: sum(each.running() for each in waits) == 20, "waiting requests")
+            wait_for(lambda: sum(wait.running() for wait in waits) == 20, "waiting requests")
             began = time.monotonic()
             assert service.stop() == 0
-            assert [each.result()["events"] for each in waits] == [[]] * 20
+            assert [wait.result()["events"] for wait in waits] == [[]] * 20
         stream.ended()
         assert time.monotonic() - began < 15

@@ -48,8 +48,8 @@ class Feed:
         """A page for this query string."""
         answer = await self.get(query)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        page: dict[str, Any] = answer.json()
+        return page
 
     async def refusal(self, query: str) -> tuple[str, str]:
         """The field that is at fault in a query string, and what is said of it."""
@@ -89,7 +89,7 @@ async def test_every_event_is_as_described(
     """Whatever happens, its event has the shape that the OpenAPI document says for its type."""
     await tell_history(client, organization, database)
     page = await feed.page("limit=5000")
-    assert {each["type"] for each in page["events"]} == TYPES
+    assert {event["type"] for event in page["events"]} == TYPES
     await assert_as_described(client, page)
 
 
@@ -100,7 +100,7 @@ async def test_pages_and_lines(feed: Feed) -> None:
     await feed.click(3, first=5)
     whole = await feed.page()
     assert whole["has_more"] is False
-    assert len({each["id"] for each in whole["events"]}) == 8
+    assert len({event["id"] for event in whole["events"]}) == 8
     first = whole["events"][0]
     assert list(first) == ["id", "type", "at", "org_id", "data"]
     assert (first["type"], first["at"]) == ("click", "2026-05-06T12:00:00.000Z")
@@ -121,7 +121,7 @@ async def test_pages_and_lines(feed: Feed) -> None:
         assert pages == lines == whole["events"]
     assert (await feed.page(query[1:]))["events"] == []
     await feed.click(1, first=8)
-    assert [each["at"] for each in (await feed.page(query[1:]))["events"]] == ["2026-05-06T12:00:08.000Z"]
+    assert [event["at"] for event in (await feed.page(query[1:]))["events"]] == ["2026-05-06T12:00:08.000Z"]
 
 
 async def test_types(feed: Feed) -> None:
@@ -160,7 +160,7 @@ async def test_what_is_refused(feed: Feed, make_organization: OrganizationFactor
     assert (await feed.refusal("wait=31"))[1] == "wait must be a whole number from 0 to 30"
     assert (await feed.refusal("colour=red"))[0] == "colour"
     answer = await feed.get("limit=0&wait=x")
-    assert [each["fieldName"] for each in answer.json()["errors"]] == ["limit", "wait"]
+    assert [error["fieldName"] for error in answer.json()["errors"]] == ["limit", "wait"]
 
 
 async def test_a_stream_takes_no_pages(feed: Feed) -> None:
@@ -179,7 +179,7 @@ async def test_nothing_of_another_organization(feed: Feed, make_organization: Or
     await other.click(3)
     assert (await waiting)["events"] == []
     assert (await feed.page())["events"] == []
-    assert {each["org_id"] for each in (await other.page())["events"]} == {other.organization.id}
+    assert {event["org_id"] for event in (await other.page())["events"]} == {other.organization.id}
 
 
 async def test_a_wait_ends_with_what_it_waits_for(feed: Feed) -> None:
@@ -190,7 +190,7 @@ async def test_a_wait_ends_with_what_it_waits_for(feed: Feed) -> None:
     await feed.click(2)
     for answer in await asyncio.gather(*waiting):
         page = answer.json()
-        assert [each["type"] for each in page["events"]] == ["click", "click"]
+        assert [event["type"] for event in page["events"]] == ["click", "click"]
     assert not others.done()
     page = await others
     assert (page["events"], page["has_more"]) == ([], False)

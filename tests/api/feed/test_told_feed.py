@@ -93,7 +93,7 @@ class Telling:
             case "repeat":
                 if person.last:
                     results = await person.visitor.results(*person.last)
-                    assert {each["status"] for each in results} == {"duplicate"}
+                    assert {result["status"] for result in results} == {"duplicate"}
             case "refund":
                 await self._refund(person)
             case "install":
@@ -109,7 +109,7 @@ class Telling:
                 await erase_subject(
                     self.database, self.organization.id, Subject(customer_id=person.customer_id)
                 )
-                self.expected = [each for each in self.expected if each[0] is not person]
+                self.expected = [event for event in self.expected if event[0] is not person]
                 self._expect(None, ("erased", person.customer_id))
                 person.last = []
 
@@ -139,7 +139,7 @@ class Telling:
         answer = await self.client.post(
             f"{API}/conversions/refund", json={"items": [refund, refund]}, headers=self.organization.headers
         )
-        if [each["status"] for each in answer.json()["results"]] == ["accepted", "duplicate"]:
+        if [result["status"] for result in answer.json()["results"]] == ["accepted", "duplicate"]:
             self._expect(person, ("refund", refund["refund_id"]))
 
     async def _install(self, person: Person) -> None:
@@ -205,5 +205,5 @@ async def test_the_feed_is_what_was_told(
         await sides[side].act(sides[side].persons[person], act)
     for telling in sides:
         events = await read_all(database, telling.organization.id)
-        assert [key_of(each) for each in events] == [key for _, key in telling.expected]
-        assert len({each.id for each in events}) == len(events)
+        assert [key_of(event) for event in events] == [key for _, key in telling.expected]
+        assert len({event.id for event in events}) == len(events)

@@ -59,8 +59,8 @@ class Webhooks:
 
     async def get(self, webhook_id: str) -> dict[str, Any]:
         """The webhook with this id."""
-        found: dict[str, Any] = (await self.call("GET", f"/{webhook_id}")).json()
-        return found
+        webhook: dict[str, Any] = (await self.call("GET", f"/{webhook_id}")).json()
+        return webhook
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ async def test_a_test_tells_what_was_answered(webhooks: Webhooks, hook: Receiver
     made = await webhooks.make(hook.url())
     good = (await webhooks.call("POST", f"/{made['id']}/test")).json()
     assert (good["status"], good["error"], good["is_test"]) == (204, None, True)
-    assert [each.verify(made["secret"]) for each in hook.requests] == [hook.requests[0].json]
+    assert [request.verify(made["secret"]) for request in hook.requests] == [hook.requests[0].json]
     hook.answer = lambda _: (503, {}, "closed for the night")
     bad = (await webhooks.call("POST", f"/{made['id']}/test")).json()
     assert bad["status"] == 503
@@ -214,7 +214,7 @@ async def test_what_happens_is_delivered_and_replayed(
     answer = await webhooks.call("POST", f"/{made['id']}/replay", {"from": before.isoformat()})
     assert answer.status_code == 200
     await delivered(webhooks, made["id"], 2)
-    first, second = (each.verify(made["secret"]) for each in hook.requests)
+    first, second = (request.verify(made["secret"]) for request in hook.requests)
     assert first == second
     assert first["type"] == "click"
     shown = await webhooks.get(made["id"])
@@ -269,7 +269,7 @@ async def test_what_sleeps_is_woken(
     woken = (await webhooks.call("POST", f"/{made['id']}/go-on")).json()
     assert woken["state"] == "active"
     await delivered(webhooks, made["id"], 1)
-    assert [each.verify(made["secret"]) for each in hook.requests] == [hook.requests[0].json]
+    assert [request.verify(made["secret"]) for request in hook.requests] == [hook.requests[0].json]
 
 
 async def put_to_sleep(database: Database, webhook_id: str) -> None:
@@ -288,8 +288,8 @@ async def test_another_organization_s_webhook_is_not_found(
     made = await theirs.make(hook.url())
     before = await theirs.get(made["id"])
     body = {"from": "2026-01-01"} if action == "/replay" else {"url": "http://localhost:9/"}
-    for known in (made["id"], "0b0e7a1e-0000-4000-8000-000000000000", "none"):
-        answer = await webhooks.call(method, f"/{known}{action}", body if method != "GET" else None)
+    for webhook_id in (made["id"], "0b0e7a1e-0000-4000-8000-000000000000", "none"):
+        answer = await webhooks.call(method, f"/{webhook_id}{action}", body if method != "GET" else None)
         assert (answer.status_code, answer.json()["code"]) == (404, 103)
         assert answer.json()["error"] == UNKNOWN | {"fieldName": "WEBHOOK_NOT_FOUND"}
     assert await theirs.get(made["id"]) == before

@@ -57,8 +57,8 @@ async def test_the_contract_s_operations_know_no_archive(links: Links) -> None:
     for path, body in (("update-link", {}), ("links/change-status", {"is_enabled": True})):
         answer = await client.patch(f"{API}/{path}/{made['id']}", json=body, headers=headers)
         assert answer.status_code == 404
-    found = await client.post(f"{API}/links/info", json={"shortUrl": made["short_url"]}, headers=headers)
-    assert (found.status_code, found.json()["code"]) == (400, 139)
+    shown = await client.post(f"{API}/links/info", json={"shortUrl": made["short_url"]}, headers=headers)
+    assert (shown.status_code, shown.json()["code"]) == (400, 139)
     listed = (await client.get(f"{API}/links/page", headers=headers)).json()
     assert (listed["links"], listed["pagination"]["total_items"]) == ([], 0)
     counted = await client.post(f"{API}/analytics", json={"linkId": made["id"]}, headers=headers)
@@ -75,7 +75,7 @@ async def test_out_of_the_archive(links: Links, was_enabled: bool) -> None:
     back = await links.call("PATCH", f"/{made['id']}", {"is_archived": False})
     assert back.json() == made | {"modified_at": back.json()["modified_at"]}
     status = 302 if was_enabled else 404
-    await wait_for_async(lambda: links.visit("a"), "visitors do not see it", lambda found: found == status)
+    await wait_for_async(lambda: links.visit("a"), "visitors do not see it", lambda code: code == status)
 
 
 async def test_a_purge(links: Links, service: Service, database: Database, clock: MovableClock) -> None:
@@ -84,8 +84,8 @@ async def test_a_purge(links: Links, service: Service, database: Database, clock
     link_id = LinkId(made["id"])
     install = Install(links.organization.id, str(uuid.uuid4()), AppPlatform.IOS, link_id, clock())  # type: ignore[arg-type]
     await record_install(database, install)
-    for each in (made, other):
-        await links.click(each)
+    for link in (made, other):
+        await links.click(link)
     refused = await links.call("DELETE", f"/{link_id}?purge=true")
     assert (refused.status_code, refused.json()["error"]["fieldName"]) == (409, "LINK_HAS_CLICKS")
     assert (await links.get(link_id))["state"] == "enabled"
@@ -94,7 +94,7 @@ async def test_a_purge(links: Links, service: Service, database: Database, clock
     assert await links.visit("a") == 404
     assert (await links.call("GET", f"/{link_id}")).status_code == 404
     assert await database[install_counts.NAME].find_one({"_id": f"{link_id}/total"}) is None
-    (kept,) = [found async for found in database[installs.NAME].find({"org_id": links.organization.id})]
+    (kept,) = [document async for document in database[installs.NAME].find({"org_id": links.organization.id})]
     assert kept["link_id"] is None
     assert (await links.get(other["id"]))["clicks"]["total"] == 1
     assert (await links.make(selected_path="a"))["id"] != link_id

@@ -231,26 +231,26 @@ async def test_bulks_and_single_upserts_at_once(links: Links) -> None:
     named = [f"sku-{number}" for number in range(15)]
     answers = await asyncio.gather(
         *(
-            bulk(links, *[upsert(links, external_id=each, link_name=f"{n}") for each in named])
+            bulk(links, *[upsert(links, external_id=external_id, link_name=f"{n}") for external_id in named])
             for n in range(4)
         ),
-        *(links.post(external_id=each) for each in named for _ in range(2)),
+        *(links.post(external_id=external_id) for external_id in named for _ in range(2)),
     )
     made = {link["external_id"]: link["id"] for link in await links.list("size=200")}
     assert (sorted(made), len(await links.list("size=200"))) == (sorted(named), len(named))
     results = [answer for answer in answers if isinstance(answer, list)]
-    assert all([result["id"] for result in each] == [made[name] for name in named] for each in results)
+    assert all([result["id"] for result in group] == [made[name] for name in named] for group in results)
     single = [answer.status_code for answer in answers if isinstance(answer, httpx.Response)]
-    created = single.count(201) + sum(statuses(each).count("created") for each in results)
+    created = single.count(201) + sum(statuses(group).count("created") for group in results)
     assert created == len(named)
 
 
 async def test_bulks_for_one_path_at_once(links: Links) -> None:
     """Of bulks that want the same paths, one gets each; the others are told that it is taken."""
-    wanted = [create(links, selected_path=f"p{number}") for number in range(10)]
-    results = await asyncio.gather(*(bulk(links, *wanted) for _ in range(6)))
+    creations = [create(links, selected_path=f"p{number}") for number in range(10)]
+    results = await asyncio.gather(*(bulk(links, *creations) for _ in range(6)))
     for place in range(10):
-        assert Counter(each[place]["status"] for each in results) == {"created": 1, "rejected": 5}
+        assert Counter(result[place]["status"] for result in results) == {"created": 1, "rejected": 5}
 
 
 async def test_what_a_bulk_costs(settings: Settings, organization: TestOrganization, tmp_path: Path) -> None:

@@ -113,5 +113,5 @@ async def test_a_fault_shows_no_internals(
     assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
     assert answer.headers["X-Request-Id"] == "trace-12345"
     lines = lines_of_requests(log)
-    assert any(each["level"] == "error" and each["request_id"] == "trace-12345" for each in lines)
+    assert any(line["level"] == "error" and line["request_id"] == "trace-12345" for line in lines)
     assert "secret@example.com" not in log.getvalue()

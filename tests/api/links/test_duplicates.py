@@ -36,8 +36,8 @@ async def test_a_copy_has_everything_but_what_is_the_link_s_alone(links: Links) 
     copy = answer.json()
     assert answer.status_code == 201
     assert answer.headers["Location"].endswith(f"/links/{copy['id']}")
-    assert {name: each for name, each in copy.items() if name not in OWN} == {
-        name: each for name, each in link.items() if name not in OWN
+    assert {name: value for name, value in copy.items() if name not in OWN} == {
+        name: value for name, value in link.items() if name not in OWN
     }
     assert (copy["external_id"], copy["clicks"]["total"]) == (None, 0)
     assert copy["path"] != link["path"]

@@ -116,7 +116,7 @@ async def test_a_limit_of_clicks_is_raised_and_lowered(links: Links) -> None:
     assert await told() == ("enabled", 1)
     await visits(links, path, 3)
     await wait_for_async(told, "it has not expired", lambda seen: seen == ("expired", 0))
-    assert [each["id"] for each in await links.list("state=expired")] == [made["id"]]
+    assert [link["id"] for link in await links.list("state=expired")] == [made["id"]]
     raised = await change(max_clicks=3)
     assert (raised["state"], raised["clicks_left"]) == ("enabled", 1)
     assert await links.list("state=expired") == []
@@ -167,7 +167,7 @@ async def test_passwords_of_a_bulk_have_a_limit(links: Links, monkeypatch: pytes
     passwords: tuple[dict[str, str], ...] = ({"password": "one!"}, {"password": "two!"}, {})
     operations = [{"op": "create", "link": body | fields} for fields in passwords]
     results = (await links.call("POST", "/bulk", {"operations": operations})).json()["results"]
-    assert [each["status"] for each in results] == ["created", "rejected", "created"]
+    assert [result["status"] for result in results] == ["created", "rejected", "created"]
     assert results[1]["error"]["error"]["errorMessage"] == "password is set by more than 1 operations"
 
 
@@ -176,10 +176,10 @@ async def test_a_repeated_request_with_a_password(links: Links, database: Databa
     password who can't guess the key."""
     body = link_body(links.organization, password="kites")
     answers = [
-        await links.call("POST", "", body | {"password": each}, **{"Idempotency-Key": "k"})
-        for each in ("kites", "kites", "ropes")
+        await links.call("POST", "", body | {"password": password}, **{"Idempotency-Key": "k"})
+        for password in ("kites", "kites", "ropes")
     ]
-    assert [each.status_code for each in answers[:2]] == [201, 201]
+    assert [answer.status_code for answer in answers[:2]] == [201, 201]
     assert answers[0].text == answers[1].text
     assert answers[2].status_code != 201
     kept = await database[idempotency.NAME].find_one(
@@ -215,5 +215,5 @@ async def test_links_are_found_by_their_state(links: Links, clock: MovableClock)
             expected = {"always"} if asked == "enabled" else {"off"} if asked == "disabled" else set()
             expected |= {"timed"} if asked == state else set()
             for query in (f"state={asked}", f"state={asked}&search=shop"):
-                assert {each["link_name"] for each in await links.list(query)} == expected
+                assert {link["link_name"] for link in await links.list(query)} == expected
         clock.offset += timedelta(hours=1)

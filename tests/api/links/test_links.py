@@ -263,5 +263,5 @@ async def test_a_new_link_leads_to_itself(links: Links) -> None:
 async def test_the_contract_s_view_of_a_new_link(links: Links) -> None:
     """A link made here is read by the contract's operations as any other."""
     made = await links.make(link_name="Shared")
-    found = await info(links.client, links.organization, made["short_url"])
-    assert (found["id"], found["link_name"]) == (made["id"], "Shared")
+    link_info = await info(links.client, links.organization, made["short_url"])
+    assert (link_info["id"], link_info["link_name"]) == (made["id"], "Shared")

@@ -26,13 +26,13 @@ async def names(links: Links, query: str) -> list[str]:
 
 async def pages(links: Links, query: str, *, between: object = None) -> list[str]:
     """The ids on all pages of two links, in order. `between` is called after each page."""
-    found: list[str] = []
+    ids: list[str] = []
     cursor = ""
     while True:
         answer = (await links.call("GET", f"?size=2&{query}{cursor}")).json()
-        found += [link["id"] for link in answer["links"]]
+        ids += [link["id"] for link in answer["links"]]
         if answer["next_cursor"] is None:
-            return found
+            return ids
         cursor = f"&cursor={answer['next_cursor']}"
         if callable(between):
             await between()
@@ -153,9 +153,9 @@ async def test_pages_while_links_are_made(links: Links, order: str) -> None:
         if next(waves, None) is not None:
             await asyncio.gather(*(links.make(link_name=f"n{number}") for number in range(4)))
 
-    found = await pages(links, f"sort={order}&created_before=2999-01-01T00:00:00Z", between=make_more)
-    assert len(found) == len(set(found))
-    assert {link["id"] for link in made} <= set(found)
+    listed = await pages(links, f"sort={order}&created_before=2999-01-01T00:00:00Z", between=make_more)
+    assert len(listed) == len(set(listed))
+    assert {link["id"] for link in made} <= set(listed)
 
 
 async def test_pages_by_the_longest_names(links: Links) -> None:
@@ -173,9 +173,9 @@ async def test_pages_by_clicks_while_links_are_clicked(links: Links) -> None:
     async def click_the_last() -> None:
         await links.click(made[4], 2)
 
-    found = await pages(links, "sort=-clicks_7", between=click_the_last)
-    assert found[0] == made[0]["id"]
-    assert sorted(found) == sorted(link["id"] for link in made)
+    listed = await pages(links, "sort=-clicks_7", between=click_the_last)
+    assert listed[0] == made[0]["id"]
+    assert sorted(listed) == sorted(link["id"] for link in made)
 
 
 async def test_a_link_that_is_purged_between_pages(links: Links) -> None:

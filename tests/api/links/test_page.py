@@ -83,7 +83,7 @@ async def test_disabled_links_are_listed(client: httpx.AsyncClient, organization
     await client.patch(
         f"{API}/links/change-status/{link['id']}", json={"is_enabled": False}, headers=organization.headers
     )
-    assert [each["is_enabled"] for each in (await page(client, organization)).json()["links"]] == [False]
+    assert [item["is_enabled"] for item in (await page(client, organization)).json()["links"]] == [False]
 
 
 async def test_created_by(

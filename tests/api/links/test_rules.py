@@ -19,8 +19,8 @@ ALL = rule("https://shop.example/all")
 
 async def test_rules_by_every_operation(links: Links) -> None:
     """POST, upsert, PATCH and bulk take rules, in the one form that GET shows; null takes them away."""
-    given = {"if": {"country": ["de", "DE"], "language": None}, "then": GERMAN["then"]}
-    made = await links.make(external_id="a", rules=[given])
+    unsorted = {"if": {"country": ["de", "DE"], "language": None}, "then": GERMAN["then"]}
+    made = await links.make(external_id="a", rules=[unsorted])
     assert made["rules"] == [GERMAN]
     upserted = (await links.post(external_id="a", rules=[GERMAN, ALL])).json()
     assert (upserted["id"], upserted["rules"]) == (made["id"], [GERMAN, ALL])
@@ -31,7 +31,7 @@ async def test_rules_by_every_operation(links: Links) -> None:
     update = {"op": "update", "id": made["id"], "link": {"rules": [GERMAN]}}
     bad = {"op": "update", "id": made["id"], "link": {"rules": [ALL, rule("x")]}}
     results = (await links.call("POST", "/bulk", {"operations": [update, bad]})).json()["results"]
-    assert [each["status"] for each in results] == ["updated", "rejected"]
+    assert [result["status"] for result in results] == ["updated", "rejected"]
     message = "rules[1].then.destination_url must be an absolute http or https URL"
     assert results[1]["error"] == wrong(message)
     assert (await links.get(made["id"]))["rules"] == [GERMAN]

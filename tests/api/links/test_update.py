@@ -137,8 +137,8 @@ async def test_custom_data_of_another_type(
     link = await made(client, organization, database, custom_data={"new": 1})
     for value in (True, 1.0, 1):
         await patch(client, organization, link.id, {"custom_data": {"new": value}})
-        found = (await stored(organization, database)).custom_data
-        assert repr(found) == repr({"new": value})
+        custom_data = (await stored(organization, database)).custom_data
+        assert repr(custom_data) == repr({"new": value})
 
 
 @pytest.mark.parametrize("empty", [None, ""])

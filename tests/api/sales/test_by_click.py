@@ -40,7 +40,7 @@ async def explain(
 
 def touched(answer: Any) -> list[str | None]:
     """The links that get the credit."""
-    return [each["touch"] and each["touch"]["link_id"] for each in answer["shares"]]
+    return [share["touch"] and share["touch"]["link_id"] for share in answer["shares"]]
 
 
 async def test_a_click_id_alone_earns_the_sale(
@@ -53,7 +53,7 @@ async def test_a_click_id_alone_earns_the_sale(
     assert result.keys() == {"status", "id"}
     answer = await explain(client, organization)
     assert (answer["device_id"], answer["customer_id"]) == (None, None)
-    assert [each["kind"] for each in answer["steps"]] == ["touch", "sale"]
+    assert [step["kind"] for step in answer["steps"]] == ["touch", "sale"]
     (share,) = answer["shares"]
     assert (share["touch"]["link_id"], share["touch"]["variant"]) == (signals["cl_link_id"], variant)
 
@@ -68,7 +68,7 @@ async def test_a_click_id_alone_earns_the_sale(
     for model in ("last", "linear"):
         asked = query | {"model": model}
         answer = await client.post(f"{API}/analytics/query", json=asked, headers=organization.headers)
-        (row,) = [each for each in answer.json()["rows"] if each["conversions"]]
+        (row,) = [row for row in answer.json()["rows"] if row["conversions"]]
         assert row["link"] == signals["cl_link_id"]
         assert (row["variant"], row["revenue"]) == (variant, "19.99")
 
@@ -90,11 +90,11 @@ async def test_forged_and_foreign_click_ids_are_refused(
         7,
         [own],
     ]
-    items = [{"name": "e", "click_id": each} for each in (*wrong, own)]
+    items = [{"name": "e", "click_id": click_id} for click_id in (*wrong, own)]
     results = await tell(client, organization, "events", *items)
-    assert [each["status"] for each in results] == ["rejected"] * len(wrong) + ["accepted"]
+    assert [result["status"] for result in results] == ["rejected"] * len(wrong) + ["accepted"]
     rule = "click_id must be a cl_click_id that one of your links gave a visitor"
-    errors = [each["error"]["error"]["errorMessage"] for each in results[:-1]]
+    errors = [result["error"]["error"]["errorMessage"] for result in results[:-1]]
     assert errors == [*[rule] * 6, *["click_id must be a string"] * 2]
     assert len(await stored(database, organization, "events")) == 1
 
@@ -118,7 +118,7 @@ async def test_an_order_of_a_device_keeps_the_click_that_the_server_names(
     answer = await explain(client, organization, model="linear")
     assert touched(answer) == [early["cl_link_id"], late["cl_link_id"]]
     assert answer["device_id"] == visitor.device_id
-    assert [each["kind"] for each in answer["steps"]].count("touch") == 2
+    assert [step["kind"] for step in answer["steps"]].count("touch") == 2
 
 
 async def test_a_click_of_a_known_device_is_its_visit(
@@ -144,7 +144,7 @@ async def test_a_click_of_a_known_customer_is_the_customer_s(
     signals = await clicked(client, organization)
     item = {"customer_id": "ada", "click_id": signals["cl_click_id"]}
     results = await tell(client, organization, path, item, item)
-    assert [each["status"] for each in results] == ["accepted"] * 2
+    assert [result["status"] for result in results] == ["accepted"] * 2
     await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
     again = SALE | item | {"transaction_id": "order-2"}
     await tell(client, organization, "conversions", again)
@@ -152,7 +152,7 @@ async def test_a_click_of_a_known_customer_is_the_customer_s(
     for order in ("order-1", "order-2"):
         answer = await explain(client, organization, order, credit="customer", model="linear")
         assert touched(answer) == [signals["cl_link_id"]]
-        assert [each["kind"] for each in answer["steps"]].count("touch") == 1
+        assert [step["kind"] for step in answer["steps"]].count("touch") == 1
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
     for name in ("devices", "identities", "leads", "conversions"):
         assert await stored(database, organization, name) == []

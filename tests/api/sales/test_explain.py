@@ -45,16 +45,16 @@ async def test_a_click_on_the_phone_explains_a_sale_on_the_laptop(
     await tell(client, organization, "conversions/refund", refund)
     sale = (await explained(client, organization, "order-1", credit="customer")).json()
     assert (sale["customer_id"], sale["revenue"], sale["net_revenue"]) == ("ada", "19.99", "14.99")
-    assert [each["kind"] for each in sale["steps"]] == ["touch", "identity", "identity", "sale", "refund"]
+    assert [step["kind"] for step in sale["steps"]] == ["touch", "identity", "identity", "sale", "refund"]
     landing = sale["steps"][0]
     assert landing["in_words"] == "It gets all of the sale."
     assert (landing["touch"]["short_url"], landing["touch"]["link_name"]) == (short_url, "Spring")
     assert landing["share"] == {"part": 1.0, "revenue": "19.99", "refunds": "5.00", "net_revenue": "14.99"}
     by_device: dict[str, Any] = (await explained(client, organization, "order-1")).json()
     assert by_device["rules"]["model"] == "last_non_direct"
-    assert [each["touch"] for each in by_device["shares"]] == [None]
+    assert [share["touch"] for share in by_device["shares"]] == [None]
     others = {
-        (each["rules"]["credit"], each["rules"]["model"]): each["shares"] for each in by_device["others"]
+        (other["rules"]["credit"], other["rules"]["model"]): other["shares"] for other in by_device["others"]
     }
     (first,) = others["customer", "first"]
     assert (first["touch"]["link_id"], first["revenue"]) == (link["id"], "19.99")

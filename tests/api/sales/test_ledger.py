@@ -42,7 +42,7 @@ async def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> 
     await phone.results(*landings, call("identify", ago=6 * HOUR, customer_id="ada"), _sold("page"))
     await laptop.results(check(ago=HOUR, utm_source="d"), _sold("both"), _sold("yen"))
     told = [_sale("both", "ada"), _sale("webhook", "ada"), _sale("dinar", "ada"), _sale("nobody", "bob")]
-    assert [each["status"] for each in await tell(client, organization, "conversions", *told)] == [
+    assert [result["status"] for result in await tell(client, organization, "conversions", *told)] == [
         "duplicate", "accepted", "accepted", "accepted",
     ]  # fmt: skip
     refunds = [
@@ -50,9 +50,9 @@ async def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> 
         for name, (_, currency, parts) in LEDGER.items()
         for part in parts
     ]
-    assert {each["status"] for each in await tell(client, organization, "conversions/refund", *refunds)} == {
-        "accepted"
-    }
+    assert {
+        result["status"] for result in await tell(client, organization, "conversions/refund", *refunds)
+    } == {"accepted"}
     return phone
 
 
@@ -86,21 +86,21 @@ def ledger() -> Sums:
 async def test_sums_are_those_of_the_ledger(visitor: Visitor, credit: CreditTo, model: Model) -> None:
     """Totals to the cent in each currency; rows by themselves are rounded, whoever gets the credit."""
     asked = {"credit": credit.value, "model": model.value}
-    found = await rows(visitor, "source", "conversions", *MONEY, **asked)
-    assert round(sum(row["conversions"] for row in found.values()), 5) == len(LEDGER)
+    report_rows = await rows(visitor, "source", "conversions", *MONEY, **asked)
+    assert round(sum(row["conversions"] for row in report_rows.values()), 5) == len(LEDGER)
     total, sums = nothing(), nothing()
-    for name, each in _amounts(await totals(visitor, "conversions", *MONEY, **asked)):
-        total[name][each["currency"]] += Decimal(each["amount"])
+    for name, amount in _amounts(await totals(visitor, "conversions", *MONEY, **asked)):
+        total[name][amount["currency"]] += Decimal(amount["amount"])
     assert total == ledger()
-    for row in found.values():
-        for name, each in _amounts(row):
-            sums[name][each["currency"]] += Decimal(each["amount"])
-    _check_rounded(sums, len(found))
+    for row in report_rows.values():
+        for name, amount in _amounts(row):
+            sums[name][amount["currency"]] += Decimal(amount["amount"])
+    _check_rounded(sums, len(report_rows))
 
 
 def _amounts(row: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
     """Each amount of a row, with its measure."""
-    yield from ((name, each) for name in MONEY for each in row[name])
+    yield from ((name, amount) for name in MONEY for amount in row[name])
 
 
 def _check_rounded(sums: Sums, rows: int) -> None:

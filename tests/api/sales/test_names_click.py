@@ -30,8 +30,8 @@ async def follow(client: httpx.AsyncClient, short_url: str, referrer: str) -> di
 
 async def click_of_sale(database: Database, visitor: Visitor) -> Click | None:
     """The click that the visitor's sale names."""
-    found: Any = await database["conversions"].find_one({"device_id": visitor.device_id})
-    touch = Touch(**known_fields(found["touch"], Touch))
+    stored_sale: Any = await database["conversions"].find_one({"device_id": visitor.device_id})
+    touch = Touch(**known_fields(stored_sale["touch"], Touch))
     if touch.click is None or touch.link_id is None:
         return None
     place, link_id = touch.click, LinkId(touch.link_id)

@@ -22,7 +22,7 @@ REFUNDS = "conversions/refund"
 
 def refunded(sale: Document) -> Decimal:
     """What came back of a stored sale."""
-    amounts: list[Decimal] = [each["amount"].to_decimal() for each in sale.get("refunds", [])]
+    amounts: list[Decimal] = [refund["amount"].to_decimal() for refund in sale.get("refunds", [])]
     return sum(amounts, Decimal())
 
 
@@ -42,9 +42,9 @@ async def test_a_sale_is_refunded_in_parts(
         REFUND | {"refund_id": "r3", "amount": 0.01},
         REFUND | {"amount": "all"},
     )
-    statuses = [each["status"] for each in (*first, *more)]
+    statuses = [result["status"] for result in (*first, *more)]
     assert statuses == ["accepted", "duplicate", "rejected", "accepted", "rejected", "rejected"]
-    errors = [each["error"]["error"]["errorMessage"] for each in more if "error" in each]
+    errors = [result["error"]["error"]["errorMessage"] for result in more if "error" in result]
     assert errors == [
         "amount must be at most 10.00 EUR, what is left of the sale",
         "amount must be at most 0.00 EUR, what is left of the sale",
@@ -78,8 +78,8 @@ async def test_a_refund_is_of_its_organization_s_sale(
         200, [{"status": "rejected", "error": alone.json()}],
     )  # fmt: skip
     await tell(client, other, "conversions", SALE | {"customer_id": "ada"})
-    for each in (organization, other):
-        (result,) = await tell(client, each, REFUNDS, REFUND)
+    for owner in (organization, other):
+        (result,) = await tell(client, owner, REFUNDS, REFUND)
         assert result["status"] == "accepted"
 
 

@@ -30,7 +30,7 @@ async def test_what_is_told_is_stored(
         *(await tell(client, organization, "events", {"customer_id": "ada", "name": "shipped"})),
         *(await tell(client, organization, "identities", {"customer_id": "ada", "email_sha256": "ab" * 32})),
     ]
-    assert [each["status"] for each in results] == ["accepted"] * 4
+    assert [result["status"] for result in results] == ["accepted"] * 4
     (conversion,) = await stored(database, organization, "conversions")
     assert conversion["_id"] == f"{organization.id}/{results[0]['id']}"
     assert (conversion["at"], conversion["customer_id"]) == (long_ago, "ada")
@@ -74,19 +74,19 @@ async def test_one_bad_item_does_not_sink_the_others(
     good = SALE | {"customer_id": "ada"}
     items = [good, 7, good | {"revenue": "much"}, good | {"transaction": "t"}, SALE, good | {"revenue": 20}]
     results = await tell(client, organization, "conversions", *items)
-    assert [each["status"] for each in results] == ["accepted", *["rejected"] * 4, "duplicate"]
-    errors = [each["error"]["error"]["errorMessage"] for each in results[1:5]]
+    assert [result["status"] for result in results] == ["accepted", *["rejected"] * 4, "duplicate"]
+    errors = [result["error"]["error"]["errorMessage"] for result in results[1:5]]
     assert errors == [
         "items must hold JSON objects",
         "revenue must be a number, in major units",
         "transaction is not a field of such an item",
         "customer_id must be given, or device_id or click_id",
     ]
-    assert {each["error"]["code"] for each in results[1:5]} == {101}
+    assert {result["error"]["code"] for result in results[1:5]} == {101}
     assert results[5]["id"] == results[0]["id"]
     assert results[5]["notes"] == ["revenue differs from what was told first, which stays"]
-    rejections = [each.rejection for each in await list_rejections(database, organization.id)]
-    assert sorted((each.kind, each.field) for each in rejections) == [
+    rejections = [entry.rejection for entry in await list_rejections(database, organization.id)]
+    assert sorted((rejection.kind, rejection.field) for rejection in rejections) == [
         ("conversion", "a field"),
         ("conversion", "customer_id"),
         ("conversion", "items"),
@@ -120,9 +120,9 @@ async def test_many_at_once_cost_a_request_for_every_25(
     items = [{"device_id": device, "name": f"e{number}"} for number in range(1000)]
     before = await client.get(f"{API}/links", headers=organization.headers)
     answer = await client.post(f"{API}/events", json={"items": items}, headers=organization.headers)
-    assert {each["status"] for each in answer.json()["results"]} == {"accepted"}
+    assert {result["status"] for result in answer.json()["results"]} == {"accepted"}
     assert len(await stored(database, organization, "events")) == 1000
-    left = [int(each.headers["RateLimit-Remaining"]) for each in (before, answer)]
+    left = [int(response.headers["RateLimit-Remaining"]) for response in (before, answer)]
     assert left[0] - left[1] == 40
 
 
@@ -132,8 +132,8 @@ async def test_a_call_id_makes_anything_safe_to_repeat(
     """An event that is told again with its call_id counts once."""
     event = {"customer_id": "ada", "name": "shipped", "call_id": str(uuid.uuid4())}
     results = [await tell(client, organization, "events", event) for _ in range(2)]
-    assert [each[0]["status"] for each in results] == ["accepted", "duplicate"]
-    assert {each[0]["id"] for each in results} == {event["call_id"]}
+    assert [result[0]["status"] for result in results] == ["accepted", "duplicate"]
+    assert {result[0]["id"] for result in results} == {event["call_id"]}
     assert len(await stored(database, organization, "events")) == 1
 
 
@@ -148,7 +148,7 @@ async def test_what_is_told_of_a_customer_is_erased(
     )
     erased = await erase_subject(database, organization.id, Subject(email_sha256="ab" * 32))
     assert (erased["conversions"], erased["identities"]) == (1, 1)
-    assert [each["customer_id"] for each in await stored(database, organization, "conversions")] == ["bob"]
+    assert [sale["customer_id"] for sale in await stored(database, organization, "conversions")] == ["bob"]
     (again,) = await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
     assert again["status"] == "duplicate"
     assert len(await stored(database, organization, "conversions")) == 1
@@ -178,10 +178,10 @@ async def test_a_server_of_another_organization_tells_another_sale(
 ) -> None:
     """The same order of another organization is another one."""
     other = await create_test_organization(database)
-    for each in (organization, other):
-        (result,) = await tell(client, each, "conversions", SALE | {"customer_id": "ada"})
+    for owner in (organization, other):
+        (result,) = await tell(client, owner, "conversions", SALE | {"customer_id": "ada"})
         assert result["status"] == "accepted"
-        assert len(await stored(database, each, "conversions")) == 1
+        assert len(await stored(database, owner, "conversions")) == 1
 
 
 async def test_an_id_is_the_same_however_it_is_written(

@@ -59,7 +59,7 @@ async def test_a_storm_of_duplicates_counts_once(
 
     tellings = [visitor.result(conversion(**SALE)) if number % 2 else by_server() for number in range(200)]
     told = await asyncio.gather(*tellings)
-    assert Counter(each["status"] for each in told) == {"accepted": 1, "duplicate": 199}
+    assert Counter(result["status"] for result in told) == {"accepted": 1, "duplicate": 199}
     (sale,) = await stored(database, organization, "conversions")
     assert (sale["device_id"], sale["customer_id"]) == (visitor.device_id, "ada")
     assert sale["touch"]["utm"] == {"utm_source": "mail"}
@@ -80,4 +80,4 @@ async def test_parallel_refunds_never_go_beyond_what_was_paid(
     assert told == {"accepted": 66, "duplicate": 66, "rejected": 68}
     (sale,) = await stored(database, organization, "conversions")
     assert refunded(sale) == 99
-    assert len({each["refund_id"] for each in sale["refunds"]}) == 66
+    assert len({stored_refund["refund_id"] for stored_refund in sale["refunds"]}) == 66

@@ -37,7 +37,7 @@ async def make_tags(links: Links, *names: str) -> None:
 async def all_tags(links: Links) -> dict[str, tuple[str, int]]:
     """Colour and number of links of each tag."""
     answer = await tag(links, "GET")
-    return {each["name"]: (each["color"], each["links"]) for each in answer.json()["tags"]}
+    return {item["name"]: (item["color"], item["links"]) for item in answer.json()["tags"]}
 
 
 async def test_a_tag_from_making_to_deleting(links: Links) -> None:
@@ -87,7 +87,7 @@ async def test_a_rename_is_seen_on_every_link(links: Links) -> None:
     assert link["tags"] == ["mail", "spring"]
     assert (await tag(links, "PATCH", "spring", {"name": "autumn"})).status_code == 200
     assert await links.get(link["id"]) == link | {"tags": ["mail", "autumn"]}
-    assert [each["id"] for each in await links.list("tag=Autumn")] == [link["id"]]
+    assert [tagged["id"] for tagged in await links.list("tag=Autumn")] == [link["id"]]
     assert await links.list("tag=spring") == []
     assert (await tag(links, "PATCH", "mail", {"name": "Autumn"})).status_code == 400
 
@@ -155,7 +155,7 @@ async def test_tags_in_a_bulk(links: Links) -> None:
         {"op": "update", "id": old["id"], "link": {"add_tags": ["x"]}},
     ]
     results = (await links.call("POST", "/bulk", {"operations": operations})).json()["results"]
-    assert [each["status"] for each in results] == [
+    assert [result["status"] for result in results] == [
         "created",
         "created",
         "unchanged",
@@ -164,7 +164,7 @@ async def test_tags_in_a_bulk(links: Links) -> None:
     ]
     assert results[4]["error"] == wrong("add_tags has a tag that was not found: x")
     assert len(await links.list("tag=b")) == 3
-    assert [each["external_id"] for each in await links.list("tag=a")] == ["sku"]
+    assert [link["external_id"] for link in await links.list("tag=a")] == ["sku"]
 
 
 async def test_another_organization_s_tag_is_not_found(
@@ -252,12 +252,12 @@ async def test_clicks_by_tag(links: Links) -> None:
         answer = await links.client.post(
             f"{API}/analytics/query", json={"group_by": ["tag"]} | body, headers=links.organization.headers
         )
-        found: dict[str, Any] = answer.json()
-        return found
+        report: dict[str, Any] = answer.json()
+        return report
 
-    found = await asked()
-    assert found["totals"] == {"clicks": 2}
-    assert found["rows"] == [{"tag": name, "clicks": 1} for name in ("Mail", "Spring", None)]
+    report = await asked()
+    assert report["totals"] == {"clicks": 2}
+    assert report["rows"] == [{"tag": name, "clicks": 1} for name in ("Mail", "Spring", None)]
     assert (await asked(filters={"tag": ["mail"]}))["rows"] == [{"tag": "Mail", "clicks": 1}]
     refused = await asked(filters={"tag": ["a,b"]})
     assert refused == wrong("filters.tag must not contain a comma")

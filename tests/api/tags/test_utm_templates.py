@@ -34,7 +34,7 @@ async def test_a_template_from_making_to_deleting(links: Links) -> None:
     changed = await template(links, "PATCH", "/MAIL", changes)
     assert (changed.status_code, utm_of(changed.json())) == (200, {"utm_medium": "email"})
     listed = (await template(links, "GET")).json()["utm_templates"]
-    assert [(each["name"], utm_of(each)) for each in listed] == [("Newsletter", {"utm_medium": "email"})]
+    assert [(item["name"], utm_of(item)) for item in listed] == [("Newsletter", {"utm_medium": "email"})]
     assert (await template(links, "DELETE", "/newsletter")).status_code == 204
     assert (await template(links, "GET")).json() == {"utm_templates": []}
     assert utm_of(await links.get(link["id"])) == {"utm_source": "mail"}
@@ -51,7 +51,7 @@ async def test_a_template_fills_a_new_link(links: Links) -> None:
     unknown = {"op": "create", "link": link_body(links.organization, utm_template="none")}
     answer = await links.call("POST", "/bulk", {"operations": [upsert, later, unknown]})
     results = answer.json()["results"]
-    assert [each["status"] for each in results] == ["created", "updated", "rejected"]
+    assert [result["status"] for result in results] == ["created", "updated", "rejected"]
     assert results[2]["error"] == wrong("utm_template was not found: none")
     filled = {"utm_source": "mail", "utm_campaign": "autumn"}
     assert utm_of(await links.get(results[0]["id"])) == filled

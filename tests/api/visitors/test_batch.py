@@ -37,12 +37,12 @@ async def make_link(client: httpx.AsyncClient, organization: TestOrganization, *
     }
     created = await client.post("/serviceCore/pa/v1/create-link", json=body, headers=organization.headers)
     assert created.status_code == 201, created.text
-    found = await client.post(
+    answer = await client.post(
         "/serviceCore/pa/v1/links/info",
         json={"shortUrl": created.json()["short_url"]},
         headers=organization.headers,
     )
-    return str(found.json()["id"])
+    return str(answer.json()["id"])
 
 
 async def stored(database: Database, collection: str, visitor: Visitor) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ async def test_every_kind_is_accepted(visitor: Visitor, database: Database) -> N
         call("event", name="added_to_cart", metadata={"size": 1.5, "tags": ["a", None, True]}),
     ]
     results = await visitor.results(*calls)
-    assert [result["call_id"] for result in results] == [each["call_id"] for each in calls]
+    assert [result["call_id"] for result in results] == [sent["call_id"] for sent in calls]
     assert {result["status"] for result in results} == {"accepted"}
     for collection in ("identities", "leads", "conversions", "events"):
         assert len(await stored(database, collection, visitor)) == 1
@@ -136,7 +136,7 @@ async def test_an_ad_click_has_a_context_of_nulls(visitor: Visitor, database: Da
     assert set(context.values()) == {None}
     await visitor.results(check(gclid="g2", fbclid="f1"), check(gclid="g1"))
     (device,) = await stored(database, "devices", visitor)
-    kept = sorted((each["name"], each["value"]) for each in device["click_ids"])
+    kept = sorted((click_id["name"], click_id["value"]) for click_id in device["click_ids"])
     assert kept == [("fbclid", "f1"), ("gclid", "g1"), ("gclid", "g2")]
 
 
@@ -164,7 +164,7 @@ async def test_a_call_is_stored_once(visitor: Visitor, database: Database) -> No
     first = conversion()
     again = call("event", name="other") | {"call_id": first["call_id"]}
     statuses = [result["status"] for result in await visitor.results(first, first)]
-    statuses += [(await visitor.result(each))["status"] for each in (first, again)]
+    statuses += [(await visitor.result(event))["status"] for event in (first, again)]
     assert statuses == ["accepted", "duplicate", "duplicate", "duplicate"]
     assert len(await stored(database, "conversions", visitor)) == 1
     assert await stored(database, "events", visitor) == []
@@ -215,7 +215,7 @@ async def test_a_transaction_counts_once_under_concurrency(
     """Many devices report one transaction at the same moment: one is accepted, the others are duplicates."""
     browsers = [Visitor(client, organization) for _ in range(30)]
     results = await asyncio.gather(
-        *(each.result(conversion(transaction_id="busy"), sdk="js/test") for each in browsers)
+        *(browser.result(conversion(transaction_id="busy"), sdk="js/test") for browser in browsers)
     )
     assert sorted(result["status"] for result in results) == ["accepted"] + ["duplicate"] * 29
     assert await database["conversions"].count_documents({"org_id": organization.id}) == 1
@@ -230,8 +230,10 @@ async def test_a_transaction_counts_once_in_several_processes(
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app=other), base_url="http://localhost:8080"
     ) as there:
-        browsers = [Visitor(each, organization) for each in (client, there) for _ in range(10)]
-        results = await asyncio.gather(*(each.result(conversion(transaction_id="two")) for each in browsers))
+        browsers = [Visitor(http, organization) for http in (client, there) for _ in range(10)]
+        results = await asyncio.gather(
+            *(browser.result(conversion(transaction_id="two")) for browser in browsers)
+        )
     await other.shutdown()
     assert sorted(result["status"] for result in results) == ["accepted"] + ["duplicate"] * 19
     assert await database["conversions"].count_documents({"org_id": organization.id}) == 1
@@ -242,10 +244,10 @@ async def test_a_transaction_counts_once_for_years(
 ) -> None:
     """Years later a transaction and a lead are still known, and nothing of that ever expires."""
     once = [conversion(transaction_id="old"), call("lead", event_id="old")]
-    assert [each["status"] for each in await visitor.results(*once)] == ["accepted"] * 2
+    assert [result["status"] for result in await visitor.results(*once)] == ["accepted"] * 2
     clock.offset = timedelta(days=5 * 365)
     again = [conversion(transaction_id="old"), call("lead", event_id="old")]
-    assert [each["status"] for each in await visitor.results(*again)] == ["duplicate"] * 2
+    assert [result["status"] for result in await visitor.results(*again)] == ["duplicate"] * 2
     indexes = await database["counted_once"].index_information()
     assert not [index for index in indexes.values() if "expireAfterSeconds" in index]
 
@@ -309,10 +311,10 @@ async def test_a_landing_and_a_sale_at_the_same_moment(
     find_devices, readers = devices.find_devices, iter(range(2))
 
     def find_and_wait(*arguments: Any) -> Any:
-        found = find_devices(*arguments)
+        read = find_devices(*arguments)
         if next(readers, None) is not None:
             both_have_read.wait(timeout=20)
-        return found
+        return read
 
     monkeypatch.setattr(devices, "find_devices", find_and_wait)
     async with httpx.AsyncClient(
@@ -334,7 +336,7 @@ async def test_a_late_landing_takes_over_a_bounded_history(
     """However much a device did after a landing that arrives late, only so much of it is credited anew."""
     monkeypatch.setattr(records, "MOST_CREDITED", 3)
     await visitor.results(
-        *(call("event", ago=timedelta(minutes=5 - each), name=str(each)) for each in range(5))
+        *(call("event", ago=timedelta(minutes=5 - minute), name=str(minute)) for minute in range(5))
     )
     await visitor.result(check(ago=timedelta(hours=1), utm_source="ads"))
     events = await stored(database, "events", visitor)

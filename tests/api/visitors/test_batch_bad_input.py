@@ -252,9 +252,9 @@ async def test_what_was_rejected_is_kept_for_the_owner(
     clock.offset = timedelta(hours=1)
     await visitor.results(conversion(revenue=-7), call("lead") | {"kind": "secret"})
     await visitor.post(conversion(), device_id="secret")
-    found = await list_rejections(database, visitor.organization.id)
+    entries = await list_rejections(database, visitor.organization.id)
     assert {
-        (each.rejection.kind, each.rejection.field, each.rejection.rule): each.calls for each in found
+        (entry.rejection.kind, entry.rejection.field, entry.rejection.rule): entry.calls for entry in entries
     } == {
         ("conversion", "revenue", "must be a finite number of 0 or more"): 3,
         ("conversion", "revenue", "must be a number, in major units"): 1,
@@ -262,11 +262,11 @@ async def test_what_was_rejected_is_kept_for_the_owner(
         ("unknown", "kind", "must be one of attribution, identify, lead, conversion, event"): 1,
         ("batch", "device_id", "must be a UUID"): 1,
     }
-    ages = [datetime.now(UTC) - each.last for each in found]
+    ages = [datetime.now(UTC) - entry.last for entry in entries]
     assert sum(age < timedelta() for age in ages) == 3
     assert await list_rejections(database, (await make_organization()).id) == []
     own = {"_id": {"$regex": f"^{visitor.organization.id}/"}}
-    kept = [str(each).lower() async for each in database["rejections"].find(own)]
+    kept = [str(document).lower() async for document in database["rejections"].find(own)]
     assert len(kept) == 5
     assert not [text for text in kept if "secret" in text or "'1234'" in text]
 
@@ -310,9 +310,9 @@ async def test_ids_are_stored_as_they_are_looked_for(
         conversion(transaction_id=told, customer_id=told, product_id=told), call("lead", event_id=told)
     )
     own = {"org_id": visitor.organization.id}
-    (sale,) = [each async for each in database["conversions"].find(own)]
+    (sale,) = [document async for document in database["conversions"].find(own)]
     assert [sale[name] for name in ("transaction_id", "customer_id", "product_id")] == [stored] * 3
-    (lead,) = [each async for each in database["leads"].find(own)]
+    (lead,) = [document async for document in database["leads"].find(own)]
     assert lead["event_id"] == stored
     assert (await visitor.result(conversion(transaction_id=stored)))["status"] == "duplicate"
 
@@ -327,7 +327,7 @@ async def test_metadata_is_stored_as_it_can_be(visitor: Visitor, database: Datab
         "in": [{"$x": 1, "y": "\ud83d"}],
     }
     await visitor.results(call("event", name="e", metadata=metadata))
-    (event,) = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    (event,) = [document async for document in database["events"].find({"org_id": visitor.organization.id})]
     assert event["metadata"] == {"big": 2.0**64, "least": -(2**63), "half": 0.5, "in": [{"y": "�"}]}
     assert isinstance(event["metadata"]["big"], float)
 
@@ -338,8 +338,10 @@ async def test_metadata_is_stored_as_it_can_be(visitor: Visitor, database: Datab
 async def test_metadata_is_measured_as_javascript_writes_it(visitor: Visitor, filling: str) -> None:
     """4,096 bytes of UTF-8 are accepted, and one more is not, whatever of them has to be escaped."""
     fits, too_long = ({"a": filling + more} for more in ("", "x"))
-    results = await visitor.results(*(call("event", name="e", metadata=each) for each in (fits, too_long)))
-    assert [each["status"] for each in results] == ["accepted", "rejected"]
+    results = await visitor.results(
+        *(call("event", name="e", metadata=metadata) for metadata in (fits, too_long))
+    )
+    assert [result["status"] for result in results] == ["accepted", "rejected"]
 
 
 @pytest.mark.parametrize("value", ["' OR 1=1 --", "<script>", "$ne", "../..", "ﷺ", "👩‍👩‍👧", "a.b", "=1+1"])
@@ -348,7 +350,7 @@ async def test_strange_texts_are_kept_as_they_are(visitor: Visitor, database: Da
     await visitor.results(
         call("event", name=value, product_id=value, metadata={value.replace("$", "_"): value})
     )
-    (event,) = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    (event,) = [document async for document in database["events"].find({"org_id": visitor.organization.id})]
     assert (event["name"], event["product_id"], list(event["metadata"].values())) == (value, value, [value])
 
 
@@ -372,7 +374,7 @@ async def test_a_wrong_clock_counts_by_the_servers(visitor: Visitor, database: D
         event = call("event", name="e", ago=clock + timedelta(hours=1))
         await visitor.results(event, sent_at=timestamp(clock))
     now = datetime.now(UTC)
-    events = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    events = [document async for document in database["events"].find({"org_id": visitor.organization.id})]
     assert len(events) == 2
     for event in events:
         assert abs(now - timedelta(hours=1) - event["at"]) < timedelta(minutes=1)
@@ -383,9 +385,9 @@ async def test_a_clock_that_was_changed_counts_on_arrival(visitor: Visitor, data
     """Between the call and its delivery the clock jumped: the call counts when it was sent, as it arrived."""
     for ago in (timedelta(days=9), timedelta(hours=-1), timedelta(days=400)):
         await visitor.results(call("event", name="e", ago=ago))
-    events = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    events = [document async for document in database["events"].find({"org_id": visitor.organization.id})]
     assert len(events) == 3
-    assert max(abs(each["at"] - each["received_at"]) for each in events) < timedelta(seconds=10)
+    assert max(abs(event["at"] - event["received_at"]) for event in events) < timedelta(seconds=10)
 
 
 async def test_repeated_names(visitor: Visitor) -> None:

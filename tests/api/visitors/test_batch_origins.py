@@ -132,7 +132,7 @@ async def test_the_owner_sees_refusals(visitor: Visitor, database: Database) -> 
     for origin in ("https://shop.example:8443", "null", ""):
         await visitor.post(conversion(), headers={"Origin": origin})
     seen = await list_origin_refusals(database, visitor.organization.id)
-    assert [each.origin for each in seen] == ["", "null", "https://shop.example:8443"]
+    assert [entry.origin for entry in seen] == ["", "null", "https://shop.example:8443"]
     assert seen[0].reason == "no Origin header"
 
 
@@ -143,4 +143,4 @@ async def test_refusals_take_bounded_room(visitor: Visitor, database: Database) 
     seen = await list_origin_refusals(database, visitor.organization.id)
     assert len(seen) == 100
     assert seen[0].origin.startswith("https://104.example/")
-    assert max(len(each.origin) for each in seen) <= 256
+    assert max(len(entry.origin) for entry in seen) <= 256

@@ -76,7 +76,7 @@ async def test_a_fault_shows_no_internals(visitor: Visitor, database: Database, 
     answer = await visitor.post(call("event", name="seen"), headers={"X-Request-Id": "trace-12345"})
     assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
     assert answer.headers["Access-Control-Allow-Origin"] == visitor.organization.origin
-    (line,) = (each for each in lines_of_requests(log) if each["level"] == "error")
+    (line,) = (line for line in lines_of_requests(log) if line["level"] == "error")
     assert line["request_id"] == "trace-12345"
     assert any("devices.py" in place for place in line["trace"])
     assert "secret@example.com" not in log.getvalue()
@@ -86,7 +86,7 @@ async def test_requests_at_the_same_time_keep_their_ids(visitor: Visitor, log: i
     """Each answer, and each line of the log, has the id that its own request came with."""
     ids = [f"request-{number}" for number in range(20)]
     answers = await asyncio.gather(
-        *(visitor.post(call("event", name="seen"), headers={"X-Request-Id": each}) for each in ids)
+        *(visitor.post(call("event", name="seen"), headers={"X-Request-Id": id_}) for id_ in ids)
     )
     assert [answer.headers["X-Request-Id"] for answer in answers] == ids
     lines = lines_of_requests(log)

@@ -35,10 +35,10 @@ async def renewed(visitor: Visitor, cookie: str | None = None, origin: str = "")
     assert answer.status_code == 200, answer.text
     visitor.client.cookies.clear()
     cookies = [SimpleCookie(text) for text in answer.headers.get_list("Set-Cookie")]
-    own, kept = ([each[name] for each in cookies if name in each] for name in (NAME, KEPT))
+    own, kept = ([cookie[name] for cookie in cookies if name in cookie] for name in (NAME, KEPT))
     assert len(cookies) == len(own) + len(kept)
-    assert [dict(each) | {"value": each.value} for each in own] == [
-        dict(each) | {"value": each.value} for each in kept
+    assert [dict(cookie) | {"value": cookie.value} for cookie in own] == [
+        dict(cookie) | {"value": cookie.value} for cookie in kept
     ]
     return own[0] if own else None
 

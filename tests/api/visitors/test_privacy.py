@@ -26,9 +26,11 @@ from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 # Where the SDK's visitors are; nothing says whose an app's installation is.
 COLLECTIONS = [
-    each.name for each, personal in personal_collections() if personal.has_owners and not personal.install
+    collection.name
+    for collection, personal in personal_collections()
+    if personal.has_owners and not personal.install
 ]
-AGING = [each.name for each, _ in aging_collections()]
+AGING = [collection.name for collection, _ in aging_collections()]
 ADA = Subject(customer_id=CustomerId("ada"))
 EMAIL_HASH = hashlib.sha256(b"ada@example.com").hexdigest()
 
@@ -118,11 +120,11 @@ async def test_a_shared_device_is_kept_for_the_other(visitor: Visitor, database:
     await everything(visitor, "ada")
     await visitor.results(call("identify", customer_id="bob"), call("event", name="of bob"))
     await erase_subject(database, visitor.organization.id, ADA)
-    events = [each["name"] async for each in database["events"].find({"org_id": visitor.organization.id})]
+    events = [event["name"] async for event in database["events"].find({"org_id": visitor.organization.id})]
     assert events == ["of bob"]
     device = await database["devices"].find_one({"org_id": visitor.organization.id})
     assert device is not None
-    assert [each["customer_id"] for each in device["customers"]] == ["bob"]
+    assert [customer["customer_id"] for customer in device["customers"]] == ["bob"]
 
 
 async def test_access_tells_of_nobody_whom_a_device_was_wrongly_said_to_be(
@@ -165,9 +167,11 @@ async def test_an_installation_is_erased_and_stays_counted(
 async def collections_with(database: Database, text: str) -> set[str]:
     """The collections that have a text anywhere, but for the feed where it says whom to erase."""
     names = await database.list_collection_names()
-    found = {name: await database[name].find().to_list(None) for name in names}
+    documents = {name: await database[name].find().to_list(None) for name in names}
     return {
-        name for name, all_ in found.items() if text in str([each for each in all_ if not is_erasure(each)])
+        name
+        for name, all_ in documents.items()
+        if text in str([document for document in all_ if not is_erasure(document)])
     }
 
 
@@ -289,4 +293,4 @@ async def test_a_shared_device_s_records_are_whose_it_was(visitor: Visitor, data
     await visitor.result(call("event", ago=timedelta(hours=8.5), name="of ada, late"))
     await erase_subject(database, visitor.organization.id, ADA)
     events = await database["events"].find({"org_id": visitor.organization.id}).to_list()
-    assert [each["name"] for each in events] == ["of bob"]
+    assert [event["name"] for event in events] == ["of bob"]

@@ -74,8 +74,8 @@ async def test_an_unchanged_file_is_not_sent_again(client: httpx.AsyncClient, pa
     """A client that has the content is told so, also by the weak tag that proxies make of a strong one."""
     first = await get(client, path, coding)
     tag = first.headers["ETag"]
-    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-        again = await get(client, path, coding, **{"If-None-Match": known})
+    for etags in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        again = await get(client, path, coding, **{"If-None-Match": etags})
         assert (again.status_code, again.content) == (304, b"")
         for name in ("ETag", "Vary", "Cache-Control", "Access-Control-Allow-Origin"):
             assert again.headers[name] == first.headers[name]

@@ -67,8 +67,8 @@ async def test_another_organization_erases_nothing(
 ) -> None:
     """A device id that two organizations know is erased for the one whose key was sent."""
     first, second = await make_organization(), await make_organization()
-    for each in (first, second):
-        await set_erases_on_withdrawal(database, OrgId(each.id), is_on=True)
+    for organization in (first, second):
+        await set_erases_on_withdrawal(database, OrgId(organization.id), is_on=True)
     here = Visitor(client, first)
     there = Visitor(client, second, DeviceId(here.device_id))
     for visitor in (here, there):
