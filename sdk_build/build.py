@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from backend.version import VERSION
 from sdk_build.compressed import compress_served_files
@@ -21,7 +22,7 @@ TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
-done forget is_busy names outcome read remove write
+forget is_busy names outcome read remove resolve write
 """.split()
 ESBUILD = [
     "--bundle",
@@ -35,15 +36,28 @@ ESBUILD = [
     "--mangle-quoted",
     f'--define:WAYLINK_VERSION="{VERSION}"',
 ]
-_SMALLEST = "passes=6,inline=1,unsafe,unsafe_arrows,unsafe_methods,sequences=false"
-TERSER = ["--ecma", "2020", "--compress", _SMALLEST, "--mangle"]
+_COMPRESS = {
+    "passes": 6,
+    "inline": 1,
+    "lhs_constants": False,  # comparisons stay as they are written
+    "unsafe": True,
+    "unsafe_arrows": True,
+    "unsafe_methods": True,
+    "sequences": False,
+}
+TERSER = {"ecma": 2020, "compress": _COMPRESS}
 # Most functions of the script tag's file run on a first visit. With this comment, Chromium compiles all of
 # them in another thread, instead of each in the page's main thread when it is first called.
-FORMS = {"esm": ["--module"], "iife": ["--format", "preamble='//# allFunctionsCalledOnLoad'"]}
+_COMPILED_AT_ONCE = {"preamble": "//# allFunctionsCalledOnLoad"}
+FORMS: dict[str, dict[str, Any]] = {"esm": {"module": True}, "iife": {"format": _COMPILED_AT_ONCE}}
+# Functions of one expression that are shorter where they are called. They are called with variables only.
+INLINED_FUNCTIONS = ("is_of_site",)
+# Expressions that have a shorter one of the same value on every page.
+SHORTER_EXPRESSIONS = {"location.protocol == 'https:'": "location.href [4] == 's'"}
 _REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
 _CAUSE = re.compile(r"__except0__\.__cause__ = null;")
-_UNSET = re.compile(r"^(export var \w+) = null;$", re.MULTILINE)
-_IF_THERE = re.compile(r"(?<![\w.])([\w.]+) && \1 ?(?=([.(]))")
+_UNSET = re.compile(r"^(export var [a-z]\w*) = null;$", re.MULTILINE)
+_IF_THERE = re.compile(r"(?<![\w.])([\w.]+(?: \[\w+\])?) && \1 ?(?=([.(\[]))")
 _TYPE_OF_DOCUMENT = re.compile(r"typeof \(document\)")
 _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
@@ -89,10 +103,24 @@ def shorten(script: Path, form: str) -> None:
     """Replace code that Transcrypt needs for Python by shorter JavaScript. Line numbers stay the same."""
     text = _CAUSE.sub("", _REGEXP.sub(_literal, script.read_text()))
     text = _UNSET.sub(r"\1;", text)  # undefined, which no code of ours tells from None
+    for name in INLINED_FUNCTIONS:
+        text = _inlined(text, name)
+    for expression, shorter in SHORTER_EXPRESSIONS.items():
+        text = text.replace(expression, shorter)
     text = _IF_THERE.sub(lambda match: match[1] + ("?" if match[2] == "." else "?."), text)
     if form == "iife":
         text = _TYPE_OF_DOCUMENT.sub("'object'", text)  # what a script tag loads runs in a browser
     script.write_text(text)
+
+
+def _inlined(text: str, function: str) -> str:
+    """The module with each call of this function replaced by the expression that the function returns."""
+    pattern = rf"var {function} = function \((\w+)\) \{{\n\treturn ([^;]+);\n\}};"
+    definition = re.search(pattern, text)
+    if not definition:
+        return text
+    parameter = re.compile(rf"(?<![\w.]){definition[1]}(?!\w)")
+    return re.sub(rf"\b{function} \((\w+)\)", lambda call: f"({parameter.sub(call[1], definition[2])})", text)
 
 
 def _literal(call: re.Match[str]) -> str:
@@ -109,9 +137,15 @@ def bundle(entry: Path, output: Path, form: str) -> None:
     bundled = entry.with_name("bundled.js")
     run_node("esbuild", str(start), *ESBUILD, f"--format={form}", f"--outfile={bundled}")
     # The script tag's file is served with a `SourceMap` header, not with a comment that every visitor loads.
-    url = f",url='{output.name}.map'" if form == "esm" else ""
-    maps = f"content='{bundled}.map'{url}"
-    run_node("terser", str(bundled), *TERSER, *FORMS[form], "--source-map", maps, "--output", str(output))
+    url = f"{output.name}.map" if form == "esm" else None
+    settings = {
+        "input": str(bundled),
+        "output": str(output),
+        "terser": TERSER | FORMS[form],
+        "map_url": url,
+        "tries_names": form == "iife",
+    }
+    run_node("node", "minify.js", json.dumps(settings))
     _name_sources_relatively(output.with_name(f"{output.name}.map"))
 
 

@@ -47,13 +47,13 @@ from browser import __pragma__, RegExp
 
 __pragma__('noskip')
 
-MOST_BYTES = {most_bytes}  # of metadata, as JSON in UTF-8
-TEXT = {text}
+MAX_JSON_BYTES = {most_bytes}  # of metadata, as JSON in UTF-8
+TRIMMED_TEXT = {text}
 # The fields of each kind; `!` follows those that have to be given.
 FIELDS = {{
 {fields}}}
 # What a value looks like as JSON; any other is a text.
-FORMS = {{
+PATTERNS = {{
 {forms}}}
 '''
 

@@ -30,7 +30,7 @@ BUILD_CONSTANTS = {"WAYLINK_VERSION"}
 _TEXTS = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _NAME = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
 _DECLARED = re.compile(r"\b(?:var|let|const|function|catch \()\s*([A-Za-z_$][\w$]*)")
-_LISTS = re.compile(r"\bfunction\s*[\w$]*\s*\(([^)]*)\)|\bimport\s*\{([^}]*)\}")
+_LISTS = re.compile(r"\bfunction\s*[\w$]*\s*\(([^)]*)\)|\bimport\s*\{([^}]*)\}|\bvar\s*\[([^\]]*)\]")
 
 
 class StockRuntimeNeeded(ValueError):

@@ -1,7 +1,7 @@
-"""Which addresses are worth a check, and what the service said of them (contract, SDK rules 2, 5 and 7)."""
+"""Which addresses the service is asked about, and what it said of them (contract, SDK rules 2, 5 and 7)."""
 
 from debug import say
-from stores import own, parse, session
+from stores import parse_json, session, storage_key
 
 __pragma__('skip')
 from browser import __pragma__, JSON, Promise, __new__
@@ -9,47 +9,48 @@ from browser import __pragma__, JSON, Promise, __new__
 __pragma__('noskip')
 
 CHECK = 'attribution'  # the kind of a check, and the name under which its answer is kept
-CHECKED = 'checked'
-MOST_CHARACTERS = 15000
-tell = None  # resolves `told`
-Later = Promise  # kept from the start: a page may take it away
+CHECKED_ADDRESSES = 'checked'
+MAX_CHECKED_CHARACTERS = 15000
+resolve_attempted = None  # resolves the promise `attempted`
+NativePromise = Promise  # the browser's own: a page may put another one in its place later
 
 
-def expect(resolve):
-    global tell
-    tell = resolve
+def keep_resolver(resolve):
+    global resolve_attempted
+    resolve_attempted = resolve
 
 
-told = __new__(Later(expect))  # resolves once the first attempt is over, or none is to be made
+# Resolves once the check of the page's address was answered or tried in vain, or once it is known that none comes.
+attempted = __new__(NativePromise(keep_resolver))
 
 
-def renew():
-    """Tell who waits, and let others wait for the next attempt."""
-    global told
-    tell()  # type: ignore[misc]
-    told = __new__(Later(expect))
+def renew_attempted():
+    """Resolve the promise `attempted`, and put a new one in its place for the next attempt."""
+    global attempted
+    resolve_attempted()  # type: ignore[misc]
+    attempted = __new__(NativePromise(keep_resolver))
 
 
-def is_due(call):
-    """Whether there is a reason to ask the service about the address of a check, for the first time in this tab."""
-    # Lines of a text, not a list: pages with old libraries have an Array.prototype.toJSON that spoils lists.
-    checked = session.read(own(CHECKED))
-    line = '\n' + call.page + '\n'
-    if call.signals and not checked.includes(line):
-        session.write(own(CHECKED), (line + checked).slice(0, MOST_CHARACTERS))
+def is_due(check):
+    """Note a check's address; whether it has signals and was not checked in this tab before."""
+    # The addresses are lines of one text: on pages with old libraries, which give arrays a `toJSON`, JSON spoils lists.
+    checked_addresses = session.read(storage_key(CHECKED_ADDRESSES))
+    line = '\n' + check.page + '\n'
+    if check.signals and not checked_addresses.includes(line):
+        session.write(storage_key(CHECKED_ADDRESSES), (line + checked_addresses).slice(0, MAX_CHECKED_CHARACTERS))
         return True
-    say('checked' if call.signals else 'signals')
+    say('checked' if check.signals else 'signals')
 
 
 def read_context():
-    """What the service said of this tab session, a new copy each time, or None."""
-    return parse(session.read(own(CHECK))) or None
+    """The attribution that the service found in this tab's session, as a new copy, or None."""
+    return parse_json(session.read(storage_key(CHECK))) or None
 
 
-def received(result):
-    """Keep what the service said of a check, and pass on what it said against a call."""
-    for name in ['error', 'notes']:
-        if result[name]:
-            say(name, result, True)
+def keep_result(result):
+    """Keep the attribution that the service found, and tell the console what it refused of a call."""
+    for code in ['error', 'notes']:
+        if result[code]:
+            say(code, result, True)
     if result.attribution:
-        session.write(own(CHECK), JSON.stringify(result.attribution))
+        session.write(storage_key(CHECK), JSON.stringify(result.attribution))

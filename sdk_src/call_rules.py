@@ -5,8 +5,8 @@ from browser import __pragma__, RegExp
 
 __pragma__('noskip')
 
-MOST_BYTES = 4096  # of metadata, as JSON in UTF-8
-TEXT = RegExp('^[\\s\\p{Cc}]*([^\\s\\p{Cc}][^]{0,255}?)?[\\s\\p{Cc}]*$', 'u')
+MAX_JSON_BYTES = 4096  # of metadata, as JSON in UTF-8
+TRIMMED_TEXT = RegExp('^[\\s\\p{Cc}]*([^\\s\\p{Cc}][^]{0,255}?)?[\\s\\p{Cc}]*$', 'u')
 # The fields of each kind; `!` follows those that have to be given.
 FIELDS = {
     'identify': 'customer_id! email_sha256 email name phone_sha256 phone',
@@ -15,7 +15,7 @@ FIELDS = {
     'conversion': 'customer_id product_id transaction_id revenue! currency!',
 }
 # What a value looks like as JSON; any other is a text.
-FORMS = {
+PATTERNS = {
     'email_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
     'currency': RegExp('^"[a-z]{3}"$', 'i'),
     'phone_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),

@@ -1,30 +1,34 @@
 """Calls: stamped when they are made, kept until they may be sent, then completed and put into the outbox in order."""
 
-from attribution import CHECK, Later, is_due
-from call_rules import FIELDS, FORMS
-from checks import take
+from attribution import CHECK, NativePromise, is_due
+from call_rules import FIELDS, PATTERNS
+from checks import validate
 from clock import now
 from device_id import device
 from hashing import hash_contacts
 from ids import new_uuid
 from options import IS_BROWSER
-from outbox import add, bound, finish
+from outbox import add, drop_excess, finish_entry
 from signals import read_signals
-from stores import own, session
+from stores import session, storage_key
 
 __pragma__('skip')
 from browser import __pragma__, Object, URLSearchParams, __new__, location
 
 __pragma__('noskip')
 
-CUSTOMER = 'customer'
-waiting = []  # entries of calls, until `init` has resolved and there is consent (contract, SDK rules 1 and 6)
-is_open = IS_BROWSER and None  # then nobody waits on a server
-last = None  # resolves once the latest call is in the outbox
+CUSTOMER_ID_KEY = 'customer'
+UNDECIDED = None
+waiting_entries = []  # of calls, until `init` has resolved and there is consent (contract, SDK rules 1 and 6)
+may_send = UNDECIDED if IS_BROWSER else False  # on a server no call is kept, since none will ever be sent
+last_submission = None  # resolves once the latest call is in the outbox
 
 
-def stamp(kind):
-    """A new call of this kind, made now on this page; of the page's query only the signals: the rest can be private."""
+def new_call(kind):
+    """A new call of this kind, made now on this page.
+
+    Of the page's query it holds the signals only, since the rest can be private.
+    """
     if IS_BROWSER:
         signals = read_signals(location.search)
         call = {
@@ -38,51 +42,54 @@ def stamp(kind):
         return call
 
 
-async def track(kind, given, name):
+async def track_call(kind, arguments, name):
     """A promise of what became of a call at the first attempt to deliver it; it rejects for bad arguments only."""
-    call = Object.assign(take(given, FIELDS[kind], FORMS, name), stamp(kind))
-    return __new__(Later(lambda done: hold(call, done)))
+    call = Object.assign(validate(arguments, FIELDS[kind], PATTERNS, name), new_call(kind))
+    return __new__(NativePromise(lambda resolve: queue_call(call, resolve)))
 
 
-def hold(call, done):
-    """Send a call as soon as it may be; `done` runs after the first attempt, or when the call is dropped."""
-    entry = {'call': call, 'done': done}
-    waiting.push(entry)
-    turn(is_open)
-    bound(waiting, entry)
+def queue_call(call, resolve):
+    """Send a call as soon as it may be; `resolve` runs after the first attempt, or when the call is dropped."""
+    entry = {'call': call, 'resolve': resolve}
+    waiting_entries.push(entry)
+    allow_sending(may_send)
+    drop_excess(waiting_entries, entry)
 
 
-def turn(to):
-    """From now on send each call when it is made, and what waits; or with False drop them; or with None keep them."""
-    global is_open
-    is_open = to
-    if to != None:
-        waiting.splice(0).forEach(submit if to else finish)
+def allow_sending(permission):
+    """With True, send what waits, and from now on each call when it is made; with False drop them.
+
+    With UNDECIDED they are kept.
+    """
+    global may_send
+    may_send = permission
+    if permission != UNDECIDED:
+        waiting_entries.splice(0).forEach(submit if permission else finish_entry)
 
 
 def submit(entry):
-    """Put a call into the outbox, after those before it."""
-    global last
+    """Put a call into the outbox, after those that were submitted before it."""
+    global last_submission
     entry.device = device
-    last = prepare(last, entry)
+    last_submission = prepare(last_submission, entry)
 
 
-async def prepare(before, entry):
+async def prepare(previous_submission, entry):
     try:
-        await before
+        await previous_submission
         await hash_contacts(entry.call)
-        if entry.device == device and complete(entry.call):
+        if entry.device == device and complete_call(entry.call):
             return add(entry)
     except:
         pass
-    finish(entry)
+    finish_entry(entry)
 
 
-def complete(call):
-    """Add whom the tab's session knows to a call; whether it is to be sent."""
+def complete_call(call):
+    """Add the customer whom this tab's session knows to a call; whether the call is to be sent."""
     if call.kind == CHECK:
         return is_due(call)
     if call.kind == 'identify':
-        session.write(own(CUSTOMER), call.customer_id)
-    call.customer_id = call.customer_id or session.read(own(CUSTOMER))
+        session.write(storage_key(CUSTOMER_ID_KEY), call.customer_id)
+    call.customer_id = call.customer_id or session.read(storage_key(CUSTOMER_ID_KEY))
     return True

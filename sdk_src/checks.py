@@ -1,6 +1,6 @@
-"""What `init` or a call is given: known names and right values are taken, and the first wrong one is named."""
+"""Checks of arguments: known names with right values are taken, and an error names the first that is wrong."""
 
-from call_rules import MOST_BYTES, TEXT
+from call_rules import MAX_JSON_BYTES, TRIMMED_TEXT
 from debug import say
 
 __pragma__('skip')
@@ -8,41 +8,45 @@ from browser import __pragma__, JSON, Object, RegExp, TextEncoder, URL, __new__,
 
 __pragma__('noskip')
 
-# The order of names in this file is the one that compresses best; `!` follows what has to be given.
+# The order of names in this file is the one that compresses best; `!` follows those that have to be given.
 OPTIONS = 'cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl'
-# What the JSON of a value looks like; any other may be anything.
-OPTION_FORMS = {'consentMode': RegExp('^"(not_)?required"$'), 'cookieDomain': RegExp('^"'), 'apiKey': RegExp('^"')}
+# What the JSON of a value looks like; that of any other option may be anything.
+OPTION_PATTERNS = {'consentMode': RegExp('^"(not_)?required"$'), 'cookieDomain': RegExp('^"'), 'apiKey': RegExp('^"')}
+WHOLE_MATCH = 0  # in what `match` returns
+FIRST_GROUP = 1
 
 
-def take(given, fields, forms, name):
-    """What `given` has of these fields, its own and inherited, as a plain copy; blank texts and null are not given.
+def validate(arguments, fields, patterns, name):
+    """A plain copy of what `arguments` has of these fields, its own and inherited.
 
-    `name`, if there is one, takes the place of the name in `given`. Texts are trimmed. The JSON of each value, indented
-    by a space a level, has its form. Raises a TypeError that names the first that is not right, or that has to be given
-    and is not; 'fields' where `given` is no plain object. Other names are left out, with a warning.
+    `name`, if there is one, takes the place of the name in `arguments`. Texts are trimmed; a blank one counts as not
+    given, and so does null. The JSON of each value, indented by a space a level, has to match its pattern. Raises a
+    TypeError that names the first field that does not, or that has to be given and is not; 'fields' where `arguments`
+    is no plain object. Other names are left out, with a warning.
     """
-    given = {} if given == None else given
-    wrong = {}.toString.call(given) != '[object Object]' and 'fields'
-    taken = {}
-    names = fields.match(RegExp('\\w+', 'g'))
-    for each in names.concat(Object.js_keys(given)):
+    arguments = {} if arguments == None else arguments
+    wrong_name = {}.toString.call(arguments) != '[object Object]' and 'fields'
+    valid = {}
+    field_names = fields.match(RegExp('\\w+', 'g'))
+    for field in field_names.concat(Object.js_keys(arguments)):
         try:
-            if names.includes(each):
-                text = JSON.stringify({'name': name}[each] or given[each])
-                value = text and JSON.parse(text)
+            if field_names.includes(field):
+                json = JSON.stringify({'name': name}[field] or arguments[field])
+                value = json and JSON.parse(json)
                 if typeof(value) == 'string':
-                    value = value.match(TEXT)[1]  # throws for one that is too long
-                if value != None or fields.includes(each + '!'):
-                    if each == 'baseUrl':
+                    value = value.match(TRIMMED_TEXT)[FIRST_GROUP]  # raises an exception for one that is too long
+                if value != None or fields.includes(field + '!'):
+                    if field == 'baseUrl':
                         value = __new__(URL(value.trim(), location.href)).href
-                    # Of what is too long the byte after the last, which is not its form; throws without a match.
-                    value_or_byte = __new__(TextEncoder()).encode(JSON.stringify(value))[MOST_BYTES] or value
-                    JSON.stringify(value_or_byte, None, 1).match(forms[each] or forms.text)[0]
-                    taken[each] = value
+                    # Only a value that is too long has this byte: a number, which no pattern of a long value matches.
+                    byte_past_limit = __new__(TextEncoder()).encode(JSON.stringify(value))[MAX_JSON_BYTES]
+                    indented = JSON.stringify(byte_past_limit or value, None, 1)
+                    indented.match(patterns[field] or patterns.text)[WHOLE_MATCH]  # raises an exception without a match
+                    valid[field] = value
             else:
-                say('unknown', each, True)
+                say('unknown', field, True)
         except:
-            wrong = wrong or each
-    if wrong:
-        raise __new__(js_TypeError('Waylink: ' + wrong))
-    return taken
+            wrong_name = wrong_name or field
+    if wrong_name:
+        raise __new__(js_TypeError('Waylink: ' + wrong_name))
+    return valid

@@ -5,11 +5,11 @@ from browser import __pragma__, Date, Math, __new__
 
 __pragma__('noskip')
 
-latest = 0  # the time given last, in milliseconds since 1970
+latest_time = 0  # what `now` returned last, in milliseconds since 1970
 
 
 def now():
-    """The time as ISO text, later at each call: what waits is sent in the order of its times."""
-    global latest
-    latest = Math.max(Date.now(), latest + 1)
-    return __new__(Date(latest)).toISOString()
+    """The time as ISO text, later at each call, so that calls are sent in the order in which they were made."""
+    global latest_time
+    latest_time = Math.max(Date.now(), latest_time + 1)
+    return __new__(Date(latest_time)).toISOString()

@@ -1,8 +1,12 @@
-"""What the visitor allows: what the site said last, or what the options of `init` say until then."""
+"""The visitor's consent: what the site said last, or what the options of `init` say until then."""
 
 from options import options
 
-decision = None  # of the visitor, until the site says something; 1 or 0 where another tab was told
+# A decision is True or False where the site told this page. Where the site told another tab, it is one of these two
+# numbers, which are equal to True and False, but not the same (`is`).
+GRANTED_IN_OTHER_TAB = 1
+DENIED_IN_OTHER_TAB = 0
+decision = None  # the visitor's, until the site says something
 
 
 def has_consent():
@@ -10,7 +14,7 @@ def has_consent():
     return not not (decision if decision != None else options.apiKey and options.consentMode != 'required')
 
 
-def decide(to):
+def record_decision(new_decision):
     """Remember what the site said."""
     global decision
-    decision = to
+    decision = new_decision

@@ -1,6 +1,6 @@
 """The device cookie, on the widest domain that the browser accepts, found by trying (contract, "cookieDomain")."""
 
-from ids import UUID, new_uuid
+from ids import UUID_PATTERN, new_uuid
 from options import options
 
 __pragma__('skip')
@@ -8,18 +8,22 @@ from browser import __pragma__, document, location
 
 __pragma__('noskip')
 
-NAME = 'cl_device_id'
-KEPT = 'cl_device_id_kept'  # holds the id as well where the service set both by header
-LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
+DEVICE_ID_NAME = 'cl_device_id'
+SERVICE_COOKIE_NAME = 'cl_device_id_kept'  # holds the id as well where the service set both cookies by header
+COOKIE_LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
+PROBE_LIFETIME = 9  # seconds
+DELETED = 0  # the lifetime of a cookie that is to go at once
+MIN_LABELS = 2  # of a domain that a cookie is set on: browsers accept no single label
+FIRST_GROUP = 1  # in what `match` returns
 
 
 def read_cookie(name):
-    """The id in the cookie of exactly this name, or undefined."""
+    """The id in the cookie of exactly this name, or None."""
     try:
-        # Where there is none, no exception: to raise one costs a page more than all the rest of this. Nor a split, for
-        # which a browser prepares the pattern twice.
-        found = ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID + ');') or []
-        return found[1]
+        # No `split`, for which a browser prepares the pattern twice.
+        match = ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID_PATTERN + ');')
+        # Asked for first, since an exception costs a page more than all the rest of this function.
+        return match and match[FIRST_GROUP]
     except:
         pass
 
@@ -34,28 +38,29 @@ def write_cookie(name, value, lifetime, domain):
         + lifetime
         + '; path=/; samesite=lax'
         + (domain and '; domain=' + domain)
-        + ('; secure' if location.href[4] == 's' else '')  # https
+        + ('; secure' if location.protocol == 'https:' else '')
     )
 
 
-def keep_cookie(device, current):
+def keep_cookie(device, known_id):
     """Set the cookie, or renew it in place, on `cookieDomain` or else the widest domain; whether the browser keeps it.
 
-    The browser's own list of public suffixes decides: it refuses a cookie on co.uk or github.io. A cookie that holds a
-    `current` value is never deleted, since other tabs read it: another one, gone at once, tells which domain is
-    accepted. One that the service set by header is left alone: Safari ends a cookie that a script touched within days.
-    Reading and writing each cost the page a call to the browser's process, so that both are done as seldom as can be.
+    The browser's own list of public suffixes decides: it refuses a cookie on co.uk or github.io. `known_id` is what the
+    cookie holds already, or ''. Such a cookie is never deleted, since other tabs read it: another cookie, which goes at
+    once, tells which domain is accepted. A cookie that the service set by header is left alone, since Safari ends a
+    cookie that a script touched within days. Reading and writing each cost the page a call to the browser's process, so
+    that both are done as seldom as can be.
     """
     try:
-        for domain in candidates():
-            probe = new_uuid() if current else NAME
-            if current and read_cookie(KEPT) == device:
+        for domain in cookie_domains():
+            probe = new_uuid() if known_id else DEVICE_ID_NAME
+            if known_id and read_cookie(SERVICE_COOKIE_NAME) == device:
                 return True
-            write_cookie(probe, device, 9 if current else LIFETIME, domain)
+            write_cookie(probe, device, PROBE_LIFETIME if known_id else COOKIE_LIFETIME, domain)
             if read_cookie(probe) == device:
-                if current:
-                    write_cookie(probe, '', 0, domain)
-                    write_cookie(NAME, device, LIFETIME, domain)
+                if known_id:
+                    write_cookie(probe, '', DELETED, domain)
+                    write_cookie(DEVICE_ID_NAME, device, COOKIE_LIFETIME, domain)
                 return True
     except:
         pass
@@ -64,18 +69,22 @@ def keep_cookie(device, current):
 def delete_cookies():
     """Remove the cookies, whatever they hold, from every domain that they can have been set on."""
     try:
-        if document.cookie.includes(NAME):
-            for domain in candidates():
-                for name in [NAME, KEPT]:
-                    write_cookie(name, '', 0, domain)
+        if document.cookie.includes(DEVICE_ID_NAME):
+            for domain in cookie_domains():
+                for name in [DEVICE_ID_NAME, SERVICE_COOKIE_NAME]:
+                    write_cookie(name, '', DELETED, domain)
     except:
         pass
 
 
-def candidates():
-    """`cookieDomain` where it is given; `acme.com`, `app.acme.com`, then the host alone as '' for app.acme.com.
+def cookie_domains():
+    """The domains to try, in order: `cookieDomain` where it is given; then from the widest to the host's own name; ''.
 
-    A single label is never worth a try.
+    For app.acme.com these are acme.com, app.acme.com, and '' for the host alone.
     """
     labels = location.hostname.js_split('.')
-    return [].concat(options.cookieDomain or [], labels.map(lambda _, place: labels.slice(-2 - place).join('.')), '')
+    return [].concat(
+        options.cookieDomain or [],
+        labels.map(lambda _, index: labels.slice(-MIN_LABELS - index).join('.')),
+        '',
+    )

@@ -1,31 +1,34 @@
-"""What the console says: a code, and with `debug` and consent the sentence for it from the file beside the script."""
+"""Messages on the console: a code; with `debug` and consent its sentence, from the file beside the script."""
 
-from options import options, texts_url
+from options import options, sentences_url
 
 __pragma__('skip')
 from browser import __pragma__, console, fetch
 
 __pragma__('noskip')
 
-sentences = None  # with `debug`, once there is consent, a promise of what `waylink.json` holds
+sentences = {}  # by code; with `debug`, once there is consent, a promise of what `waylink.json` holds
 
 
 def read_json(response):
-    """What an answer holds, by one function: to say where a browser was asked costs more in a long one."""
+    """A promise of an answer's JSON.
+
+    All modules call this one, since Chromium parses the function around such a call once more.
+    """
     return response.json()
 
 
-async def explain():
-    """From now on say what happens, in sentences, or in codes where the file can't be had: these are documented."""
+async def load_sentences():
+    """Say sentences from now on, or still codes where the file can't be loaded: docs/sdk.md explains them."""
     global sentences
-    sentences = fetch(texts_url()).then(read_json).catch(lambda _: {})
+    sentences = fetch(sentences_url()).then(read_json).catch(lambda _: {})
 
 
-async def say(code, detail, warns):
-    """With `debug`, and where it `warns` in every mode, say the sentence for this code, else the code."""
+async def say(code, detail, is_warning):
+    """Write the sentence of this code to the console, or the code itself: warnings always, else with `debug` only."""
     try:
-        known = await sentences or options.debug or warns  # type: ignore[misc]
-        if known:
-            console['warn' if warns else 'log']('Waylink', known[code] or code, detail or '')
+        sentence_by_code = await sentences  # type: ignore[misc]
+        if options.debug or is_warning:
+            console['warn' if is_warning else 'log']('Waylink', sentence_by_code[code] or code, detail or '')
     except:
         pass

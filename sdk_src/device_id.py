@@ -1,30 +1,31 @@
 """The device ID: one random id for each browser, in a cookie (decisions, "device cookie")."""
 
-from cookies import NAME, keep_cookie, read_cookie
+from cookies import DEVICE_ID_NAME, keep_cookie, read_cookie
 from debug import say
-from ids import UUID, new_uuid
-from stores import own, session
+from ids import UUID_PATTERN, new_uuid
+from stores import session, storage_key
 
 device = None  # the id, while there is consent; a new one after each withdrawal
 
 
-def known_device():
+def read_device_id():
     """The id of this device as the browser has it, or ''."""
-    return '' + (read_cookie(NAME) or session.read(own(NAME)).match(UUID) or '')
+    # A match is an array; joined with a text, it becomes the id.
+    return '' + (read_cookie(DEVICE_ID_NAME) or session.read(storage_key(DEVICE_ID_NAME)).match(UUID_PATTERN) or '')
 
 
 def open_device():
     """Read or make the device id, and renew its cookie; whether this device was not seen before."""
     global device
-    known = known_device()
-    device = known or new_uuid()
-    if not keep_cookie(device, known):
-        session.write(own(NAME), device)
+    known_id = read_device_id()
+    device = known_id or new_uuid()
+    if not keep_cookie(device, known_id):
+        session.write(storage_key(DEVICE_ID_NAME), device)
         say('cookie')
-    return not known
+    return not known_id
 
 
-def close_device():
-    """Know no device any more."""
+def forget_device():
+    """Have no device id any more, after consent was withdrawn."""
     global device
     device = None

@@ -6,24 +6,24 @@ from browser import __pragma__, History, Proxy, __new__, addEventListener, histo
 __pragma__('noskip')
 
 
-def watch_history(changed):
-    """Call `changed` after each route change.
+def watch_history(on_change):
+    """Call `on_change` after each route change.
 
-    The native method runs first, and its result or exception is passed on; a proxy keeps the name, length and text of
-    whatever stood there. It stands where that stood: on the prototype, where other code may wrap it later, and on
-    `history` itself where other code's wrapper hides the prototype's.
+    The native method runs first, and its result or exception is passed on. A proxy keeps the name, length and text of
+    the method whose place it takes. That place is the prototype, where other code may wrap the proxy later, and also
+    `history` itself where a wrapper of other code hides the prototype's method.
     """
 
-    def apply(method, owner, args):
-        result = method.apply(owner, args)
-        changed()
+    def call_and_tell(method, this_object, arguments_list):
+        result = method.apply(this_object, arguments_list)
+        on_change()
         return result
 
     for owner in [history, History.prototype]:
-        for method in ['pushState', 'replaceState']:
+        for name in ['pushState', 'replaceState']:
             try:
-                if owner.hasOwnProperty(method):
-                    owner[method] = __new__(Proxy(owner[method], {'apply': apply}))
+                if owner.hasOwnProperty(name):
+                    owner[name] = __new__(Proxy(owner[name], {'apply': call_and_tell}))
             except:
                 pass
-    addEventListener('popstate', changed)
+    addEventListener('popstate', on_change)

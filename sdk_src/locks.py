@@ -1,19 +1,20 @@
-"""One tab of a site at a time."""
+"""Work that one tab of a site does at a time."""
 
 __pragma__('skip')
 from browser import __pragma__, AbortSignal, navigator
 
 __pragma__('noskip')
 
-LONGEST_WAIT = 10000  # milliseconds
+LOCK_TIMEOUT = 10000  # milliseconds
 
 
-async def alone(name, work):
-    """Run `work` while no other tab runs work of this name; just run it where there are no locks (plain http).
+async def run_exclusively(lock_name, work):
+    """Run `work` while no other tab holds the lock of this name; at once where there are no locks (plain http).
 
-    A tab that the browser has put to sleep may hold the lock for hours, so that after a while `work` runs as well.
+    The browser may have put the tab that holds the lock to sleep for hours. So `work` runs after LOCK_TIMEOUT at the
+    latest.
     """
     try:
-        await navigator.locks.request(name, {'signal': AbortSignal.timeout(LONGEST_WAIT)}, work)
+        await navigator.locks.request(lock_name, {'signal': AbortSignal.timeout(LOCK_TIMEOUT)}, work)
     except:
         await work()

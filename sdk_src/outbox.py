@@ -1,76 +1,84 @@
-"""What the service has not acknowledged yet. It survives navigation, reload and a closed tab.
+"""The outbox: calls that the service has not acknowledged yet. They survive navigation, reload and a closed tab.
 
-Each call has a storage key of its own, so that tabs never overwrite each other. An entry carries a lease, a time until
-which one page is at work on it; others leave it alone until then. The service counts a call_id once, so a lease that is
-broken by a crash costs nothing but a request. Times that are read are clamped: the clock that wrote them may have been
-wrong, or somebody else may have written them.
+Each call has a storage key of its own, so that tabs never overwrite each other. An entry carries a lease: the time
+until which one page is at work on it, and other pages leave it alone. The service counts a call_id once, so a lease
+that a crash broke costs nothing but a request. A time that is read from storage is checked against the time now, since
+the clock that it was written by may have been wrong, or somebody else may have written it.
 
-Browsers end the requests of a page that goes away, some before they tell the page: such an end is no failure, and what
-it left is sent once more.
+Browsers end the requests of a page that goes away, some before they tell the page. Such an end is no failure, and the
+calls of the request are sent once more.
 """
 
-from attribution import received, tell
+from attribution import keep_result, resolve_attempted
 from clock import now
 from cookies import delete_cookies
 from debug import read_json, say
 from device_id import device
-from locks import alone
+from locks import run_exclusively
 from options import batch_url, options
-from stores import OURS, local, own, session
+from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
 from browser import __pragma__, AbortSignal, Date, JSON, Math, WAYLINK_VERSION, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
-TIMEOUT = 10000  # milliseconds
-LONGEST_PAUSE = 3600000  # milliseconds
-REFUSED = '400 401 403 413 415'  # statuses after which the same call would be refused again
-CALL = 'call_'
-PAUSE = 'pause'
-LEASE = 30000  # milliseconds
-SOON = 500  # milliseconds
-MOST_KEPT = 100  # calls, and as many checks
-MOST_STORED = 240000  # characters of each, without their keys
+REQUEST_TIMEOUT = 10000  # milliseconds
+FINAL_STATUSES = '400 401 403 413 415'  # after which the service would refuse the same call again
+CALL_PREFIX = 'call_'
+PAUSE_KEY = 'pause'  # under which a text of two numbers of milliseconds is kept
+BEGIN = 0  # the first of them, since 1970
+LENGTH = 1
+LEASE_TIME = 30000  # milliseconds
+LEASE_ENDED = -1  # milliseconds from now: the entry is free for any page
+RECHECK_DELAY = 500  # milliseconds
+MAX_PAUSE = 60 * 60 * 1000  # milliseconds
+MIN_RETRY_DELAY = 500  # milliseconds, after the first failure
+MAX_JITTER = 1000  # milliseconds, likewise
+SECOND = 1000  # milliseconds
+MAX_AGE = 7 * 24 * 60 * 60 * 1000  # milliseconds, after which a call is dropped
+MAX_ENTRIES = 100  # calls, and as many checks
+MAX_STORED_CHARACTERS = 240000  # of each, without their keys
 # Of a batch. A character has 4 bytes at the most, and keepalive 64 KiB; the service takes 50 calls, and none is shorter
 # than 200 characters.
-MOST_CHARACTERS = 10000
-LONGEST_WAIT = 7 * 24 * 60 * 60 * 1000
-fresh = []  # what this page added and no request has carried yet
+MAX_BATCH_CHARACTERS = 10000
+unsent_entries = []  # what this page added and no request has carried yet
 is_leaving = False
-outcome = None  # of the last attempt, as a code for the console
-failures = 0
+last_outcome = None  # of the last attempt, as a code for the console
+failures = 0  # in succession
 timer = None
 
 
 def add(entry):
-    """Send a call, now or with what waits; its `done` runs after the first attempt."""
-    lease(entry, LEASE)
-    fresh.push(entry)
-    bound(fresh, entry)
-    bound(stored_entries(), entry)
-    flush()
+    """Send a call, now or with those that wait; its `resolve` runs after the first attempt."""
+    lease(entry, LEASE_TIME)
+    unsent_entries.push(entry)
+    drop_excess(unsent_entries, entry)
+    drop_excess(stored_entries(), entry)
+    send_unsent()
 
 
 def lease(entry, milliseconds):
+    """Store an entry, with a lease that ends so many milliseconds from now."""
     entry.until = Date.now() + milliseconds
-    local.write(key_of(entry), JSON.stringify(entry))
+    local.write(entry_key(entry), JSON.stringify(entry))
 
 
-def flush():
+def send_unsent():
     """Send what this page added at once, since the visitor may be about to leave.
 
-    What comes during a request shares the next.
+    The calls that come during a request share the next one.
     """
-    if not fresh.is_busy:
-        fresh.is_busy = True
-        send_all(fresh)
+    if not unsent_entries.is_busy:
+        unsent_entries.is_busy = True
+        send_all(unsent_entries)
 
 
 async def send_all(entries):
-    """Send these, and what is added to them meanwhile.
+    """Send these entries, and those that are added to the list meanwhile.
 
-    With the last look at `fresh`, not later, the flush is over: a call that comes between would be sent by nobody.
+    The list stops being busy right after the last look at it. `send_unsent` leaves a busy list alone: nobody would
+    send a call that came in between.
     """
     try:
         while entries.length:
@@ -78,200 +86,225 @@ async def send_all(entries):
     except:
         pass
     entries.is_busy = False
-    wake()
+    schedule_recovery()
 
 
 async def send_batch(batch):
-    """Send a batch, unless there is a pause; what is not settled is free for the next attempt.
+    """Send a batch, unless there is a pause. An entry without a result is free for the next attempt.
 
     Only the service's own words end a call: firewalls, proxies and portals answer with the same statuses.
     """
-    global failures, outcome
+    global failures, last_outcome
     try:
-        if pause_left() <= 0:
+        if remaining_pause() <= 0:
+            # JavaScript's variables are undefined until they are assigned: after an exception, some of these still are.
             try:
                 # A list put together by hand, because of pages with an Array.prototype.toJSON.
                 response = await post(
                     '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],', batch[0].device
                 )
-                wait = response.headers.js_get('retry-after')
+                retry_after = response.headers.js_get('retry-after')
                 content = await read_json(response)
                 for entry in batch:
-                    result = (
-                        REFUSED.includes(response.status)
+                    whole_batch_refused = (
+                        FINAL_STATUSES.includes(response.status)
                         and content.code > 0
                         and content.error.fieldName.length
                         and content
-                    ) or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
+                    )
+                    result = whole_batch_refused or content.results.find(
+                        lambda call_result: call_result.call_id == entry.call.call_id  # noqa: B023 - run at once
+                    )
                     if result:
-                        result.status = status = 'rejected' if result.error else 'accepted'
+                        result.status = answered = 'rejected' if result.error else 'accepted'
                         entry.outcome = result
-                        received(result)
-                        drop(entry)
+                        keep_result(result)
+                        drop_entry(entry)
             except:
                 pass
-            outcome = status or ('refused' if response else 'offline')
-            say(outcome, batch)
-            if status:
+            last_outcome = answered or ('refused' if response else 'offline')
+            say(last_outcome, batch)
+            if answered:
                 failures = 0
             elif not is_leaving:
                 failures += 1
-                local.write(own(PAUSE), Date.now() + ' ' + pause_of(wait))
+                local.write(storage_key(PAUSE_KEY), Date.now() + ' ' + retry_delay(retry_after))
     finally:
         for entry in batch:
             if entry.device == device and not entry.outcome:
-                lease(entry, -1)
+                lease(entry, LEASE_ENDED)
                 entry.outcome = {'status': 'waiting'}
-            finish(entry)
+            finish_entry(entry)
         if not device:
-            erase(batch[0].device)  # once more: the service may have stored the batch after consent was withdrawn
+            # Once more: the service may have stored the batch after consent was withdrawn.
+            erase_device(batch[0].device)
 
 
-async def post(head, owner):
-    """Send the beginning of a batch, as JSON, and what each of a device's batches has; a promise of the response.
+async def post(json_start, device_id):
+    """Send a request that begins with this JSON and goes on with the fields that all requests have.
 
-    A text is a content type without a preflight, and `keepalive` lets the request outlive the page; the browser refuses
-    it when other requests of the page have used up its 64 KiB. Cookies go to the page's own origin only.
+    Returns a promise of the response.
+
+    Its content type is that of a text, which needs no preflight. `keepalive` lets the request outlive the page; the
+    browser refuses that when other requests of the page have used up its 64 KiB. Cookies go to the page's own origin
+    only.
     """
-    tail = JSON.stringify(
-        {'api_key': options.apiKey, 'device_id': owner, 'sdk': 'js/' + WAYLINK_VERSION, 'sent_at': now()}
+    common_fields = JSON.stringify(
+        {'api_key': options.apiKey, 'device_id': device_id, 'sdk': 'js/' + WAYLINK_VERSION, 'sent_at': now()}
     )
     return fetch(
         batch_url(),
         {
             'method': 'POST',
-            'body': head + tail.slice(1),
+            'body': json_start + common_fields.slice(1),
             'keepalive': is_leaving or not failures,
-            'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
+            'signal': AbortSignal.timeout and AbortSignal.timeout(REQUEST_TIMEOUT),
         },
     )
 
 
-def erase(owner):
-    """Delete all that is stored, and where the site wants it what the service has of this device."""
+def erase_device(device_id):
+    """Delete all that is stored; where the site wants it, have the service delete what it knows of this device."""
     local.forget()
     session.forget()
     delete_cookies()
-    if owner and options.eraseOnWithdrawal:
-        post('{"erase":true,', owner).then(read_json).then(received).catch(say)
+    if device_id and options.eraseOnWithdrawal:
+        post('{"erase":true,', device_id).then(read_json).then(keep_result).catch(say)
 
 
-def pause_of(text):
+def retry_delay(retry_after):
     """The milliseconds to wait: what a Retry-After header says, in seconds or as a date, but longer after each failure.
 
-    The jitter keeps clients apart.
+    A random part keeps browsers from coming back all at once.
     """
-    asked = text * 1000 or Date.parse(text) - Date.now() or 0
-    return Math.min(Math.max(asked, failures * failures * (500 + 1000 * Math.random())), LONGEST_PAUSE)
+    return Math.min(
+        Math.max(
+            retry_after * SECOND or Date.parse(retry_after) - Date.now() or 0,
+            failures * failures * (MIN_RETRY_DELAY + MAX_JITTER * Math.random()),
+        ),
+        MAX_PAUSE,
+    )
 
 
-def pause_left():
-    """The milliseconds until something may be sent, none from 0 on.
+def remaining_pause():
+    """The milliseconds until something may be sent; 0 or less if that is now.
 
-    A pause that can't be counts as none, and so does one that begins later than now: the clock was set back since.
+    A pause longer than MAX_PAUSE counts as none. So does one that begins later than now: the clock was set back since.
     """
-    pause = local.read(own(PAUSE)).js_split(' ')
-    since = Date.now() - pause[0]
-    return pause[1] - since if since >= 0 and pause[1] <= LONGEST_PAUSE else 0
+    pause = local.read(storage_key(PAUSE_KEY)).js_split(' ')
+    elapsed = Date.now() - pause[BEGIN]
+    return pause[LENGTH] - elapsed if elapsed >= 0 and pause[LENGTH] <= MAX_PAUSE else 0
 
 
-def wake():
-    """An attempt is over: look at what is left after the pause, or soon, since other pages may be at work on it."""
+def schedule_recovery():
+    """After an attempt, see to entries that are left: once the pause is over, or soon if other pages may have them."""
     global timer
     clearTimeout(timer)
-    left = stored_entries()
-    if left.length:
-        timer = setTimeout(recover, Math.max(pause_left(), 0) + SOON)
-    tell()  # type: ignore[misc]
+    entries = stored_entries()
+    if entries.length:
+        timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)
+    resolve_attempted()  # type: ignore[misc]
 
 
-def recover(event, leaving):
-    """Send what no page is at work on, one tab at a time.
+def recover(event, page_leaves):
+    """Send the entries that no page is at work on, one tab at a time.
 
-    An event of the browser ends a pause that the service did not ask for. With `leaving` the page may end any moment:
-    nothing is waited for, also what no request has carried yet goes, and what it sends is free for the next page as
-    well.
+    An event of the browser ends a pause that the service did not ask for. With `page_leaves`, the page may end any
+    moment: it waits for no lock, it also sends the calls that no request has carried yet, and all that it sends is free
+    for the next page as well.
     """
     global failures, is_leaving
-    is_leaving = leaving
+    is_leaving = page_leaves
     if device:
-        if event and outcome == 'offline':
+        if event and last_outcome == 'offline':
             failures = 0
-            local.remove(own(PAUSE))
-        if leaving:
-            send_all(fresh)
+            local.remove(storage_key(PAUSE_KEY))
+        if page_leaves:
+            send_all(unsent_entries)
             send_stored()
         else:
-            alone(OURS, send_stored)
+            run_exclusively(KEY_PREFIX, send_stored)
 
 
 def send_stored():
-    free = stored_entries().filter(lambda entry: not (entry.until <= Date.now() + LEASE and entry.until > Date.now()))
-    for entry in free:
-        lease(entry, -1 if is_leaving else LEASE)
-    return send_all(free)
+    """Send the stored entries that no page is at work on."""
+    free_entries = stored_entries().filter(
+        # A lease can't end later than one that begins now; where it does, the clock was set back since.
+        lambda entry: not (entry.until <= Date.now() + LEASE_TIME and entry.until > Date.now())
+    )
+    for entry in free_entries:
+        lease(entry, LEASE_ENDED if is_leaving else LEASE_TIME)
+    return send_all(free_entries)
 
 
 def stored_entries():
-    """Every entry in the store, oldest first; what is none of ours goes."""
-    found = []
-    for name in local.names(own(CALL)).js_sort():
-        entry = read_entry(name, local.read(name))
+    """Every entry in the store, oldest first. Under a call's key, anything that is no such entry is removed."""
+    entries = []
+    for key in local.names(storage_key(CALL_PREFIX)).js_sort():
+        entry = read_entry(key, local.read(key))
         if entry:
-            found.push(entry)
+            entries.push(entry)
         else:
-            say('dropped', name)
-            local.remove(name)
-    return found
+            say('dropped', key)
+            local.remove(key)
+    return entries
 
 
-def read_entry(name, text):
-    """The entry that this is; nothing where it is not whole, or a week old."""
+def read_entry(key, text):
+    """The entry that this text holds; undefined where it is not whole, or older than MAX_AGE."""
     try:
         entry = JSON.parse(text)
-        if name == key_of(entry) and Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < LONGEST_WAIT:
+        if key == entry_key(entry) and Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < MAX_AGE:
             return entry
     except:
         pass
 
 
-def discard():
-    """Forget what no request has carried yet."""
-    fresh.splice(0).forEach(drop)
+def discard_unsent():
+    """Drop the calls that no request has carried yet."""
+    unsent_entries.splice(0).forEach(drop_entry)
 
 
-def bound(entries, newest):
-    """Drop the oldest of too many, or of too much, but a sale last. Checks, which no site asks for, count apart."""
-    group = entries.filter(lambda entry: (not entry.call.signals) == (not newest.call.signals))
-    if group.length > MOST_KEPT or JSON.stringify(group).length > MOST_STORED:
+def drop_excess(entries, newest):
+    """Drop the oldest of too many entries, or of too many characters, but sales last.
+
+    Checks, which no site asks for, are counted apart from all other calls.
+    """
+    group = entries.filter(lambda entry: is_of_site(entry) == is_of_site(newest))
+    if group.length > MAX_ENTRIES or JSON.stringify(group).length > MAX_STORED_CHARACTERS:
         oldest = group.find(lambda entry: entry.call.kind != 'conversion') or group[0]
         entries.splice(entries.indexOf(oldest), 1)
         say('dropped', oldest)
-        drop(oldest)
-        bound(entries, newest)
+        drop_entry(oldest)
+        drop_excess(entries, newest)
 
 
-def drop(entry):
-    """Keep a call no longer."""
-    local.remove(key_of(entry))
-    finish(entry)
+def is_of_site(entry):
+    """Whether the site made this call. Only checks of addresses have signals, and the SDK makes those by itself."""
+    return not entry.call.signals
 
 
-def finish(entry):
-    """The first attempt is over for this call, with its outcome, or there will be none."""
-    entry.done and entry.done(entry.outcome)
+def drop_entry(entry):
+    """Remove a call from the store, and finish it."""
+    local.remove(entry_key(entry))
+    finish_entry(entry)
 
 
-def key_of(entry):
+def finish_entry(entry):
+    """Resolve a call's promise with the outcome of its first attempt; with none where no attempt is made."""
+    entry.resolve and entry.resolve(entry.outcome)
+
+
+def entry_key(entry):
     """The storage key of an entry; in the order of their keys, entries are in the order of time."""
-    return own(CALL + entry.call.occurred_at + entry.call.call_id)
+    return storage_key(CALL_PREFIX + entry.call.occurred_at + entry.call.call_id)
 
 
 def take_batch(entries):
     """Remove from `entries` what fits into one request: calls of one device, bounded in number and size."""
     count = 1
-    while (entries[count] or {}).device == entries[0].device and JSON.stringify(
+    while (entries[count] and entries[count].device) == entries[0].device and JSON.stringify(
         entries.slice(0, count + 1)
-    ).length < MOST_CHARACTERS:
+    ).length < MAX_BATCH_CHARACTERS:
         count += 1
     return entries.splice(0, count)

@@ -1,4 +1,4 @@
-"""What the script tag's file does: put `Waylink` on the page, once, and carry out the calls that came before it."""
+"""Puts `Waylink` on the page, once, and carries out the calls that the snippet queued before the script had loaded."""
 
 from debug import say
 from waylink import Waylink
@@ -8,13 +8,17 @@ from browser import __pragma__, window
 
 __pragma__('noskip')
 
+# What the snippet queues of a call.
+METHOD_NAME = 0
+ARGUMENTS = 1
+RESOLVE = 2
 
-early = window.Waylink or ''
-if not early.init or early.q:
-    # In place of the snippet's stand-in, or of an element of that id; a second copy of the script changes nothing.
+
+present = window.Waylink or ''  # the snippet's stand-in, which has a queue `q`; else this script, or a page's element
+if not present.init or present.q:
     window.Waylink = Waylink
-    for call in early.q or []:
+    for call in present.q or []:
         try:
-            call[2](Waylink[call[0]](*call[1]))
+            call[RESOLVE](Waylink[call[METHOD_NAME]](*call[ARGUMENTS]))
         except:
-            say('unknown', call[0], True)
+            say('unknown', call[METHOD_NAME], True)

@@ -5,15 +5,15 @@ from browser import __pragma__, URLSearchParams, __new__
 
 __pragma__('noskip')
 
-NAMES = '^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$'
-LONGEST = 512
+SIGNAL_NAMES = '^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$'
+MAX_SIGNAL_CHARACTERS = 512
 
 
 def read_signals(search):
     """The signals in a query string, by name, or None where it has none; long values are cut."""
-    found = None
-    for pair in __new__(URLSearchParams(search)):
-        if pair[1] and pair[0].match(NAMES):
-            found = found or {}
-            found[pair[0]] = found[pair[0]] or pair[1].slice(0, LONGEST)
-    return found
+    signals = None
+    for signal_name, value in __new__(URLSearchParams(search)):
+        if value and signal_name.match(SIGNAL_NAMES):
+            signals = signals or {}
+            signals[signal_name] = signals[signal_name] or value.slice(0, MAX_SIGNAL_CHARACTERS)
+    return signals

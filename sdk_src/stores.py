@@ -7,34 +7,35 @@ from browser import __pragma__, JSON, Object, window
 
 __pragma__('noskip')
 
-OURS = 'waylink:'  # every key of ours begins so, and then has the API key: two keys on one origin share nothing
+# Every key in storage that is Waylink's begins so. Then comes the API key: two API keys on one origin share nothing.
+KEY_PREFIX = 'waylink:'
 
 
-def own(name):
-    """The key in storage of what has this name."""
-    return OURS + options.apiKey + ':' + name
+def storage_key(name):
+    """The key in storage under which the value of this name is kept."""
+    return KEY_PREFIX + options.apiKey + ':' + name
 
 
-def open_store(kind):
-    """A store of texts over `localStorage` or `sessionStorage`, or in memory where that one refuses.
+def open_store(native_name):
+    """A store of texts over `localStorage` or `sessionStorage`, or in memory where the browser refuses that one.
 
-    `read(key)` gives the text or '', `write(key, text)` keeps it, `remove(key)` forgets it. `names(start)` gives the
-    keys that begin so, `forget()` removes all that is ours, of every API key.
+    `read(key)` returns the text or '', `write(key, text)` keeps it, `remove(key)` removes it. `names(prefix)` returns
+    the keys that begin so. `forget()` removes all that Waylink has stored, for every API key.
     """
     memory = {}
 
     def attempt(action):
         try:
-            return action(window[kind])
+            return action(window[native_name])
         except:
             pass
 
     def read(key):
-        return attempt(lambda native: native.getItem(key)) or memory[key] or ''
+        return attempt(lambda native_store: native_store.getItem(key)) or memory[key] or ''
 
     def write(key, text):
-        def keep(native):
-            native.setItem(key, text)
+        def keep(native_store):
+            native_store.setItem(key, text)
             del memory[key]
 
         memory[key] = text
@@ -42,19 +43,20 @@ def open_store(kind):
 
     def remove(key):
         del memory[key]
-        attempt(lambda native: native.removeItem(key))
+        attempt(lambda native_store: native_store.removeItem(key))
 
-    def names(start):
-        return Object.js_keys(memory).concat(attempt(Object.js_keys) or []).filter(lambda key: key.startsWith(start))
+    def names(prefix):
+        keys = Object.js_keys(memory).concat(attempt(Object.js_keys) or [])
+        return keys.filter(lambda key: key.startsWith(prefix))
 
     def forget():
-        names(OURS).forEach(remove)
+        names(KEY_PREFIX).forEach(remove)
 
     return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
 
 
-def parse(text):
-    """The value that a text of JSON stands for; undefined for any other."""
+def parse_json(text):
+    """The value of a text of JSON; undefined for any other text."""
     try:
         return JSON.parse(text)
     except:

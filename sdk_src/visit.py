@@ -1,166 +1,175 @@
 """The visit of a page: begun by `init`, or by consent that comes later, and forgotten when consent is withdrawn."""
 
-from attribution import CHECK, Later, read_context, renew, tell
-from calls import hold, is_open, last, stamp, submit, turn
-from checks import OPTION_FORMS, OPTIONS, take
+from attribution import CHECK, NativePromise, read_context, renew_attempted, resolve_attempted
+from calls import UNDECIDED, allow_sending, last_submission, may_send, new_call, queue_call, submit
+from checks import OPTION_PATTERNS, OPTIONS, validate
 from clock import now
-from consent import decide, decision, has_consent
-from cookies import NAME, read_cookie
-from debug import explain, say
-from device_id import close_device, device, known_device, open_device
+from consent import DENIED_IN_OTHER_TAB, GRANTED_IN_OTHER_TAB, decision, has_consent, record_decision
+from cookies import DEVICE_ID_NAME, read_cookie
+from debug import load_sentences, say
+from device_id import device, forget_device, open_device, read_device_id
 from history_hooks import watch_history
-from locks import alone
-from options import IS_BROWSER, options, source
-from outbox import discard, erase, recover, wake
-from stores import OURS, local, own, session
+from locks import run_exclusively
+from options import IS_BROWSER, options, script_source
+from outbox import discard_unsent, erase_device, recover, schedule_recovery
+from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
 from browser import __pragma__, Object, __new__, addEventListener, document, setTimeout, top, window
 
 __pragma__('noskip')
 
-loaded = now()
-initialized = None
-started = None  # a token of the latest start, while there is consent
-landing = None  # the check of the address that init was called on; from the arrival on, a promise of its attempt
-is_on = None  # once init was called; False where there is nothing to do, whatever is allowed
+loaded_at = now()
+initialization = None  # what `init` returned
+current_start = None  # a token of the latest start, while there is consent
+# The check of the address that init was called on. Once there is a device, a promise of that check's first attempt.
+landing = None
+is_active = None  # whether there is something to do on this page, once init was called
 
 
-def init(given):
-    """Start, once; a promise that resolves when the first check was answered or tried."""
-    global initialized
-    if is_on == None:
-        initialized = begin(given)
+def init(arguments):
+    """Start, once; a promise that resolves when the first check was answered or tried in vain."""
+    global initialization
+    if is_active == None:
+        initialization = begin_visit(arguments)
     else:
         say('init')
-    return initialized
+    return initialization
 
 
-async def begin(given):
-    global landing, is_on
+async def begin_visit(arguments):
+    """Take the options, listen to the page, and start where there is consent already."""
+    global landing, is_active
     try:
-        Object.assign(options, IS_BROWSER and take(given, OPTIONS, OPTION_FORMS))
+        Object.assign(options, IS_BROWSER and validate(arguments, OPTIONS, OPTION_PATTERNS))
     except:
-        renew()  # there is nothing to wait for, unless init is called once more
+        renew_attempted()  # there is nothing to wait for, unless init is called once more
         raise
-    is_on = IS_BROWSER and (top == window or not not options.allowIframe)
-    if is_on:
-        if not (options.baseUrl or source):
+    is_active = IS_BROWSER and (top == window or not not options.allowIframe)
+    if is_active:
+        if not (options.baseUrl or script_source):
             say('baseUrl', '', True)
-        addEventListener('pageshow', hear)
-        addEventListener('online', hear)
-        addEventListener('storage', hear)
-        addEventListener('visibilitychange', leave)
-        addEventListener('pagehide', leave)
+        addEventListener('pageshow', on_outside_event)
+        addEventListener('online', on_outside_event)
+        addEventListener('storage', on_outside_event)
+        addEventListener('visibilitychange', on_leave)
+        addEventListener('pagehide', on_leave)
         if options.autoPageTracking != False:
             watch_history(check_address)
-        landing = stamp(CHECK)
-        landing.occurred_at = loaded  # whoever calls before init landed before that
+        landing = new_call(CHECK)
+        landing.occurred_at = loaded_at  # the visitor landed before any call that the site made before init
         if has_consent():
-            await start()
+            await start_visit()
         elif decision == False:
-            forget()
+            forget_visitor()
         else:
             say('grantConsent')
     else:
         say('iframe')
-        turn(False)
-        tell()  # type: ignore[misc]
+        allow_sending(False)
+        resolve_attempted()  # type: ignore[misc]
 
 
-async def start():
-    global started
-    if not started:
-        mine = {}
-        started = mine
+async def start_visit():
+    """With consent: once the page is shown, open the device and check the address, then send what waits."""
+    global current_start
+    if not current_start:
+        own_start = {}
+        current_start = own_start
         try:
-            await __new__(Later(once_shown))
-            # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each, and one for
-            # the request. Slow phones would stutter at a long one.
-            read_cookie(NAME)
+            await __new__(NativePromise(resolve_once_shown))
+            # Browsers answer slowly when they are first asked for a cookie or for storage. Each of these has a task of
+            # its own, and so has the request: slow phones would stutter at one long task.
+            read_cookie(DEVICE_ID_NAME)
             if options.debug:
-                explain()
-            await __new__(Later(setTimeout))
+                load_sentences()
+            await __new__(NativePromise(setTimeout))
             session.read('')
-            await __new__(Later(setTimeout))
+            await __new__(NativePromise(setTimeout))
             if decision is True:
-                local.write(OURS, own(''))
-            local.remove(OURS)
-            await __new__(Later(setTimeout))
-            await alone(NAME, arrive)
+                local.write(KEY_PREFIX, storage_key(''))
+            local.remove(KEY_PREFIX)
+            await __new__(NativePromise(setTimeout))
+            await run_exclusively(DEVICE_ID_NAME, arrive)
             await landing  # type: ignore[misc]
-            if mine == started:
-                turn(True)
-                wake()
+            if own_start == current_start:  # else consent was withdrawn meanwhile
+                allow_sending(True)
+                schedule_recovery()
         except:
             pass
 
 
 def arrive():
-    """Open the device and check the address that init was called on, once; `landing` is the first attempt."""
+    """Open the device and submit the check of the address that init was called on, once."""
     global landing
-    if started and not device:
-        check = landing or stamp(CHECK)
+    if current_start and not device:
+        check = landing or new_call(CHECK)
         if open_device():
             check.signals = check.signals or {}
-        landing = __new__(Later(lambda done: submit({'call': check, 'done': done})))
+        landing = __new__(NativePromise(lambda resolve: submit({'call': check, 'resolve': resolve})))
 
 
-def forget():
-    """Delete what is stored, here and by earlier pages, and end what was begun.
+def forget_visitor():
+    """Delete what this page and earlier ones stored, and end what was begun.
 
-    Where another tab was told, that one deletes what all share: by now it may be that of a visitor who agreed again.
+    Where the site told another tab, that tab deletes what all tabs share. By now the shared data may already be that of
+    a visitor who agreed again.
     """
-    global landing, started
-    owner = device or read_cookie(NAME)
-    started = None
+    global landing, current_start
+    forgotten_device = device or read_cookie(DEVICE_ID_NAME)
+    current_start = None
     landing = None
-    discard()
-    close_device()
+    discard_unsent()
+    forget_device()
     if decision is False:
-        if owner:
-            local.write(OURS, OURS)
-        erase(owner)
+        if forgotten_device:
+            local.write(KEY_PREFIX, KEY_PREFIX)
+        erase_device(forgotten_device)
     else:
         session.forget()
     say('denyConsent')
 
 
-def settle(to):
-    """The visitor's decision, told to this page or, as 1 or 0, to another tab."""
-    decide(to)
-    turn(to and (is_open or None))
-    if is_on:
-        start() if to else forget()
-    if not to:
-        renew()
+def apply_decision(new_decision):
+    """Act on the visitor's decision, as consent.py describes it."""
+    record_decision(new_decision)
+    # A page that sends already goes on. Any other waits for `start_visit`.
+    allow_sending(new_decision and (may_send or UNDECIDED))
+    if is_active:
+        if new_decision:
+            start_visit()
+        else:
+            forget_visitor()
+    if not new_decision:
+        renew_attempted()
 
 
-def hear(event):
-    """What reaches the page from outside: the network, its own way back out of the browser's cache, and other tabs.
+def on_outside_event(event):
+    """React to the network, to the page's return from the browser's back/forward cache, and to other tabs.
 
-    A tab tells the others by a key in storage that is gone at once; its value names the API key that was agreed to, or
-    none for a withdrawal. A page that was told 'no' itself is not overruled. A page in the cache hears nothing: whether
-    the device is still known tells it.
+    A tab tells the others of a decision by a key in storage that it removes at once. The key's value names the API key
+    that was agreed to, or is KEY_PREFIX for a withdrawal. A page whose own site denied consent is not overruled. A page
+    in the cache hears nothing: whether its device is still in the browser tells it.
     """
-    if event.newValue == OURS or (event.persisted and device and known_device() != device):
-        settle(0)
-    elif event.newValue == own('') and decision is not False:
-        settle(1)
-    event.key or recover(event)
+    if event.newValue == KEY_PREFIX or (event.persisted and device and read_device_id() != device):
+        apply_decision(DENIED_IN_OTHER_TAB)
+    elif event.newValue == storage_key('') and decision is not False:
+        apply_decision(GRANTED_IN_OTHER_TAB)
+    if not event.key:  # then it is no event of storage
+        recover(event)
 
 
-async def leave(event):
-    """The page goes away, or may be ended while it is hidden: what waits for the first answer goes too."""
-    if started and not document.prerendering:
+async def on_leave(event):
+    """The page goes away, or may be ended while it is hidden: send also the calls that wait for the first answer."""
+    if current_start and not document.prerendering:
         arrive()
-        turn(True)
+        allow_sending(True)
         recover(event, True)
-        await last  # type: ignore[misc]
+        await last_submission  # type: ignore[misc]
         recover(event, True)
 
 
-def once_shown(resolve):
+def resolve_once_shown(resolve):
     """Resolve when the page is no longer prerendered, in a task of its own."""
     if document.prerendering:
         document.addEventListener('prerenderingchange', resolve)
@@ -169,12 +178,14 @@ def once_shown(resolve):
 
 
 async def check_address():
-    check = stamp(CHECK)
+    """Ask the service about the page's address, if it has signals."""
+    check = new_call(CHECK)
     if check and check.signals:
-        hold(check)
+        queue_call(check)
     else:
         say('signals')
 
 
 def get_attribution():
-    return read_context() if is_open else None
+    """The attribution of this tab's session, while there is consent; else None."""
+    return read_context() if may_send else None

@@ -1,36 +1,36 @@
 """The public object, `Waylink` (contract, "Browser SDK interface"). Camel case is the contract's, and only here."""
 
-from attribution import told
-from calls import track
+from attribution import attempted
+from calls import track_call
 from consent import decision, has_consent
 from debug import say
 from options import IS_BROWSER
-from visit import check_address, get_attribution, init, initialized, is_on, settle
+from visit import apply_decision, check_address, get_attribution, init, initialization, is_active
 
 
 def grant_consent():
-    if is_on != False:
-        settle(True)
+    if is_active != False:
+        apply_decision(True)
 
 
 def deny_consent():
-    settle(False)
+    apply_decision(False)
 
 
 def identify(fields):
-    track('identify', fields).catch(lambda error: say('identify', error, True))
+    track_call('identify', fields).catch(lambda error: say('identify', error, True))
 
 
 def track_lead(fields):
-    return track('lead', fields)
+    return track_call('lead', fields)
 
 
 def track_conversion(fields):
-    return track('conversion', fields)
+    return track_call('conversion', fields)
 
 
 def track_event(name, fields):
-    return track('event', fields, name)
+    return track_call('event', fields, name)
 
 
 def track_page_view():
@@ -38,12 +38,12 @@ def track_page_view():
 
 
 async def when_attributed():
-    """A promise of the context, or of None, once the check is answered, was tried in vain, or is not to come.
+    """A promise of the attribution, or of None: it resolves once the check was answered or tried in vain.
 
-    It is not to come after a refusal, on a server, and where `init` was called and rejected.
+    It resolves at once where no check will come: when consent was denied, on a server, and where `init` was rejected.
     """
-    if decision != False and IS_BROWSER and (is_on or not initialized):
-        await told
+    if decision != False and IS_BROWSER and (is_active or not initialization):
+        await attempted
     return get_attribution()
 
 

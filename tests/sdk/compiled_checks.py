@@ -19,8 +19,8 @@ PAGE = "https://shop.example/kites?size=9"
 # Answers each line, which holds arguments as JavaScript writes them, with a line of JSON.
 _MAIN = f"""
 import {{ createInterface }} from 'readline';
-import {{ FIELDS, FORMS }} from './call_rules.js';
-import {{ OPTION_FORMS, OPTIONS, take }} from './checks.js';
+import {{ FIELDS, PATTERNS }} from './call_rules.js';
+import {{ OPTION_PATTERNS, OPTIONS, validate }} from './checks.js';
 
 globalThis.location = {{ href: '{PAGE}' }};
 let said = [];
@@ -32,7 +32,9 @@ for await (const line of createInterface({{ input: process.stdin }})) {{
   const [fields, event] = [read(given), read(name)];
   answer.sent = JSON.stringify(event == null ? fields : {{ ...fields, name: event }});
   try {{
-    const taken = kind ? take(fields, FIELDS[kind], FORMS, event) : take(fields, OPTIONS, OPTION_FORMS);
+    const taken = kind
+      ? validate(fields, FIELDS[kind], PATTERNS, event)
+      : validate(fields, OPTIONS, OPTION_PATTERNS);
     answer.taken = JSON.stringify(taken);
   }} catch (error) {{
     answer.wrong = error.name + ' ' + error.message;
@@ -59,7 +61,7 @@ class Checked:
 
 
 class CompiledChecks:
-    """The SDK's `take`, for the fields of a call or for the options of `init`."""
+    """The SDK's `validate`, for the fields of a call or for the options of `init`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process

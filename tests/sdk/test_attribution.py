@@ -19,11 +19,11 @@ def attribution() -> tuple[types.SimpleNamespace, dict[str, Any]]:
     """The module with a store like that of the tab's session, and what that holds."""
     kept: dict[str, Any] = {}
     session = JsObject(read=lambda name: kept.get(name, JsText()), write=kept.__setitem__)
-    parse = lambda text: js(__import__("json").loads(text)) if text else None  # noqa: E731
+    parse_json = lambda text: js(__import__("json").loads(text)) if text else None  # noqa: E731
     names = {
         "session": session,
-        "own": lambda name: name,
-        "parse": parse,
+        "storage_key": lambda name: name,
+        "parse_json": parse_json,
         "say": lambda *_: None,
         "Promise": lambda run: run,
     }
@@ -64,7 +64,7 @@ def test_organic_answers_replace_nothing() -> None:
     module, _ = attribution()
     assert module.read_context() is None
     for answer in ({"attribution": {"cl_link_id": "L1"}}, {"attribution": None}, {}):
-        module.received(js(answer))
+        module.keep_result(js(answer))
     first = module.read_context()
     assert first == {"cl_link_id": "L1"}
     first.clear()

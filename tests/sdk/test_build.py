@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from backend.version import VERSION
-from sdk_build.build import ROOT, SENTENCES, TARGETS, build
+from sdk_build.build import (
+    INLINED_FUNCTIONS,
+    PRIVATE_NAMES,
+    ROOT,
+    SENTENCES,
+    SHORTER_EXPRESSIONS,
+    SOURCE,
+    TARGETS,
+    build,
+    shorten,
+)
 from sdk_build.compressed import SERVED
 from sdk_build.node import run_node
 from sdk_build.npm_archive import archive_name, packed
@@ -111,6 +121,30 @@ def test_the_sdk_has_waylinks_version() -> None:
         assert set(re.findall(r"waylink-[\d.]+tgz", text.read_text())) == {archive_name(DIST)}
 
 
+def test_named_questions_are_written_out(tmp_path: Path) -> None:
+    """A function that is inlined, an expression with a shorter one, and `a && a.b` get the short form."""
+    script = tmp_path / "outbox.js"
+    script.write_text(
+        "export var both = function (one, other) {\n\treturn is_of_site (one) == is_of_site (other);\n};\n"
+        "export var is_of_site = function (entry) {\n\treturn !(entry.call.signals);\n};\n"
+        "export var secure = location.protocol == 'https:';\n"
+        "export var first = list [0] && list [0].name;\n"
+    )
+    shorten(script, "esm")
+    text = script.read_text()
+    assert "return (!(one.call.signals)) == (!(other.call.signals));" in text
+    assert "secure = location.href [4] == 's';" in text
+    assert "first = list [0]?.name;" in text
+
+
+def test_what_the_build_shortens_is_in_the_sources() -> None:
+    """A function or expression that the build has a short form of still has the name that it looks for."""
+    sources = "".join(path.read_text() for path in SOURCE.glob("*.py"))
+    assert all(f"def {name}(" in sources for name in INLINED_FUNCTIONS)
+    assert all(expression in sources for expression in SHORTER_EXPRESSIONS)
+    assert all(re.search(rf"\b{name}\b", sources) for name in PRIVATE_NAMES)
+
+
 def test_output_that_needs_the_stock_runtime_is_refused(tmp_path: Path) -> None:
     """The build stops at a name that neither the module nor a browser declares, and says which."""
     (tmp_path / "lengths.js").write_text("var f = function (x) {\n\treturn len (x);\n};\n")
@@ -122,6 +156,7 @@ def test_declared_names_pass() -> None:
     """Parameters, variables, imports, caught errors and the browser's names are known; texts don't count."""
     script = (
         "import {read} from './signals.js';\n"
+        "for (var [c, d] of a) {\n\tc (d);\n}\n"
         "export var go = async function (a, b) {\n\ttry {\n\t\tawait fetch (read (a.len), 'len');\n\t}\n"
         "\tcatch (__except0__) {\n\t\tvar c = __except0__ || b;\n\t}\n\treturn c; // len\n};\n"
     )

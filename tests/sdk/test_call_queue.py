@@ -19,15 +19,15 @@ def queue() -> tuple[types.SimpleNamespace, list[str]]:
     """The module of calls, and what happens to each call: it is sent, or finished unsent."""
     happened: list[str] = []
 
-    def bound(entries: Any, _: Any) -> None:
+    def drop_excess(entries: Any, _: Any) -> None:
         if len(entries) > MOST:
-            finish(entries.pop(0))
+            finish_entry(entries.pop(0))
 
-    def finish(entry: Any) -> None:
+    def finish_entry(entry: Any) -> None:
         happened.append(f"drop {entry['call']}")
 
-    module = load("calls", bound=bound, finish=finish, IS_BROWSER=True)
-    module.hold.__globals__["submit"] = lambda entry: happened.append(f"run {entry['call']}")
+    module = load("calls", drop_excess=drop_excess, finish_entry=finish_entry, IS_BROWSER=True)
+    module.queue_call.__globals__["submit"] = lambda entry: happened.append(f"run {entry['call']}")
     return module, happened
 
 
@@ -53,9 +53,9 @@ def test_calls_run_once_in_order_or_are_dropped(actions: list[str]) -> None:
     module, happened = queue()
     for number, action in enumerate(actions):
         if action == "call":
-            module.hold(number, None)
+            module.queue_call(number, None)
         else:
-            module.turn(STATES[action])
+            module.allow_sending(STATES[action])
     assert happened == expected_of(actions)
 
 
@@ -63,7 +63,7 @@ def test_the_oldest_of_too_many_goes() -> None:
     """Of 150 calls that wait, the first 50 are dropped, and the others run in order."""
     module, happened = queue()
     for number in range(150):
-        module.hold(number, None)
+        module.queue_call(number, None)
     assert happened == [f"drop {number}" for number in range(50)]
-    module.turn(True)
+    module.allow_sending(True)
     assert happened[50:] == [f"run {number}" for number in range(50, 150)]

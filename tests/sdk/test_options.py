@@ -65,7 +65,7 @@ def test_where_calls_are_sent(base_url: str | None, script: str | None, expected
 )
 def test_where_the_sentences_are(base_url: str | None, script: str | None, expected: str) -> None:
     """Beside the script, also where calls go elsewhere; for a module below baseUrl."""
-    assert options_on(script, base_url).texts_url() == expected
+    assert options_on(script, base_url).sentences_url() == expected
 
 
 @given(SEGMENTS, st.sampled_from(["", "/"]))

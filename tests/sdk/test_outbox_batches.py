@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.sdk.pure_modules import JsList, js, load
 
-OUTBOX = load("outbox", own=lambda name: name)
+OUTBOX = load("outbox", storage_key=lambda name: name)
 KEEPALIVE = 64 * 1024
 # Characters of one to four bytes, so that characters and bytes differ.
 ENTRIES = st.lists(
@@ -51,6 +51,6 @@ def test_batches_keep_order_and_limits(sizes: list[tuple[str, int, str]]) -> Non
 def test_keys_sort_by_time(order: list[int]) -> None:
     """Sorted by their storage keys, entries are in the order in which their calls were made."""
     entries = [entry(number, "a", 1, "a") for number in order]
-    assert [each.call.occurred_at for each in sorted(entries, key=OUTBOX.key_of)] == sorted(
+    assert [each.call.occurred_at for each in sorted(entries, key=OUTBOX.entry_key)] == sorted(
         each.call.occurred_at for each in entries
     )
