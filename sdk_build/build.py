@@ -56,6 +56,7 @@ INLINED_FUNCTIONS = ("is_of_site",)
 SHORTER_EXPRESSIONS = {"location.protocol == 'https:'": "location.href [4] == 's'"}
 _REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
 _CAUSE = re.compile(r"__except0__\.__cause__ = null;")
+# Variables only: constants, which have capitals, keep their null, and terser puts it where they are used.
 _UNSET = re.compile(r"^(export var [a-z]\w*) = null;$", re.MULTILINE)
 _IF_THERE = re.compile(r"(?<![\w.])([\w.]+(?: \[\w+\])?) && \1 ?(?=([.(\[]))")
 _TYPE_OF_DOCUMENT = re.compile(r"typeof \(document\)")

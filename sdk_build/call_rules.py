@@ -24,12 +24,12 @@ _NAMES = """
 customer_id email_sha256 product_id email metadata transaction_id client_timestamp event_id name revenue
 currency phone_sha256 phone
 """.split()
-_NAMES_OF_FORMS = """
+_NAMES_OF_PATTERNS = """
 email_sha256 currency phone_sha256 client_timestamp revenue metadata text
 """.split()
 _AMOUNT_DIGITS = len(str(money.LARGEST)) - 1
 # A JavaScript pattern for each kind of rule. It matches the JSON of a valid value, indented by one space.
-_FORMS: dict[type[Any], tuple[str, ...]] = {
+_PATTERNS: dict[type[Any], tuple[str, ...]] = {
     CallText: ('^"',),
     Amount: (rf"^(10{{{_AMOUNT_DIGITS}}}|\d{{1,{_AMOUNT_DIGITS}}}(\D[^+]*)?)$",),
     CurrencyCode: ('^"[a-z]{3}"$', "i"),
@@ -52,9 +52,9 @@ TRIMMED_TEXT = {text}
 # The fields of each kind; `!` follows those that have to be given.
 FIELDS = {{
 {fields}}}
-# What a value looks like as JSON; any other is a text.
+# What a value looks like as JSON; any other field is a text.
 PATTERNS = {{
-{forms}}}
+{patterns}}}
 '''
 
 
@@ -62,9 +62,9 @@ def call_rules() -> str:
     """The module's text. Raises KeyError or ValueError for a field or rule that is not known here."""
     return _MODULE.format(
         most_bytes=Metadata.MOST_BYTES,
-        text=_pattern(*_TEXT),
+        text=_written(*_TEXT),
         fields="".join(f"    '{kind}': '{_fields(kind)}',\n" for kind in _KINDS),
-        forms="".join(f"    '{name}': {_pattern(*form)},\n" for name, form in _forms().items()),
+        patterns="".join(f"    '{name}': {_written(*pattern)},\n" for name, pattern in _patterns().items()),
     )
 
 
@@ -80,13 +80,13 @@ def _rules(kind: Kind) -> dict[str, Rule[Any]]:
     return rules | dict.fromkeys(hashed, CallText(ID_LENGTH))
 
 
-def _forms() -> dict[str, tuple[str, ...]]:
-    by_name = {name: _FORMS[type(rule)] for kind in _KINDS for name, rule in _rules(kind).items()}
-    text = _FORMS[CallText]
-    forms = {name: form for name, form in by_name.items() if form != text} | {"text": text}
-    return {name: forms[name] for name in sorted(forms, key=_NAMES_OF_FORMS.index)}
+def _patterns() -> dict[str, tuple[str, ...]]:
+    by_name = {name: _PATTERNS[type(rule)] for kind in _KINDS for name, rule in _rules(kind).items()}
+    text = _PATTERNS[CallText]
+    patterns = {name: pattern for name, pattern in by_name.items() if pattern != text} | {"text": text}
+    return {name: patterns[name] for name in sorted(patterns, key=_NAMES_OF_PATTERNS.index)}
 
 
-def _pattern(source: str, flags: str = "") -> str:
-    written = source.replace("\\", "\\\\")
-    return f"RegExp('{written}', '{flags}')" if flags else f"RegExp('{written}')"
+def _written(source: str, flags: str = "") -> str:
+    escaped = source.replace("\\", "\\\\")
+    return f"RegExp('{escaped}', '{flags}')" if flags else f"RegExp('{escaped}')"

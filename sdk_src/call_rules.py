@@ -14,7 +14,7 @@ FIELDS = {
     'event': 'customer_id product_id metadata name!',
     'conversion': 'customer_id product_id transaction_id revenue! currency!',
 }
-# What a value looks like as JSON; any other is a text.
+# What a value looks like as JSON; any other field is a text.
 PATTERNS = {
     'email_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
     'currency': RegExp('^"[a-z]{3}"$', 'i'),

@@ -57,9 +57,9 @@ def queue_call(call, resolve):
 
 
 def allow_sending(permission):
-    """With True, send what waits, and from now on each call when it is made; with False drop them.
+    """With True, send the calls that wait, and from now on each call when it is made. With False, drop them.
 
-    With UNDECIDED they are kept.
+    With UNDECIDED, keep them.
     """
     global may_send
     may_send = permission

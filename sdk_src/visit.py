@@ -71,7 +71,7 @@ async def begin_visit(arguments):
 
 
 async def start_visit():
-    """With consent: once the page is shown, open the device and check the address, then send what waits."""
+    """With consent: once the page is shown, open the device, check the address, then send the calls that wait."""
     global current_start
     if not current_start:
         own_start = {}
