@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable
-from functools import lru_cache, partial
+from functools import partial
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import h11
@@ -27,7 +27,7 @@ from hypercorn.utils import LifespanFailureError, build_and_validate_headers
 
 from backend.json_api.asgi_request import WHOLE_BODY
 from backend.serving.connections import Connections
-from backend.serving.plain_exchange import Headers, PlainRequest, read_request, write_head
+from backend.serving.plain_exchange import PlainRequest, read_request, write_head
 from backend.serving.request_framing import StrictConnection
 from backend.settings import Settings
 
@@ -62,10 +62,9 @@ def reason_of(error: LifespanFailureError) -> str:
 
 
 class StrictProtocol(H11Protocol):
-    """Hypercorn's HTTP/1.1 with a strict parser, without a switch to HTTP/2, and quicker.
+    """Hypercorn's HTTP/1.1 with a strict parser, and without a switch to HTTP/2.
 
-    It has no settings for these. The head of an answer goes out together with what follows it, in one write
-    to the socket.
+    Hypercorn has no settings for these.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -73,26 +72,6 @@ class StrictProtocol(H11Protocol):
         self.connection = StrictConnection(
             h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size
         )
-        self._head = b""
-
-    async def _create_stream(self, request: h11.Request) -> None:
-        """As in Hypercorn, which goes through the headers three times; that is slow with h11's own list."""
-        headers = [(name.lower(), value) for name, value in request.headers.raw_items()]
-        listed = _Request(headers, request.http_version, request.method, request.target)
-        await super()._create_stream(listed)  # type: ignore[arg-type]
-
-    async def _send_h11_event(self, event: Any) -> None:
-        try:
-            data = self.connection.send(event) or b""
-        except h11.LocalProtocolError:
-            if self.connection.their_state != h11.ERROR:
-                raise
-            return
-        if isinstance(event, h11.Response):
-            self._head = data
-        elif data or self._head:
-            data, self._head = self._head + data, b""
-            await self.send(RawData(data=data))
 
     async def _check_protocol(self, event: h11.Request) -> None:
         """Stay with HTTP/1.1 even if the client asks for an upgrade, as a server may."""
@@ -151,7 +130,7 @@ class QuickProtocol(StrictProtocol):
         if self._plain is None or self.keep_alive_requests >= self.config.keep_alive_max_requests:
             return False
         headers = build_and_validate_headers(start.get("headers", []))
-        head = write_head(int(start["status"]), [*headers, *_common_headers(self.config, int(time()))])
+        head = write_head(int(start["status"]), [*headers, *self.config.response_headers("h11")])
         if head is None or len(body) != head.length:
             return False
         self._is_answered = True
@@ -312,15 +291,6 @@ class BoundedServer(TCPServer):
         self.writer.transport.abort()
 
 
-class _Request(NamedTuple):
-    """The parts of an h11.Request that Hypercorn reads."""
-
-    headers: list[tuple[bytes, bytes]]
-    http_version: bytes
-    method: bytes
-    target: bytes
-
-
 class _IdleTime:
     """Closes a connection that is idle for too long, or while the server stops.
 
@@ -365,12 +335,6 @@ class _IdleTime:
     def _seconds_left(self) -> float:
         longest = self._server.config.keep_alive_timeout
         return longest if self._since is None else self._since + longest - self._server.loop.time()
-
-
-@lru_cache(maxsize=1)
-def _common_headers(config: Config, _second: int) -> Headers:
-    """What Hypercorn adds to every answer: the date. It is written anew each second only."""
-    return config.response_headers("h11")
 
 
 def _config(listener: socket.socket, settings: Settings) -> Config:

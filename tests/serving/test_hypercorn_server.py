@@ -1,4 +1,4 @@
-"""What we change in Hypercorn: idle connections, and how an answer is written."""
+"""What we change in Hypercorn: which connections there are, and how an answer is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START = {"type": "http.response.start", "status": 200, "headers": [(b"content-le
 
 
 @asynccontextmanager
-async def serving(answer: Callable[[Any], Any]) -> AsyncIterator[socket.socket]:
+async def serving(answer: Callable[[Any], Any], most_connections: int = 10) -> AsyncIterator[socket.socket]:
     """A connection to a server whose application sends an answer by this function."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -37,7 +37,7 @@ async def serving(answer: Callable[[Any], Any]) -> AsyncIterator[socket.socket]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         running = asyncio.create_task(
-            hypercorn_server.serve_on(app, listener, SETTINGS, Connections(10), stop.wait)  # type: ignore[arg-type]
+            hypercorn_server.serve_on(app, listener, SETTINGS, Connections(most_connections), stop.wait)  # type: ignore[arg-type]
         )
         client.setblocking(False)
         await asyncio.get_running_loop().sock_connect(client, listener.getsockname())
@@ -114,3 +114,27 @@ async def test_a_connection_at_work_is_not_idle() -> None:
 
     async with serving(slow) as client:
         assert (await ask(client)).endswith(b"done")
+
+
+async def test_a_connection_too_many_is_told_to_come_back() -> None:
+    """While all others are at work, it gets 503 and is closed; they are answered."""
+    is_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def when_told(send: Any) -> None:
+        is_asked.set()
+        await may_answer.wait()
+        await quick(send)
+
+    loop = asyncio.get_running_loop()
+    async with serving(when_told, most_connections=1) as client:
+        first_answer = asyncio.create_task(ask(client))
+        await is_asked.wait()
+        with socket.socket() as late_client:
+            late_client.setblocking(False)
+            await loop.sock_connect(late_client, client.getpeername())
+            refusal = await asyncio.wait_for(loop.sock_recv(late_client, 65536), timeout=20)
+            assert refusal.startswith(b"HTTP/1.1 503")
+            assert b"\r\nRetry-After: 1\r\n" in refusal
+            assert await asyncio.wait_for(loop.sock_recv(late_client, 100), timeout=20) == b""
+        may_answer.set()
+        assert (await first_answer).endswith(b"done")

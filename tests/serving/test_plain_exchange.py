@@ -140,8 +140,11 @@ class _Conversation:
             return
         if not isinstance(event, RawData):
             self.events.append("closed" if isinstance(event, Closed) else event)
-        elif data := DATE.sub(b"date: now", event.data):
-            self.events.append(data)
+        elif self.events and isinstance(self.events[-1], bytes):
+            # h11 writes head and body one after the other: what the client reads is the same.
+            self.events[-1] = DATE.sub(b"date: now", self.events[-1] + event.data)
+        elif event.data:
+            self.events.append(DATE.sub(b"date: now", event.data))
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         body = b""
