@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -21,6 +23,7 @@ from backend.rest_api.openapi.operations import OPERATIONS
 from tests.api.link_calls import API
 from tests.conftest import ServiceStarter
 
+DOCS = Path(__file__).parents[3] / "docs"
 NO_OBJECT = error_table.BODY_NOT_AN_OBJECT.body()
 CHECKS = (
     "not_a_server_error",
@@ -104,6 +107,32 @@ async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
     assert {"WholeLink", "ItemResults", "ErrorAnswer", "ErrorDetail"} <= names
     closed = '"additionalProperties": false'
     assert closed not in json.dumps([answers, *(schemas[name] for name in names)])
+
+
+async def test_docs_name_everything_that_can_be_sent(client: httpx.AsyncClient) -> None:
+    """Each path, and each parameter and field of a body, stands on one of these pages."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    names = ("rest-api", "webhooks", "feed")
+    pages = "".join((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in names)
+    missing = set()
+    for path, methods in document["paths"].items():
+        if not re.search(re.sub(r"\\{\w+\\}", r"[^`\\s?]+", re.escape(path)), pages):
+            missing.add(path)
+        for operation in methods.values():
+            sent = {*fields_of(operation.get("requestBody"), document["components"]["schemas"])}
+            sent |= {item["name"] for item in operation.get("parameters", []) if item["in"] != "path"}
+            missing |= {name for name in sent if not re.search(rf'[`"?&]{name}[`"=]', pages)}
+    assert missing == set()
+
+
+def fields_of(schema: object, components: dict[str, Any]) -> Iterator[str]:
+    """The names of all fields of the objects that a schema describes."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        for name in re.findall(r"^#/components/schemas/(\w+)$", str(schema.get("$ref"))):
+            yield from fields_of(components[name], components)
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from fields_of(part, components)
 
 
 def referred_to(schema: object) -> set[str]:
