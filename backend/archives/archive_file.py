@@ -1,8 +1,8 @@
 """The archive file of an organization: a header, one line for each document, and a last line to check them.
 
 Each line is a JSON object. The header names the format, its version and the organization. The last line
-contains the number of documents of each collection and the SHA-256 of everything before it: so a file that
-was cut off or changed is recognized.
+contains the number of documents of each collection and the SHA-256 of everything before it: so a reader
+recognizes a file that was cut off or changed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RefusedArchive(UnreadableArchive):
         more = f"\n  and {total - len(problems)} more" if total > len(problems) else ""
         super().__init__(
             "The file holds what this service would not take as new. Correct it where the file was exported, "
-            "and export again:" + "".join(f"\n  {each}" for each in problems) + more
+            "and export again:" + "".join(f"\n  {problem}" for problem in problems) + more
         )
 
 
@@ -134,7 +134,7 @@ def read_header(path: Path) -> Header:
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
     """The documents whose lines start at byte `start` or later; 0 means all of them."""
-    known = archived_collections()
+    collections = archived_collections()
     with path.open("rb") as file:
         file.seek(start)
         if start == 0:
@@ -142,7 +142,7 @@ def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
         for number, line in _lines(file):
             if line.startswith(_END):
                 return
-            yield Entry(*_owned_document(line, number, header, known), number, file.tell())
+            yield Entry(*_owned_document(line, number, header, collections), number, file.tell())
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,17 +165,17 @@ def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[in
     """
     digest, counts, last = hashlib.sha256(), Counter[str](), -1
     context = ArchiveContext(header.org_id, now)
-    known = archived_collections()
-    order = {name: number for number, name in enumerate(known)}
+    collections = archived_collections()
+    order = {name: number for number, name in enumerate(collections)}
     with path.open("rb") as file:
         digest.update(file.readline(_LONGEST_LINE))
         for number, line in _lines(file):
             if line.startswith(_END):
-                expected = {name: counts[name] for name in known}
+                expected = {name: counts[name] for name in collections}
                 _check_end(_object(line, number), expected, digest.hexdigest(), file.read(1))
                 digest.update(line)
                 return Contents(counts, context, digest.hexdigest())
-            collection, document = _owned_document(line, number, header, known)
+            collection, document = _owned_document(line, number, header, collections)
             context.add(collection, document)
             if order[collection] < last:
                 raise UnreadableArchive(f"Line {number} is out of order.")
@@ -194,9 +194,9 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 def _check_end(end: dict[str, Any], counts: dict[str, int], digest: str, rest: bytes) -> None:
     if rest:
         raise UnreadableArchive("There is something behind the line with the counts.")
-    given = end.get("counts")
+    stored_counts = end.get("counts")
     # Collections that are newer than the file are not among its counts.
-    is_whole = isinstance(given, dict) and dict.fromkeys(counts, 0) | given == counts
+    is_whole = isinstance(stored_counts, dict) and dict.fromkeys(counts, 0) | stored_counts == counts
     if not is_whole or end.get("sha256") != digest:
         raise UnreadableArchive("The file is not as it was written: counts or SHA-256 do not match.")
     if counts["organizations"] != 1:
@@ -204,24 +204,24 @@ def _check_end(end: dict[str, Any], counts: dict[str, int], digest: str, rest: b
 
 
 def _owned_document(
-    line: bytes, number: int, header: Header, known: Mapping[str, ArchivedCollection]
+    line: bytes, number: int, header: Header, collections: Mapping[str, ArchivedCollection]
 ) -> tuple[str, Document]:
     try:
-        found = from_json(line.decode())
-        archived, document = known[found["collection"]], found["document"]
-        owned = archived.owned_by.is_owned(document, header.org_id)
+        line_fields = from_json(line.decode())
+        archived, document = collections[line_fields["collection"]], line_fields["document"]
+        is_owned = archived.owned_by.is_owned(document, header.org_id)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UnreadableArchive(f"Line {number} is not a document of a collection that is known.") from None
-    if not owned:
+    if not is_owned:
         raise UnreadableArchive(f"Line {number} does not belong to the organization {header.org_id}.")
     return archived.name, document
 
 
 def _object(line: bytes, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise UnreadableArchive(f"Line {number} is not a JSON object.")
-    return found
+    return value

@@ -1,4 +1,4 @@
-"""Finds links of an archive that lead through short URLs in a circle."""
+"""Finds loops of links in an archive, which lead through short URLs in a circle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what an archive has of the ledger: its books, and its clicks by link and day."""
+"""Reads an archive's ledger: its books, and its clicks by link and day."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from backend.storage.outbox import entries
 class ArchivedLedger:
     """The ledger of an archive.
 
-    `clicks` has all requests that are there by link and day in UTC, and `counted` those that count.
-    `short_urls` has the links, as domain and path. `malformed` says what can't be read as the service writes
-    it.
+    `clicks` has the number of requests by link and day in UTC, and `counted` the number of those that count.
+    `short_urls` has domain and path of each link. `malformed` has a place and an error for each document that
+    can't be read.
     """
 
     org_id: OrgId
@@ -39,10 +39,10 @@ class ArchivedLedger:
         self.books = Books(self.org_id)
 
 
-def read_ledger(org_id: OrgId, found: Iterable[Entry]) -> ArchivedLedger:
+def read_ledger(org_id: OrgId, archive_entries: Iterable[Entry]) -> ArchivedLedger:
     """The ledger in these documents of the organization's archive."""
     ledger = ArchivedLedger(org_id)
-    for entry in found:
+    for entry in archive_entries:
         if reader := _READERS.get(entry.collection):
             try:
                 reader(ledger, entry.document)
@@ -57,9 +57,9 @@ def _read_block(ledger: ArchivedLedger, document: Document) -> None:
     try:
         columns = unpack(document["packed"])
     except UnreadableBlock:
-        ledger.books.unreadable |= {each.id for each in parts}
+        ledger.books.unreadable |= {part.id for part in parts}
         return
-    sizes = [each.clicks for each in parts]
+    sizes = [part.clicks for part in parts]
     if min(sizes) < 1 or sum(sizes) != len(columns.at):
         raise ValueError("its parts do not have as many clicks as it has")
     for part, content in zip(parts, contents(ledger.org_id, columns, sizes), strict=True):
@@ -74,8 +74,8 @@ def _count(ledger: ArchivedLedger, columns: Columns) -> None:
     day = moment(columns.at[0] // DAY_MS * DAY_MS).date()
     requests = Counter(columns.link)
     is_counted = [reason is None for _, reason, *_ in columns.whats]
-    own = zip(columns.link, columns.what, strict=True)
-    counting = Counter(link for link, what in own if is_counted[what])
+    clicks = zip(columns.link, columns.what, strict=True)
+    counting = Counter(link for link, what in clicks if is_counted[what])
     ledger.clicks.update({(columns.links[link], day): number for link, number in requests.items()})
     ledger.counted.update({(columns.links[link], day): number for link, number in counting.items()})
 

@@ -36,12 +36,12 @@ from backend.storage.visitors import counted_once
 
 # Called with the bytes that were checked, and later stored, since the last call.
 Advance = Callable[[int], object]
-_AT_ONCE = 500
-_PROBLEMS_TOLD = 20
+_DOCUMENTS_PER_BATCH = 500
+_REPORTED_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreResult:
     """The restored organization, its documents by collection, and if an earlier restore was continued."""
 
     header: Header
@@ -51,11 +51,11 @@ class Restored:
 
 async def restore_organization(
     database: Database, path: Path, now: datetime, advance: Advance, is_api_host: Callable[[str], bool]
-) -> Restored:
+) -> RestoreResult:
     """Restore the file. After an interruption, run it again: it continues where it stopped.
 
-    First the whole file is checked: each document must be valid as a new one, and must not touch anything of
-    another organization, nor stay longer than such are kept, from `now` on. `advance` is called with the
+    First the whole file is checked: each document must be valid as a new one, must not refer to anything of
+    another organization, and must not stay longer than new ones from `now` on. `advance` is called with the
     number of bytes done since its last call; `is_api_host` says which host names can't be link domains.
     Raises UnreadableArchive, AlreadyTaken if the database already has something that the file contains,
     BeingDeleted, OtherRestoreUnfinished and RestoreCancelled.
@@ -69,7 +69,7 @@ async def restore_organization(
     await begin_restore(database, header.org_id, contents.fingerprint, contents.context.domains)
     await forget_deletion(database, header.org_id)
     await _Restore(database, path, header, contents, advance).run(position or 0)
-    return Restored(header, contents.counts, resumed=position is not None)
+    return RestoreResult(header, contents.counts, resumed=position is not None)
 
 
 class _Check:
@@ -93,7 +93,7 @@ class _Check:
             if not self._total:
                 await refuse_taken(self._database, name, _documents(batch))
         for link_id, field in await self._chains.find_loops():
-            self._tell(f"link {link_id}: {field} must not lead back to the link's own short URL")
+            self._report(f"link {link_id}: {field} must not lead back to the link's own short URL")
         if self._total:
             raise RefusedArchive(self._problems, self._total)
 
@@ -101,13 +101,13 @@ class _Check:
         try:
             check_document(entry.collection, entry.document, self._context, self._is_api_host)
         except BrokenRule as error:
-            self._tell(f"line {entry.line}, {entry.collection}: {error}")
+            self._report(f"line {entry.line}, {entry.collection}: {error}")
         else:
             await self._chains.add(entry)
 
-    def _tell(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         self._total += 1
-        if self._total <= _PROBLEMS_TOLD:
+        if self._total <= _REPORTED_PROBLEMS:
             self._problems.append(problem)
 
 
@@ -123,11 +123,15 @@ class _Restore:
 
     async def run(self, position: int) -> None:
         """Store the documents after the first `position` bytes of the file."""
-        last = {each.name for each in archived_collections().values() if each.stage is Stage.SETUP}
+        setup_names = {
+            collection.name
+            for collection in archived_collections().values()
+            if collection.stage is Stage.SETUP
+        }
         setup: dict[str, list[Document]] = {}
         self.advance(position)
         for name, batch in _batches(read_entries(self.path, self.header, position)):
-            if name in last:
+            if name in setup_names:
                 setup.setdefault(name, []).extend(_documents(batch))
             else:
                 await self._store(name, _documents(batch), batch[-1].end)
@@ -138,7 +142,7 @@ class _Restore:
     async def _store(self, name: str, documents: list[Document], position: int) -> None:
         if name == counted_once.NAME:
             marks = self.contents.context.marks
-            documents = [counted_once.restored(each, provable=marks) for each in documents]
+            documents = [counted_once.restored(document, provable=marks) for document in documents]
         await insert_history(
             self.database,
             name,
@@ -155,7 +159,7 @@ def _batches(entries: Iterable[Entry]) -> Iterator[tuple[str, list[Entry]]]:
         batch: list[Entry] = []
         for entry in group:
             batch.append(entry)
-            if len(batch) == _AT_ONCE:
+            if len(batch) == _DOCUMENTS_PER_BATCH:
                 yield name, batch
                 batch = []
         if batch:

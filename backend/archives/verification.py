@@ -19,7 +19,7 @@ from backend.storage.ledger.ed25519 import is_signed
 
 @dataclass(frozen=True, slots=True)
 class LinkTotal:
-    """The requests for a link that are there one by one, and how many of them count as clicks."""
+    """The number of a link's single requests in the archive, and of those that count as clicks."""
 
     link_id: LinkId
     short_url: str | None
@@ -29,7 +29,7 @@ class LinkTotal:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """An archive's header, what the check of its ledger found, its statements by day, and what links have."""
+    """An archive's header, the result of its ledger's check, its statements by day, and links' totals."""
 
     header: Header
     checked: CheckResult
@@ -47,10 +47,10 @@ def verify_archive(
     first: date = date.min,
     last: date = date.max,
 ) -> Verification:
-    """Check the ledger in this file: all of it. Totals of links are of the days from `first` to `last`.
+    """Check the whole ledger in this file. Totals of links are of the days from `first` to `last`.
 
-    `keys` are the only public keys to trust, if there are any, and `kept` are statements that were handed
-    over before. Raises UnreadableArchive.
+    If there are `keys`, only these public keys are trusted. `kept` are statements that were handed over
+    before. Raises UnreadableArchive.
     """
     header = read_header(path)
     check_whole(path, header, now, advance)
@@ -64,7 +64,7 @@ def verify_archive(
     checked = check_books(ledger.books, is_signed, has_expired=has_expired, keys=keys, kept=kept)
     for where, details in ledger.malformed:
         checked.report(DiscrepancyKind.MALFORMED, where, details)
-    ordered = sorted(ledger.books.statements, key=lambda each: each.statement.day)
+    ordered = sorted(ledger.books.statements, key=lambda signed: signed.statement.day)
     return Verification(header, checked, ordered, _links(ledger, first, last))
 
 
@@ -76,6 +76,6 @@ def _links(ledger: ArchivedLedger, first: date, last: date) -> list[LinkTotal]:
             if first <= day <= last:
                 total[link_id] += number
     return [
-        LinkTotal(each, ledger.short_urls.get(each), number, clicks[each])
-        for each, number in requests.most_common()
+        LinkTotal(link_id, ledger.short_urls.get(link_id), number, clicks[link_id])
+        for link_id, number in requests.most_common()
     ]

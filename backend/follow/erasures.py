@@ -1,4 +1,4 @@
-"""Events that say that somebody was erased, in targets that erase too."""
+"""Events of erasures, in targets that erase people too."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from backend.domain.feed.events import Event
 
 
 def without_person(event: Event) -> Event:
-    """The erasure without whom it was of: that it happened."""
+    """The event without the ids of the erased person."""
     return Event(event.id, event.type, event.at, event.org_id, {}, event.cursor)

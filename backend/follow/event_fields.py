@@ -18,9 +18,9 @@ from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Schema
 from backend.domain.links.links import UTM_FIELDS
 
-# What every event has beside its data, and so no column of its data is called.
+# Names of the columns that every event has, which no column of its data has.
 OWN_NAMES = frozenset({"id", "type", "at", "org_id", "place", "index", "written_at"})
-# Of a link, what reports group by; all else of it is in the data itself.
+# The fields of a link that reports group by. Its other fields are in the data itself.
 _LINK: Schema = {
     "properties": {
         "link": {
@@ -52,7 +52,7 @@ _SHAPES: Mapping[EventType, Schema] = {
 
 
 class FieldKind(Enum):
-    """What values of a field are."""
+    """The type of a field's values."""
 
     TEXT = auto()
     FLAG = auto()
@@ -64,7 +64,7 @@ class FieldKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EventField:
-    """A field of an event's data: the column's name, where it is, and what it has."""
+    """A field of an event's data: its column, its path in the data, and its type."""
 
     name: str
     path: tuple[str, ...]
@@ -73,7 +73,7 @@ class EventField:
 
 @cache
 def fields_of(type_: EventType) -> tuple[EventField, ...]:
-    """The fields of this type's data, in their order. None where its shape is not known."""
+    """The fields of this type's data, in their order; an empty tuple if its schema is not known."""
     return tuple(_fields(type_, _SHAPES.get(type_, {}), ()))
 
 
@@ -82,24 +82,24 @@ def _fields(type_: EventType, schema: Schema, path: tuple[str, ...]) -> Iterator
     properties: Mapping[str, Schema] = schema.get("properties", {})
     if not properties and path:
         yield EventField(_name(type_, path), path, _kind(schema))
-    for name, each in properties.items():
-        yield from _fields(type_, each, (*path, name))
+    for name, property_schema in properties.items():
+        yield from _fields(type_, property_schema, (*path, name))
 
 
 def _without_null(schema: Schema) -> Schema:
-    for each in schema.get("anyOf", ()):
-        if each.get("type") != "null":
-            return dict(each)
+    for alternative in schema.get("anyOf", ()):
+        if alternative.get("type") != "null":
+            return dict(alternative)
     return schema
 
 
 def _name(type_: EventType, path: tuple[str, ...]) -> str:
     name = ""
     for part in path:
-        # `utm_source` of `utm` says already what it is within.
+        # `utm_source` of `utm` already begins with the name of its object.
         within, _, last = name.rpartition("_")
-        kept = within if part.startswith(f"{last}_") else name
-        name = f"{kept}_{part}" if kept else part
+        prefix = within if part.startswith(f"{last}_") else name
+        name = f"{prefix}_{part}" if prefix else part
     return f"{type_.partition('.')[0]}_{name}" if name in OWN_NAMES else name
 
 
@@ -119,16 +119,16 @@ def _kind(schema: Schema) -> FieldKind:
 
 
 def values_of(type_: EventType, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of known fields by their names, and of others by theirs, without those that are null."""
+    """The values of known fields by column, and those of other fields by path, both without null."""
     names = {field.path: field.name for field in fields_of(type_)}
-    known: dict[str, Any] = {}
-    others: dict[str, Any] = {}
+    known_values: dict[str, Any] = {}
+    other_values: dict[str, Any] = {}
     for path, value in _leaves(data, (), names):
         if path in names:
-            known[names[path]] = value
+            known_values[names[path]] = value
         else:
-            others[".".join(path)] = value
-    return known, others
+            other_values[".".join(path)] = value
+    return known_values, other_values
 
 
 def _leaves(

@@ -1,7 +1,7 @@
 """Events as lines: of a CSV file, or of JSON.
 
-A line of JSON is the event as the REST API gives it. A CSV file has one table for all types: columns of the
-fields that are known when it is begun, and `more`, with whatever else an event says, as JSON.
+A line of JSON is the event as the REST API gives it. A CSV file has one table for all types: a column for
+each field that is known when the file is begun, and `more`, with the other fields as JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LineForm(StrEnum):
 class Lines:
     """Writes events as lines of this form.
 
-    `begun` is the first line of a file that is gone on with: its columns stay as they are.
+    `begun` is the first line of a file that is continued, whose columns stay as they are.
     """
 
     def __init__(self, form: LineForm, begun: str = "") -> None:
@@ -39,7 +39,7 @@ class Lines:
         self._columns = begun.strip().split(",") if begun else [*_HEAD, *_data_columns(), _MORE]
 
     def head(self) -> str:
-        """The line before the first event; nothing for JSON."""
+        """The line before the first event; empty for JSON."""
         return csv_line(self._columns) if self._form is LineForm.CSV else ""
 
     def lines(self, events: Iterable[Event]) -> str:
@@ -48,17 +48,17 @@ class Lines:
         return "".join(map(write, events))
 
     def _csv(self, event: Event) -> str:
-        own = {
+        own_values = {
             "id": event.id,
             "type": event.type.value,
             "at": exact_time_json(event.at),
             "org_id": event.org_id,
         }
-        known, others = values_of(event.type, event.data)
-        values = known | own
-        others |= {name: value for name, value in values.items() if name not in self._columns}
+        known_values, other_values = values_of(event.type, event.data)
+        values = known_values | own_values
+        other_values |= {name: value for name, value in values.items() if name not in self._columns}
         cells = [_cell(values.get(name)) for name in self._columns[:-1]]
-        return csv_line([*cells, as_json(others) if others else None])
+        return csv_line([*cells, as_json(other_values) if other_values else None])
 
 
 def _json(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""Events as rows of one wide table: a column for each known field of any type, and `more` with all else."""
+"""Events as rows of one wide table: a column for each known field of any type, and `more` for others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.follow.event_fields import FieldKind, fields_of, values_of
 from backend.follow.event_lines import as_json
 
 MORE = "more"
-# What every row has, in the order of its columns.
+# The columns that every row has, in their order.
 OWN = ("id", "type", "at", "place", "index")
 
 
@@ -21,10 +21,11 @@ def field_kinds() -> Mapping[str, FieldKind]:
 
 
 def row_of(event: Event) -> dict[str, Any]:
-    """The event by column, without what it does not say: whole numbers, flags, and all else as texts."""
-    known, others = values_of(event.type, event.data)
+    """The event's values by column, without missing ones. All but whole numbers and flags are text."""
+    known_values, other_values = values_of(event.type, event.data)
     plain = {
-        name: each if isinstance(each, str | bool | int) else as_json(each) for name, each in known.items()
+        name: value if isinstance(value, str | bool | int) else as_json(value)
+        for name, value in known_values.items()
     }
     return plain | {
         "id": event.id,
@@ -32,7 +33,7 @@ def row_of(event: Event) -> dict[str, Any]:
         "at": exact_time_json(event.at),
         "place": event.cursor.place,
         "index": event.cursor.index,
-        MORE: as_json(others) if others else None,
+        MORE: as_json(other_values) if other_values else None,
     }
 
 

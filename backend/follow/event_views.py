@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.domain.feed.events import EventType
 
-# The views by the types of their events. What erasures say is not kept, so they have none.
+# The views by the types of their events. Erasures have none, since their data is not stored.
 VIEWS = {
     EventType.LINK_CREATED: "waylink_links_created",
     EventType.LINK_CHANGED: "waylink_links_changed",

@@ -1,7 +1,7 @@
 """A file as a target: lines are added, and the cursor is kept in a small file beside it.
 
-Lines reach the disk before the cursor that stands behind them. Whatever is in the file behind the kept
-cursor was not finished, and is cut off at the next start: so each event is there exactly once.
+Lines reach the disk before the cursor behind them. The next start cuts off lines behind the stored cursor,
+since they were not finished. So each event is in the file exactly once.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from backend.system.whole_file import whole_or_nothing
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What the file beside says: up to which byte the lines are finished, and which cursor is behind them."""
+class _Checkpoint:
+    """The content of the small file: the size of the finished lines in bytes, and the cursor behind them."""
 
     org_id: OrgId
     types: list[str] | None
@@ -41,36 +41,36 @@ class FileTarget:
 
     def __init__(self, path: Path, form: LineForm) -> None:
         self._path = path
-        self._beside = path.with_name(f"{path.name}.cursor")
+        self._checkpoint_path = path.with_name(f"{path.name}.cursor")
         self._form = form
         self._lines = Lines(form)
         self._descriptor: int | None = None
-        self._kept = _Kept(OrgId(""), None, form.value, "", 0)
+        self._checkpoint = _Checkpoint(OrgId(""), None, form.value, "", 0)
 
     async def open(self, followed: Followed) -> Cursor:
-        """Lock the file, and cut off what was not finished.
+        """Lock the file, cut off unfinished lines, and return the stored cursor.
 
-        A file that was moved away is begun again, behind what the moved one has.
+        A file that was moved away is begun again, behind the last event of the moved one.
         """
-        with self._told():
+        with self._disk_errors():
             self._descriptor = locked_file(self._path)
             size = os.fstat(self._descriptor).st_size
-            self._kept = self._read(size) or self._begin(followed)
-            check_same(self._kept.org_id, self._kept.types, followed, str(self._path))
+            self._checkpoint = self._read_checkpoint(size) or self._new_checkpoint(followed)
+            check_same(self._checkpoint.org_id, self._checkpoint.types, followed, str(self._path))
             self._resume(size)
-        return Cursor.parse(self._kept.cursor)
+        return Cursor.parse(self._checkpoint.cursor)
 
     async def write(self, events: Sequence[Event], cursor: Cursor) -> None:
-        """Add the lines, and keep the cursor once the disk has them."""
-        if str(cursor) == self._kept.cursor:
+        """Add a line for each event, and store the cursor once the lines are on disk."""
+        if str(cursor) == self._checkpoint.cursor:
             return
         assert self._descriptor is not None
-        head = "" if self._kept.size or not events else self._lines.head()
+        head = "" if self._checkpoint.size or not events else self._lines.head()
         content = f"{head}{self._lines.lines(events)}".encode()
-        with self._told():
+        with self._disk_errors():
             _write_all(self._descriptor, content)
             os.fsync(self._descriptor)
-            self._keep(str(cursor), self._kept.size + len(content))
+            self._store_checkpoint(str(cursor), self._checkpoint.size + len(content))
 
     async def close(self) -> None:
         """Let another follower have the file."""
@@ -78,55 +78,57 @@ class FileTarget:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _begin(self, followed: Followed) -> _Kept:
-        """What is kept of a new file. It is kept first: what has lines and no cursor is somebody else's."""
-        self._kept = _Kept(followed.org_id, followed.named_types, self._form.value, "", 0)
-        self._keep(str(followed.after), 0)
-        return self._kept
+    def _new_checkpoint(self, followed: Followed) -> _Checkpoint:
+        """Store the checkpoint of a new file before any line. A file with lines and no checkpoint is not ours."""
+        self._checkpoint = _Checkpoint(followed.org_id, followed.named_types, self._form.value, "", 0)
+        self._store_checkpoint(str(followed.after), 0)
+        return self._checkpoint
 
-    def _read(self, size: int) -> _Kept | None:
-        """What is kept; None for a new file. Raises TargetMismatch."""
+    def _read_checkpoint(self, size: int) -> _Checkpoint | None:
+        """The stored checkpoint; None for a new file. Raises TargetMismatch."""
         try:
-            kept = _Kept(**json.loads(self._beside.read_text(encoding="utf-8")))
-            Cursor.parse(kept.cursor)
+            checkpoint = _Checkpoint(**json.loads(self._checkpoint_path.read_text(encoding="utf-8")))
+            Cursor.parse(checkpoint.cursor)
         except FileNotFoundError:
             if size:
                 raise TargetMismatch(
-                    f"{self._path} is there, without {self._beside.name} beside it, which would say where to "
-                    "go on. Name another file with --to, or move this one away."
+                    f"{self._path} is there, without {self._checkpoint_path.name} beside it, which would "
+                    "say where to go on. Name another file with --to, or move this one away."
                 ) from None
             return None
         except (ValueError, TypeError, InvalidCursor):
-            raise TargetMismatch(f"{self._beside} is damaged. Begin another file.") from None
-        if kept.form != self._form:
-            raise TargetMismatch(f"{self._path} was begun with --into {kept.form}. Go on with that.")
-        return kept
+            raise TargetMismatch(f"{self._checkpoint_path} is damaged. Begin another file.") from None
+        if checkpoint.form != self._form:
+            raise TargetMismatch(f"{self._path} was begun with --into {checkpoint.form}. Go on with that.")
+        return checkpoint
 
     def _resume(self, size: int) -> None:
         """Go on behind the last finished line."""
         assert self._descriptor is not None
-        if size == 0 and self._kept.size:
-            self._keep(self._kept.cursor, 0)
-        if size and size < self._kept.size:
+        if size == 0 and self._checkpoint.size:
+            self._store_checkpoint(self._checkpoint.cursor, 0)
+        if size and size < self._checkpoint.size:
             raise TargetMismatch(
-                f"{self._path} is shorter than what was written into it: {size:,} of {self._kept.size:,} "
-                "bytes. Put it back, or move it away to go on in a new file."
+                f"{self._path} is shorter than what was written into it: {size:,} of "
+                f"{self._checkpoint.size:,} bytes. Put it back, or move it away to go on in a new file."
             )
-        os.ftruncate(self._descriptor, self._kept.size)
+        os.ftruncate(self._descriptor, self._checkpoint.size)
         os.lseek(self._descriptor, 0, os.SEEK_END)
-        if self._kept.size:
+        if self._checkpoint.size:
             with self._path.open(encoding="utf-8") as begun:
                 self._lines = Lines(self._form, begun.readline())
 
-    def _keep(self, cursor: str, size: int) -> None:
-        kept = _Kept(self._kept.org_id, self._kept.types, self._kept.form, cursor, size)
-        with whole_or_nothing(self._beside) as file:
-            file.write(json.dumps(asdict(kept)).encode())
-        self._kept = kept
+    def _store_checkpoint(self, cursor: str, size: int) -> None:
+        checkpoint = _Checkpoint(
+            self._checkpoint.org_id, self._checkpoint.types, self._checkpoint.form, cursor, size
+        )
+        with whole_or_nothing(self._checkpoint_path) as file:
+            file.write(json.dumps(asdict(checkpoint)).encode())
+        self._checkpoint = checkpoint
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell what the disk refuses as an error that says what to do."""
+    def _disk_errors(self) -> Iterator[None]:
+        """Turn an OSError into an OperatorError that says what to do."""
         try:
             yield
         except OSError as error:
@@ -137,7 +139,7 @@ class FileTarget:
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
-    """Write all of it, where one write may take but a part. Raises OSError."""
-    left = memoryview(content)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    """Write the whole content, in several writes where needed. Raises OSError."""
+    remaining = memoryview(content)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]

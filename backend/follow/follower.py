@@ -18,7 +18,7 @@ from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.feed.reading import read_feed
 from backend.storage.outbox.heads import find_heads
 
-# Seconds between two looks at a feed of which all was read, and of two followers whether the first has ended.
+# Seconds between two looks at a feed without new events, and between two attempts to take a target's lock.
 _BETWEEN = 0.25
 # Seconds that a read may take: five thousand events take a tenth of one.
 _READ_SECONDS = 20.0
@@ -36,7 +36,7 @@ class CursorAhead(OperatorError):
 
 
 class Listener(Protocol):
-    """Who is told how it goes."""
+    """Is called with the follower's progress."""
 
     def opened(self, cursor: Cursor) -> None:
         """The target goes on behind this cursor."""
@@ -48,14 +48,14 @@ class Listener(Protocol):
         """Everything that the feed has now is in the target."""
 
     def waits(self, reason: str) -> None:
-        """Nothing can be written now, for this reason. It is tried again."""
+        """Nothing can be written now, for this reason. The follower tries again later."""
 
 
 class Follower:
-    """Follows a feed until `stop` is set or, with `once`, until all that it has is in the target.
+    """Follows a feed until `stop` is set or, with `once`, until all of its events are in the target.
 
-    `url_form` says how short URLs in it are written. With `once` nothing is waited for: what is away, or
-    taken by another follower, ends it with an error.
+    `url_form` says how short URLs are written. With `once` the follower waits for nothing: a target that is
+    away, or taken by another follower, is an error.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class Follower:
             if self._once:
                 break
             await self._wait_behind(cursor)
-        # A feed may have gone on by much of other types.
+        # The cursor may have passed many events of other types.
         await self._target.write([], cursor)
 
     async def _wait_behind(self, cursor: Cursor) -> None:
-        """Wait until the feed goes on behind the cursor, or somebody says stop."""
+        """Wait until the feed has entries behind the cursor, or `stop` is set."""
         while not await self._stops_within(_BETWEEN) and await self._head() < cursor.place:
             pass
 

@@ -1,4 +1,4 @@
-"""A file that one follower at a time has."""
+"""Locks a file for one follower at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OWNER_ONLY = 0o600  # it names people
 
 
 def locked_file(path: Path) -> int:
-    """A descriptor of the file, which only one process has. Raises TargetTaken."""
+    """Open and lock the file, and return its descriptor. Raises TargetTaken."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""A stream, such as standard output, as a target. It keeps no cursor: who reads it does."""
+"""A stream, such as standard output, as a target. The stream keeps no cursor: its reader does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backend.follow.target import Followed
 
 
 class StreamTarget:
-    """Writes lines to an open stream. Raises BrokenPipeError once nobody reads there."""
+    """Writes lines to an open stream. Raises BrokenPipeError once its reader has closed it."""
 
     needs: Set[EventType] = frozenset()
 
@@ -22,7 +22,7 @@ class StreamTarget:
         self._cursor: Cursor | None = None
 
     async def open(self, followed: Followed) -> Cursor:
-        """Begin with the names of columns, where the form has them."""
+        """Write the names of columns, if the form has them, and return the cursor."""
         if self._cursor is None:
             self._write(self._lines.head())
             self._cursor = followed.after
@@ -34,7 +34,7 @@ class StreamTarget:
         self._cursor = cursor
 
     async def close(self) -> None:
-        """Leave the stream open: it belongs to who opened it."""
+        """Leave the stream open, since its opener closes it."""
 
     def _write(self, text: str) -> None:
         self._stream.write(text.encode())

@@ -1,4 +1,4 @@
-"""Targets: what a feed is written into. Each keeps the cursor beside what it was given."""
+"""Targets of a feed. Each target keeps the cursor beside the events."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from backend.domain.ids import OrgId
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What is followed: the events of these types in an organization's feed.
+    """The followed feed: the events of these types of an organization.
 
-    `after` is where a target begins that has no cursor yet.
+    A target without a cursor begins at `after`.
     """
 
     org_id: OrgId
@@ -30,7 +30,7 @@ class Followed:
 
 
 class TargetAway(OperatorError):
-    """The target can't be reached now. What was not confirmed is written once it is back."""
+    """The target can't be reached now. Unconfirmed events are written once it is back."""
 
 
 class TargetTaken(OperatorError):
@@ -38,36 +38,33 @@ class TargetTaken(OperatorError):
 
 
 class TargetMismatch(OperatorError):
-    """The target holds something else than what is to be written into it."""
+    """The target has events of another feed or of other types."""
 
 
 class FeedTarget(Protocol):
-    """What a feed is written into. Events and the cursor behind them are kept together, or neither."""
+    """A target of a feed. It stores events and the cursor behind them together, or neither."""
 
-    # Types that it needs to see whatever was asked for.
+    # Types that the target needs in addition to the followed ones.
     needs: Set[EventType]
 
     async def open(self, followed: Followed) -> Cursor:
-        """Begin to write, and give the cursor behind all that is there.
+        """Open the target, and return the cursor behind its last event.
 
-        Raises TargetAway, TargetTaken, and TargetMismatch where it holds something else.
+        Raises TargetAway, TargetTaken, and TargetMismatch if it has events of another feed or other types.
         """
 
     async def write(self, events: Sequence[Event], cursor: Cursor) -> None:
-        """Write these events, which follow those before, and the cursor behind them.
+        """Write the next events, and the cursor behind them.
 
-        Raises TargetAway, TargetTaken, and OperatorError where the target refuses them.
+        Raises TargetAway, TargetTaken, and OperatorError if the target refuses the events.
         """
 
     async def close(self) -> None:
-        """End the writing, and let another follower go on. Nothing happens where it is not open."""
+        """Close the target, so that another follower can open it. Does nothing if it is not open."""
 
 
 def check_same(kept_org: str, kept_types: Sequence[str] | None, followed: Followed, name: str) -> None:
-    """Refuse to write another organization's events, or other types, behind what the target has.
-
-    Raises TargetMismatch.
-    """
+    """Raise TargetMismatch unless the target has events of the followed organization and types."""
     if kept_org != followed.org_id:
         raise TargetMismatch(f"{name} has events of the organization {kept_org}. Name another target.")
     if kept_types != followed.named_types:

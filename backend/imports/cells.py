@@ -1,4 +1,4 @@
-"""The cells of a row in our columns, made from what stands in a file."""
+"""Makes the cells of a row in our columns from those in a file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from backend.imports.template import Template
 
 # A whole short URL in one column, instead of domain and path.
 SHORT_URL = "short_url"
-# What templates may call the path, and what they may name besides the columns of the file.
+# The path's name in templates, and the names that templates may have besides the columns of the file.
 _PATH = "path"
 IN_TEMPLATES = (*COLUMNS, SHORT_URL, _PATH)
-# A path that no link can have: so a short URL without a path is refused, and no path is generated.
+# A path that no link can have. So a short URL without a path is refused, and no path is generated for it.
 _NO_PATH = "/"
 
 Defaults = Mapping[str, Template]
@@ -30,28 +30,28 @@ def place_of(short_url: str) -> dict[str, str]:
 
 def parse_defaults(texts: Mapping[str, str], columns: Iterable[str]) -> dict[str, Template]:
     """The templates for columns of ours; they may name `columns` of the file. Raises InvalidTemplate."""
-    known = {*IN_TEMPLATES, *filter(None, columns)}
-    return {name: Template.parse(text, known) for name, text in texts.items()}
+    field_names = {*IN_TEMPLATES, *filter(None, columns)}
+    return {name: Template.parse(text, field_names) for name, text in texts.items()}
 
 
-def settled(
-    cells: Mapping[str, str], theirs: Mapping[str, str], defaults: Defaults, moved: Mapping[str, str]
+def completed_cells(
+    cells: Mapping[str, str], theirs: Mapping[str, str], defaults: Defaults, new_domains: Mapping[str, str]
 ) -> dict[str, str]:
-    """The cells with a short URL taken apart, defaults where a cell is missing, and the domain's new name.
+    """The cells with the short URL's domain and path, defaults for missing cells, and the domain's new name.
 
-    `theirs` are the cells of the row by the file's own names, which templates may name; `moved` maps domains
-    to those that their links are put on.
+    `theirs` are the cells of the row by the file's own names, which templates may name; `new_domains`
+    maps old domains to the links' new ones.
     """
-    done = dict(cells)
-    if SHORT_URL in done:
-        done |= place_of(done.pop(SHORT_URL))
+    completed = dict(cells)
+    if SHORT_URL in completed:
+        completed |= place_of(completed.pop(SHORT_URL))
     for name, template in defaults.items():
-        if not done.get(name, "").strip():
-            done.pop(name, None)
-            path = done.get("selected_path", "")
-            values = {**theirs, **cells, **done, _PATH: "" if path == _NO_PATH else path}
+        if not completed.get(name, "").strip():
+            completed.pop(name, None)
+            path = completed.get("selected_path", "")
+            values = {**theirs, **cells, **completed, _PATH: "" if path == _NO_PATH else path}
             if text := template.fill(values):
-                done[name] = text
-    if done.get("domain") in moved:
-        done["domain"] = moved[done["domain"]]
-    return done
+                completed[name] = text
+    if completed.get("domain") in new_domains:
+        completed["domain"] = new_domains[completed["domain"]]
+    return completed

@@ -34,7 +34,7 @@ class ForeignLink:
 @lru_cache(maxsize=4096)
 def key(name: str) -> str:
     """One form for the spellings of a name: `Short link`, `short_link` and `shortLink` are the same."""
-    return "".join(each for each in name.lower() if each.isalnum() or each == ".")
+    return "".join(character for character in name.lower() if character.isalnum() or character == ".")
 
 
 def read_foreign_links(path: Path, list_at: Sequence[str]) -> list[ForeignLink]:
@@ -92,17 +92,17 @@ def _documents(path: Path) -> Iterator[object]:
 def _links(document: object, list_at: Sequence[str]) -> Iterable[object]:
     if isinstance(document, list):
         # The answers of several pages in one list, or the links themselves.
-        return [link for each in document for link in _links(each, list_at)]
+        return [link for part in document for link in _links(part, list_at)]
     if not list_at:
         return [document]
-    found = document
+    value = document
     for name in list_at:
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(value, dict) or name not in value:
             return [document]
-        found = found[name]
-    if isinstance(found, dict):
-        return list(found.values())
-    return found if isinstance(found, list) else [found]
+        value = value[name]
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
 
 
 def _flat(link: dict[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,7 @@ def _text(value: object) -> str:
     if value is None or value in ([], {}):
         return ""
     if isinstance(value, list):
-        return ", ".join(_name(each) for each in value)
+        return ", ".join(_name(element) for element in value)
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""The tags that rows of a file name: those that the organization lacks are made."""
+"""Creates the tags that rows of a file name and the organization lacks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from backend.storage.links.tags import create_tag, list_tags
 
 
 class ImportTags:
-    """Makes the tags of links that are to be made, in a dry run only in thought; `made` has their names."""
+    """Creates missing tags of new links. A dry run only checks them. `made` has the names of new tags."""
 
     def __init__(self, database: Database, org_id: OrgId, now: datetime, *, dry_run: bool) -> None:
         self._database = database
         self._org_id = org_id
         self._now = now
         self._dry_run = dry_run
-        self._known: set[str] | None = None
+        self._tag_keys: set[str] | None = None
         self.made: list[str] = []
 
     async def make(self, links: Mapping[LinkId, ImportedLink]) -> dict[LinkId, Exception]:
-        """Make the tags of these links that are not there. Returns why some links can't have theirs."""
+        """Create missing tags of these links. Returns an error for each link whose tags can't be created."""
         errors: dict[LinkId, Exception] = {}
         for link_id, link in links.items():
             try:
@@ -38,18 +38,18 @@ class ImportTags:
         return errors
 
     async def _make(self, name: str) -> None:
-        if self._known is None:
-            self._known = {name_key(each.name) for each in await list_tags(self._database, self._org_id)}
-        if name_key(name) in self._known:
+        if self._tag_keys is None:
+            self._tag_keys = {name_key(tag.name) for tag in await list_tags(self._database, self._org_id)}
+        if name_key(name) in self._tag_keys:
             return
         try:
-            if len(self._known) >= MOST_TAGS:
+            if len(self._tag_keys) >= MOST_TAGS:
                 raise TooManyItems
             if not self._dry_run:
-                with suppress(NameTaken):  # somebody else was faster
+                with suppress(NameTaken):  # another process has created it meanwhile
                     await create_tag(self._database, self._org_id, name, None, self._now)
         except TooManyItems:
             rule = f"has a new tag, {name}; the organization has {MOST_TAGS:,}, and no more are possible"
             raise InvalidField(TAGS, rule) from None
-        self._known.add(name_key(name))
+        self._tag_keys.add(name_key(name))
         self.made.append(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from backend.domain.links.input import CREATE_REQUIRED
-from backend.imports.cells import SHORT_URL, Defaults, parse_defaults, settled
+from backend.imports.cells import SHORT_URL, Defaults, completed_cells, parse_defaults
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.report import REPORT_COLUMNS
 from backend.imports.row import COLUMNS, ImportRow, LeftOut, Repeats
@@ -16,22 +16,22 @@ _TOO_MANY = "(too many cells)"
 
 def read_rows(
     path: Path,
-    named: Mapping[str, str] | None = None,
+    file_names: Mapping[str, str] | None = None,
     defaults: Mapping[str, str] | None = None,
-    moved: Mapping[str, str] | None = None,
+    new_domains: Mapping[str, str] | None = None,
 ) -> list[ImportRow]:
     """The rows of a file in UTF-8. Raises UnreadableCsv and InvalidTemplate before anything is imported.
 
-    `named` maps our column names to those in the file; other columns are then left out, and `short_url` may
-    replace domain and path. `defaults` are templates for cells that are missing, by our column names; `moved`
-    maps domains to those that their links are put on.
+    `file_names` maps our column names to those in the file; other columns are then left out, and `short_url`
+    may replace domain and path. `defaults` are templates for missing cells, by our column names.
+    `new_domains` maps old domains to the links' new ones.
     """
     lines = read_lines(path)
     head = [column.strip() for column in lines[0].cells] if lines else []
-    columns = _renamed(head, named) if named else _known(head)
+    columns = _renamed(head, file_names) if file_names else _known(head)
     templates = parse_defaults(defaults or {}, head)
     _check([*columns, *(name for name in templates if name not in columns)])
-    return list(_rows(columns, head, lines[1:], templates, moved or {}))
+    return list(_rows(columns, head, lines[1:], templates, new_domains or {}))
 
 
 def _known(head: list[str]) -> list[str | None]:
@@ -44,11 +44,11 @@ def _known(head: list[str]) -> list[str | None]:
     return [None if name in REPORT_COLUMNS else name for name in head]
 
 
-def _renamed(head: list[str], named: Mapping[str, str]) -> list[str | None]:
-    absent = [theirs for theirs in named.values() if theirs not in head]
+def _renamed(head: list[str], file_names: Mapping[str, str]) -> list[str | None]:
+    absent = [theirs for theirs in file_names.values() if theirs not in head]
     if absent:
         raise UnreadableCsv(f"The first line does not name these columns: {', '.join(absent)}.")
-    ours = {theirs: name for name, theirs in named.items()}
+    ours = {theirs: name for name, theirs in file_names.items()}
     return [ours.get(name) for name in head]
 
 
@@ -57,8 +57,8 @@ def _check(columns: list[str | None]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UnreadableCsv(f"These columns are unknown or named twice: {', '.join(twice)}.")
-    given = {*names, "domain"} if SHORT_URL in names else set(names)
-    missing = [name for name in CREATE_REQUIRED if name not in given]
+    present = {*names, "domain"} if SHORT_URL in names else set(names)
+    missing = [name for name in CREATE_REQUIRED if name not in present]
     if missing:
         raise UnreadableCsv(f"The first line must name the columns; these are missing: {', '.join(missing)}.")
 
@@ -68,12 +68,12 @@ def _rows(
     head: list[str],
     lines: Iterable[Line],
     defaults: Defaults,
-    moved: Mapping[str, str],
+    new_domains: Mapping[str, str],
 ) -> Iterator[ImportRow]:
     repeats = Repeats()
     for line in lines:
-        given = {name: cell for name, cell in zip(columns, line.cells, strict=False) if name and cell}
-        cells = settled(given, dict(zip(head, line.cells, strict=False)), defaults, moved)
+        row_cells = {name: cell for name, cell in zip(columns, line.cells, strict=False) if name and cell}
+        cells = completed_cells(row_cells, dict(zip(head, line.cells, strict=False)), defaults, new_domains)
         if len(line.cells) > len(columns):
             cells[_TOO_MANY] = line.cells[len(columns)]
         yield ImportRow(line.number, cells, repeats.earlier(cells), _left_out(columns, head, line))

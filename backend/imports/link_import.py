@@ -29,8 +29,8 @@ from backend.storage.links.links import find_links
 from backend.storage.links.writing.writes import Submission, write_links
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
-# Rows that are stored in one transaction, or looked up with one question.
-_AT_ONCE = 500
+# Rows that one transaction stores, or one query looks up.
+_ROWS_PER_BATCH = 500
 
 RowResult = tuple["RowOutcome", str]
 
@@ -85,8 +85,8 @@ class LinkImport:
         policy = (await self._policies.of([self._org_id]))[self._org_id]
         planned = PlannedLinks(self._database, self._org_id, domains, policy, self._now)
         self._report.new_tags = self._tags.made
-        for start in range(0, len(rows), _AT_ONCE):
-            batch = rows[start : start + _AT_ONCE]
+        for start in range(0, len(rows), _ROWS_PER_BATCH):
+            batch = rows[start : start + _ROWS_PER_BATCH]
             outcomes = await self._outcomes(batch, planned)
             for row, (outcome, reason) in zip(batch, outcomes, strict=True):
                 self._report.counts[outcome] += 1
@@ -97,42 +97,45 @@ class LinkImport:
 
     async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[RowResult]:
         ids = [LinkId(str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))) for row in batch]
-        there = await find_links(self._database, ids, self._org_id)
-        parsed = {id_: _parsed(row) for id_, row in zip(ids, batch, strict=True) if id_ not in there}
-        new = {id_: link for id_, link in parsed.items() if isinstance(link, ImportedLink)}
+        existing = await find_links(self._database, ids, self._org_id)
+        parsed_rows = {id_: _parsed(row) for id_, row in zip(ids, batch, strict=True) if id_ not in existing}
+        new = {id_: link for id_, link in parsed_rows.items() if isinstance(link, ImportedLink)}
         errors: dict[LinkId, Exception] = {
-            id_: error for id_, error in parsed.items() if isinstance(error, RequestError)
+            id_: error for id_, error in parsed_rows.items() if isinstance(error, RequestError)
         }
         untagged = await self._tags.make(new)
         new = {id_: link for id_, link in new.items() if id_ not in untagged}
         errors |= untagged
-        errors |= await self._planned(new, planned) if self._dry_run else await self._stored(new)
+        errors |= await self._check_planned(new, planned) if self._dry_run else await self._store(new)
         return [
-            (RowOutcome.ALREADY_THERE, "") if id_ in there else self._outcome(errors.get(id_)) for id_ in ids
+            (RowOutcome.ALREADY_THERE, "") if id_ in existing else self._outcome(errors.get(id_))
+            for id_ in ids
         ]
 
-    async def _planned(
+    async def _check_planned(
         self, new: Mapping[LinkId, ImportedLink], planned: PlannedLinks
     ) -> dict[LinkId, Exception]:
-        """What would keep these links from being made."""
-        await planned.look_ahead(each.new for each in new.values())
+        """The errors that storing these links would raise, by link."""
+        await planned.look_ahead(link.new for link in new.values())
         errors: dict[LinkId, Exception] = {}
         for (
             id_,
-            each,
+            link,
         ) in new.items():  # one by one: a later row may use the path of an earlier one, or lead to it
             try:
-                await planned.add(each.new)
+                await planned.add(link.new)
             except (RequestError, DomainNotConfigured, PathTaken) as error:
                 errors[id_] = error
         return errors
 
-    async def _stored(self, new: Mapping[LinkId, ImportedLink]) -> dict[LinkId, Exception]:
-        """Make these links. Returns what kept some from it."""
+    async def _store(self, new: Mapping[LinkId, ImportedLink]) -> dict[LinkId, Exception]:
+        """Store these links. Returns an error for each link that was refused."""
         if not new:
             return {}
-        creations = [CreateLink(await _hashed(each.new), id_, each.with_state) for id_, each in new.items()]
-        requests = [LinkRequest(self._org_id, CreatedBy.PERSON, self._now, each) for each in creations]
+        creations = [CreateLink(await _hashed(link.new), id_, link.with_state) for id_, link in new.items()]
+        requests = [
+            LinkRequest(self._org_id, CreatedBy.PERSON, self._now, creation) for creation in creations
+        ]
         (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
 

@@ -1,4 +1,4 @@
-"""Compares the mobile apps that imported links name with those that a domain has here."""
+"""Compares the mobile apps that imported links name with the domain's apps."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class NamedApps:
         `apps` are the domain's apps.
         """
         lacking = [
-            f"{what} {name}"
-            for what, wanted, known in (
+            f"{kind} {name}"
+            for kind, named, own in (
                 ("Android app", self.android, apps.android and apps.android.package),
                 ("iOS app", self.ios, apps.ios and apps.ios.bundle_id),
                 ("App Store page", self.app_store, apps.ios and apps.ios.app_store_id),
             )
-            for name in sorted(wanted - {known})
+            for name in sorted(named - {own})
         ]
         if not lacking:
             return None

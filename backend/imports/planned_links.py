@@ -1,4 +1,4 @@
-"""The links that a dry run would make: checked as if they were stored, with few questions to the database."""
+"""Checks the links of a dry run as if they were stored, with few queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backend.storage.links.writing.loops import DomainPath, refuse_loop
 
 
 class PlannedLinks:
-    """Links of a file in their order. Later ones may lead to them, or want the same paths.
+    """The links of a file so far. Later links may lead to them, or ask for the same paths.
 
     `domains` and `policy` are the organization's.
     """
@@ -41,14 +41,14 @@ class PlannedLinks:
         self._served: dict[str, bool] = {}
 
     async def look_ahead(self, links: Iterable[NewLink]) -> None:
-        """Ask, in one question a domain, which paths of the links that come next are in use."""
-        wanted: dict[str, list[str]] = {}
+        """Look up with one query for each domain which paths of the next links are in use."""
+        paths_by_domain: dict[str, list[str]] = {}
         for new in links:
             if new.selected_path and new.domain in self._domains:
-                wanted.setdefault(new.domain, []).append(new.selected_path)
+                paths_by_domain.setdefault(new.domain, []).append(new.selected_path)
         self._taken = {
             (domain, path)
-            for domain, paths in wanted.items()
+            for domain, paths in paths_by_domain.items()
             for path in await taken_paths(self._database, domain, paths)
         }
 

@@ -1,4 +1,4 @@
-"""The files that an import writes: refused rows, and values that it could not import."""
+"""The files that an import writes: refused rows, and values that were left out."""
 
 from __future__ import annotations
 
@@ -21,16 +21,22 @@ def write_refused(path: Path, refused: Iterable[tuple[ImportRow, str]]) -> None:
         writer = csv.DictWriter(file, [*REPORT_COLUMNS, *COLUMNS])
         writer.writeheader()
         for row, reason in refused:
-            known = {name: cell for name, cell in row.cells.items() if name in COLUMNS}
-            writer.writerow({"line": row.line, "reason": reason} | known)
+            cells = {name: cell for name, cell in row.cells.items() if name in COLUMNS}
+            writer.writerow({"line": row.line, "reason": reason} | cells)
 
 
 def write_left_out(path: Path, rows: Iterable[ImportRow]) -> int:
     """Write the values of these rows that have no place in a Waylink link. Returns how many there are."""
     values = [
-        (row.line, *(row.cells.get(name) for name in _PLACE), each.column, inert(each.value), each.reason)
+        (
+            row.line,
+            *(row.cells.get(name) for name in _PLACE),
+            left_out.column,
+            inert(left_out.value),
+            left_out.reason,
+        )
         for row in rows
-        for each in row.left_out
+        for left_out in row.left_out
     ]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -95,11 +95,11 @@ class ImportRow:
         body = {name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS}
         clicks = _clicks(self.cells)
         new = parse_new_link(body, _FIELDS)
-        left = _clicks_left(new, clicks)
-        limit = {} if left is None else {"max_clicks": max(1, left)}
+        clicks_left = _clicks_left(new, clicks)
+        limit = {} if clicks_left is None else {"max_clicks": max(1, clicks_left)}
         return ImportedLink(
             replace(new, fields=new.fields | limit),
-            _is_enabled(self.cells) and left != 0 and not _lacks_password(self.cells),
+            _is_enabled(self.cells) and clicks_left != 0 and not _lacks_password(self.cells),
             _created_at(self.cells),
             clicks,
             IMPORTED_FROM.parse("imported_from", self.cells.get("imported_from", "another service")),
@@ -161,12 +161,12 @@ def parse_moment(text: str) -> datetime | None:
 
 def _identity(cells: Mapping[str, str]) -> dict[str, str]:
     """What tells this row from others: no counts and tags; a state in one form, whichever column has it."""
-    kept = {name: cell for name, cell in cells.items() if name not in _NOT_IDENTITY}
-    is_disabled = _FLAGS.get(kept.get("is_disabled", "").strip().lower())
-    if is_disabled is not None and "is_enabled" not in kept:
-        del kept["is_disabled"]
-        kept["is_enabled"] = "false" if is_disabled else "true"
-    return kept
+    identity = {name: cell for name, cell in cells.items() if name not in _NOT_IDENTITY}
+    is_disabled = _FLAGS.get(identity.get("is_disabled", "").strip().lower())
+    if is_disabled is not None and "is_enabled" not in identity:
+        del identity["is_disabled"]
+        identity["is_enabled"] = "false" if is_disabled else "true"
+    return identity
 
 
 def _is_enabled(cells: Mapping[str, str]) -> bool:
@@ -201,7 +201,7 @@ def _value(name: str, cell: str) -> object:
     if name in LIMIT_TIMES and (moment := parse_moment(cell)):
         return moment.isoformat()
     if name == TAGS:
-        return [each for each in cell.split(",") if each.strip()]
+        return [tag for tag in cell.split(",") if tag.strip()]
     return _json(cell) if name == "custom_data" else cell
 
 

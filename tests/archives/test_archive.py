@@ -17,7 +17,7 @@ import pytest
 import backend.storage
 from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
-from backend.archives.restore import Restored, restore_organization
+from backend.archives.restore import RestoreResult, restore_organization
 from backend.domain.accounts.api_keys import hash_key
 from backend.domain.ids import OrgId, UserId
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
@@ -79,7 +79,7 @@ class Interruption:
             raise KeyboardInterrupt
 
 
-async def restore(database: Database, path: Path) -> Restored:
+async def restore(database: Database, path: Path) -> RestoreResult:
     """Restore a file; every byte of it is told of."""
     done: list[int] = []
     restored = await restore_organization(database, path, utc_now(), done.append, lambda _: False)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.archives.restore import Restored, restore_organization
+from backend.archives.restore import RestoreResult, restore_organization
 from backend.domain.ids import OrgId
 from backend.storage.accounts import restores
 from backend.storage.accounts.domains import DomainTaken, insert_domain, list_domains
@@ -74,7 +74,7 @@ async def test_a_domain_that_is_added_while_its_restore_begins(archive: Archive,
     )
     found = [each["org_id"] async for each in elsewhere["domains"].find({"_id": own.domain})]
     if isinstance(added, DomainTaken):
-        assert isinstance(restored, Restored)
+        assert isinstance(restored, RestoreResult)
         assert found == [own.id]
     else:
         assert added is None

@@ -60,20 +60,26 @@ class ClickHouseServer:
             await client.aclose()
 
     async def run(
-        self, statement: str, given: Mapping[str, str | Sequence[str] | None] | None = None, rows: str = ""
+        self,
+        statement: str,
+        parameters: Mapping[str, str | Sequence[str] | None] | None = None,
+        rows: str = "",
     ) -> str:
-        """What the server answers; `given` are the parameters of the statement, `rows` lines to be inserted.
+        """Run a statement with its parameters, and return the server's answer.
 
-        Raises TargetAway, and OperatorError where it was never there or refuses the statement.
+        `rows` are the lines to insert, in the format that the statement names. Raises TargetAway, and
+        OperatorError if the server was never reached or refuses the statement.
         """
         assert self._client is not None
-        parameters = {f"param_{name}": _written(value) for name, value in (given or {}).items()}
-        asked = _SETTINGS | {"database": self._database, "query": statement} | parameters
+        query_parameters = {
+            f"param_{name}": _parameter_text(value) for name, value in (parameters or {}).items()
+        }
+        query = _SETTINGS | {"database": self._database, "query": statement} | query_parameters
         # Long statements, and parameters such as the ids of a person, are more than an address can hold.
-        files = {name: (None, value) for name, value in asked.items() if name not in _SETTINGS}
+        files = {name: (None, value) for name, value in query.items() if name not in _SETTINGS}
         try:
             if rows:
-                answer = await self._client.post(self._url, params=asked, content=rows.encode())
+                answer = await self._client.post(self._url, params=query, content=rows.encode())
             else:
                 answer = await self._client.post(self._url, params=_SETTINGS, files=files)
         except httpx.HTTPError as error:
@@ -91,13 +97,13 @@ class ClickHouseServer:
         return OperatorError(f"ClickHouse can't be used; check --to. {why}")
 
 
-def _written(value: str | Sequence[str] | None) -> str:
+def _parameter_text(value: str | Sequence[str] | None) -> str:
     """A parameter as the interface reads it."""
     if value is None:
         return "\\N"
     if isinstance(value, str):
         return value
-    return "[" + ",".join(f"'{each.translate(_TEXTS_OF_ARRAYS)}'" for each in value) + "]"
+    return "[" + ",".join(f"'{text.translate(_TEXTS_OF_ARRAYS)}'" for text in value) + "]"
 
 
 def _first_line(text: str) -> str:

@@ -1,7 +1,7 @@
 """The tables and views in ClickHouse: one table of all events, a view for each type, and the cursors.
 
-An event is known by its organization, place and index. What is written again replaces what was there: who
-reads the views, or the table with FINAL, sees each event once.
+The key of an event is its organization, place and index. An event that is written again replaces the earlier
+row: the views, and the table with FINAL, show each event once.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ ORDER BY org_id
 
 
 def statements() -> Iterator[str]:
-    """What makes the tables and views that are not there yet. Columns that are new are added."""
+    """The statements that create missing tables and views, and add new columns."""
     yield _EVENTS
     yield _CURSORS
     columns = {name: _TYPES.get(kind, _TEXT) for name, kind in field_kinds().items()} | {MORE: _TEXT}
-    added = ", ".join(f"ADD COLUMN IF NOT EXISTS `{name}` {type_}" for name, type_ in columns.items())
-    yield f"ALTER TABLE waylink_events {added}"
+    additions = ", ".join(f"ADD COLUMN IF NOT EXISTS `{name}` {type_}" for name, type_ in columns.items())
+    yield f"ALTER TABLE waylink_events {additions}"
     for type_, view in VIEWS.items():
         yield _view(type_, view)
 
 
 def _view(type_: EventType, view: str) -> str:
-    own = [each for each in OWN if each != "type"]
-    fields = dict.fromkeys((*own, "org_id", *(field.name for field in fields_of(type_)), MORE))
-    named = ", ".join(f"`{each}`" for each in fields)
+    own_columns = [column for column in OWN if column != "type"]
+    fields = dict.fromkeys((*own_columns, "org_id", *(field.name for field in fields_of(type_)), MORE))
+    column_list = ", ".join(f"`{column}`" for column in fields)
     of_type = f"type = '{type_.value}'"
-    return f"CREATE OR REPLACE VIEW {view} AS SELECT {named} FROM waylink_events FINAL WHERE {of_type}"  # noqa: S608 - of constants
+    return f"CREATE OR REPLACE VIEW {view} AS SELECT {column_list} FROM waylink_events FINAL WHERE {of_type}"  # noqa: S608 - of constants

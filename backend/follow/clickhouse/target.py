@@ -1,7 +1,7 @@
 """ClickHouse as a target: events are written first, and then the cursor behind them.
 
-Whatever was written of a page when a run died is written again, under the same organization, place and
-index: so it replaces what is there (`clickhouse_tables`). Two followers of one organization write the same.
+Events of a page that a killed run did not finish are written again under the same organization, place and
+index, and replace those that are there (`tables`). Two followers of one organization write the same rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SELECT types, `cursor` FROM waylink_cursors FINAL WHERE org_id = {org_id:UUID} F
 """
 _MOVE = "INSERT INTO waylink_cursors (org_id, types, `cursor`) FORMAT JSONEachRow"
 _ADD = "INSERT INTO waylink_events FORMAT JSONEachRow"
-# What names the person.
+# The rows that name the person.
 _OWN_ROWS = """
     customer_id IN {customers:Array(String)} OR device_id IN {devices:Array(String)}
     OR install_id IN {installs:Array(String)} OR email_sha256 IN {emails_sha256:Array(String)}
@@ -33,7 +33,7 @@ _OWN_ROWS = """
         JSONExtract(ifNull(emails_sha256, '[]'), 'Array(String)'), {emails_sha256:Array(String)}
     ))
 """
-# A device that others use too: what it did in a time, unless that names a customer.
+# The rows of a shared device in a period, without those that name a customer.
 _SHARED_ROWS = """
     device_id = {device_id:String} AND customer_id IS NULL
     AND at >= ifNull(parseDateTime64BestEffortOrNull({from:Nullable(String)}, 6, 'UTC'), toDateTime64(0, 6))
@@ -47,7 +47,7 @@ _LISTS = ("customers", "devices", "installs", "emails_sha256")
 class ClickHouseTarget:
     """Writes into the database at `address` (`ClickHouseServer`).
 
-    Rows of people who are erased are deleted.
+    Deletes the rows of people who are erased.
     """
 
     needs: Set[EventType] = frozenset({EventType.ERASED})
@@ -58,16 +58,16 @@ class ClickHouseTarget:
         self._cursor = ""
 
     async def open(self, followed: Followed) -> Cursor:
-        """Make the tables that are not there yet, and find the cursor."""
+        """Connect, create missing tables, and return the stored cursor."""
         self._followed = followed
         await self._server.open()
         for statement in statements():
             await self._server.run(statement)
-        found = await self._server.run(_FIND, {"org_id": followed.org_id})
-        if not found:
+        answer = await self._server.run(_FIND, {"org_id": followed.org_id})
+        if not answer:
             await self._move(str(followed.after))
             return followed.after
-        types, self._cursor = json.loads(found)
+        types, self._cursor = json.loads(answer)
         check_same(followed.org_id, json.loads(types), followed, "the database")
         return Cursor.parse(self._cursor)
 
@@ -83,7 +83,7 @@ class ClickHouseTarget:
         await self._move(str(cursor))
 
     async def close(self) -> None:
-        """Leave the server."""
+        """Close the connections to the server."""
         await self._server.close()
 
     async def _move(self, cursor: str) -> None:
@@ -97,14 +97,14 @@ class ClickHouseTarget:
         self._cursor = cursor
 
     async def _add(self, events: Sequence[Event]) -> None:
-        lines = [as_json(row_of(each) | {"org_id": each.org_id}) for each in events]
+        lines = [as_json(row_of(event) | {"org_id": event.org_id}) for event in events]
         await self._server.run(_ADD, rows="\n".join(lines))
 
     async def _erase(self, events: Sequence[Event]) -> None:
-        """Delete the rows of these people. Of the erasures themselves stays that they happened."""
+        """Delete the rows of these people, and keep rows of the erasures without their names."""
         for event in events:
-            given = {name: list(event.data.get(name) or ()) for name in _LISTS}
-            await self._delete(_OWN_ROWS, given)
+            person = {name: list(event.data.get(name) or ()) for name in _LISTS}
+            await self._delete(_OWN_ROWS, person)
             for shared in event.data.get("shared_devices") or ():
                 for time in shared["times"]:
                     await self._delete(_SHARED_ROWS, {"device_id": shared["device_id"], **time})
@@ -112,13 +112,12 @@ class ClickHouseTarget:
         if EventType.ERASED in self._followed.types:
             await self._add([without_person(event) for event in events])
 
-    async def _delete(self, condition: str, given: Mapping[str, Any]) -> None:
+    async def _delete(self, condition: str, values: Mapping[str, Any]) -> None:
         """Delete these rows. Refunds, which name nobody, go before the sales by which they are found."""
         assert self._followed is not None
-        own = "org_id = {org_id:UUID}"
-        sales = (
-            f"SELECT conversion_id FROM waylink_events WHERE {own} AND type = 'conversion' AND ({condition})"  # noqa: S608 - of constants
-        )
-        values = {"org_id": self._followed.org_id, **given}
+        of_org = "org_id = {org_id:UUID}"
+        sold = f"{of_org} AND type = 'conversion' AND ({condition})"
+        sales = f"SELECT conversion_id FROM waylink_events WHERE {sold}"  # noqa: S608 - of constants
+        parameters = {"org_id": self._followed.org_id, **values}
         for rows in (f"type = 'refund' AND conversion_id IN ({sales})", condition):
-            await self._server.run(f"DELETE FROM waylink_events WHERE {own} AND ({rows})", values)  # noqa: S608 - of constants
+            await self._server.run(f"DELETE FROM waylink_events WHERE {of_org} AND ({rows})", parameters)  # noqa: S608 - of constants

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.follow.parquet.rows import ParquetRows
 
-# What names the person.
+# The rows that name the person.
 _OWN_ROWS = """
     list_contains($customers::VARCHAR[], customer_id)
     OR list_contains($devices::VARCHAR[], device_id)
@@ -17,7 +17,7 @@ _OWN_ROWS = """
     OR (type = 'identify'
         AND list_has_any(from_json(emails_sha256::JSON, '["VARCHAR"]'), $emails_sha256::VARCHAR[]))
 """
-# A device that others use too: what it did in a time, unless that names a customer.
+# The rows of a shared device in a period, without those that name a customer.
 _SHARED_ROWS = """
     device_id = $device_id AND customer_id IS NULL
     AND ($from::TIMESTAMPTZ IS NULL OR "at" >= $from::TIMESTAMPTZ)
@@ -39,12 +39,12 @@ def erase(rows: ParquetRows, folder: Path, erased: Mapping[str, Any]) -> None:
             _erase(rows, folder, _SHARED_ROWS, {"device_id": shared["device_id"], **time})
 
 
-def _erase(rows: ParquetRows, folder: Path, condition: str, given: Mapping[str, Any]) -> None:
-    sales = rows.values(_files(folder), "conversion_id", f"type = 'conversion' AND ({condition})", given)
+def _erase(rows: ParquetRows, folder: Path, condition: str, parameters: Mapping[str, Any]) -> None:
+    sales = rows.values(_files(folder), "conversion_id", f"type = 'conversion' AND ({condition})", parameters)
     if sales:
         of_sales = {"sales": sales}
         rows.delete(rows.having(_files(folder), _REFUNDS, of_sales), _REFUNDS, of_sales)
-    rows.delete(rows.having(_files(folder), condition, given), condition, given)
+    rows.delete(rows.having(_files(folder), condition, parameters), condition, parameters)
 
 
 def _files(folder: Path) -> Sequence[Path]:

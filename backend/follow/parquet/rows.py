@@ -1,6 +1,6 @@
 """Events as rows of Parquet files: one table of all types, with a column for each known field.
 
-What an event says beyond the fields that are known stands in `more`, as JSON.
+Other fields of an event are in `more`, as JSON.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _TEXT = "VARCHAR"
 class ParquetRows:
     """Writes rows into files, reads them and deletes them, by DuckDB within this process.
 
-    A file is replaced as a whole, under the same name: who reads it sees the rows before, or those after.
+    A file is replaced as a whole, so a reader sees either the earlier rows or the new ones.
     """
 
     def __init__(self) -> None:
-        """Nothing is loaded from elsewhere."""
+        """Open DuckDB, which loads no extensions."""
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -53,60 +53,60 @@ class ParquetRows:
         self._columns: dict[str, str] = {**_OWN, **fields, MORE: _TEXT}
 
     def close(self) -> None:
-        """Let go of what it takes."""
+        """Close DuckDB."""
         self._connection.close()
 
     def count(self, path: Path) -> int:
         """How many rows the file has."""
-        found = self._connection.execute("SELECT count(*) FROM read_parquet($1)", [str(path)]).fetchone()
-        return int(found[0]) if found else 0
+        row = self._connection.execute("SELECT count(*) FROM read_parquet($1)", [str(path)]).fetchone()
+        return int(row[0]) if row else 0
 
     def add(self, path: Path, events: Sequence[Event]) -> None:
-        """Add rows of these events to the file, which is made if it is not there."""
+        """Add rows of these events to the file, which is created if it does not exist."""
         structure = json.dumps([dict.fromkeys(self._columns, _TEXT)])
         typed = ", ".join(f'"{name}"::{type_} AS "{name}"' for name, type_ in self._columns.items())
         rows = f"SELECT unnest(from_json($rows::JSON, '{structure}'), recursive := true)"
         new = f"SELECT {typed} FROM ({rows})"  # noqa: S608 - of constants
         before = "SELECT * FROM read_parquet($path) UNION ALL BY NAME " if path.exists() else ""
-        given = {"rows": as_json([row_of(each) for each in events])}
-        self._write(path, f"{before}{new}", given | ({"path": str(path)} if before else {}))
+        parameters = {"rows": as_json([row_of(event) for event in events])}
+        self._write(path, f"{before}{new}", parameters | ({"path": str(path)} if before else {}))
 
     def cut_off(self, path: Path, behind: Cursor) -> None:
         """Delete the rows that stand behind this cursor."""
         condition = '(place, "index") > ($place, $index)'
         self._delete(path, condition, {"place": behind.place, "index": behind.index})
 
-    def delete(self, paths: Sequence[Path], condition: str, given: Mapping[str, object]) -> None:
-        """Delete the rows of these files for which the condition holds; an empty file goes."""
+    def delete(self, paths: Sequence[Path], condition: str, parameters: Mapping[str, object]) -> None:
+        """Delete the rows of these files for which the condition holds, and files that are empty then."""
         for path in paths:
-            self._delete(path, condition, given)
+            self._delete(path, condition, parameters)
 
     def values(
-        self, paths: Sequence[Path], column: str, condition: str, given: Mapping[str, object]
+        self, paths: Sequence[Path], column: str, condition: str, parameters: Mapping[str, object]
     ) -> list[str]:
         """The values of a column where the condition holds, in all of these files."""
         if not paths:
             return []
         text = f'SELECT "{column}" FROM {_ALL} WHERE {condition}'  # noqa: S608 - of constants
-        found = self._connection.execute(text, {"paths": [str(each) for each in paths], **given})
-        return [value for (value,) in found.fetchall() if value is not None]
+        cursor = self._connection.execute(text, {"paths": [str(path) for path in paths], **parameters})
+        return [value for (value,) in cursor.fetchall() if value is not None]
 
-    def having(self, paths: Sequence[Path], condition: str, given: Mapping[str, object]) -> list[Path]:
-        """Those of the files that have such a row."""
+    def having(self, paths: Sequence[Path], condition: str, parameters: Mapping[str, object]) -> list[Path]:
+        """Those of these files that have a row for which the condition holds."""
         if not paths:
             return []
         text = f"SELECT DISTINCT filename FROM {_ALL} WHERE {condition}"  # noqa: S608 - of constants
-        found = self._connection.execute(text, {"paths": [str(each) for each in paths], **given})
-        return [Path(name) for (name,) in found.fetchall()]
+        cursor = self._connection.execute(text, {"paths": [str(path) for path in paths], **parameters})
+        return [Path(name) for (name,) in cursor.fetchall()]
 
-    def _delete(self, path: Path, condition: str, given: Mapping[str, object]) -> None:
-        kept = f"FROM read_parquet($path) WHERE ({condition}) IS NOT TRUE"
-        values = {"path": str(path), **given}
-        found = self._connection.execute(f"SELECT count(*) {kept}", values).fetchone()
-        if found == (0,):
+    def _delete(self, path: Path, condition: str, parameters: Mapping[str, object]) -> None:
+        remaining_rows = f"FROM read_parquet($path) WHERE ({condition}) IS NOT TRUE"
+        values = {"path": str(path), **parameters}
+        row = self._connection.execute(f"SELECT count(*) {remaining_rows}", values).fetchone()
+        if row == (0,):
             path.unlink()
-        elif found != (self.count(path),):
-            self._write(path, f"SELECT * {kept}", values)
+        elif row != (self.count(path),):
+            self._write(path, f"SELECT * {remaining_rows}", values)
 
     def _write(self, path: Path, rows: str, values: Mapping[str, object]) -> None:
         """Replace the file by these rows, in the order of the feed, safely on disk."""
@@ -115,9 +115,9 @@ class ParquetRows:
             in_order = f'SELECT * FROM ({rows}) ORDER BY place, "index"'  # noqa: S608 - of constants
             write_parquet(self._connection, in_order, values, unfinished)
             unfinished.chmod(_OWNER_ONLY)
-            _keep(unfinished)
+            _sync(unfinished)
             unfinished.replace(path)
-            _keep(path.parent)
+            _sync(path.parent)
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -125,8 +125,8 @@ class ParquetRows:
 _ALL = "read_parquet($paths::VARCHAR[], union_by_name = true, filename = true)"
 
 
-def _keep(path: Path) -> None:
-    """Have the disk know the file, or the names of a folder's files."""
+def _sync(path: Path) -> None:
+    """Sync the file, or the names of a folder's files, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,9 +1,8 @@
 """Parquet files as a target: `<folder>/org_id=…/day=…/*.parquet`, with the cursor in a file beside the days.
 
-The days of a page are noted before its rows are written, and the cursor behind them after. A run that
-begins deletes what stands behind the cursor on the days that were noted: so each event is there exactly
-once. Rows of a day are added to its last file until that is large, so that there are few files. A file is
-replaced as a whole.
+The days of a page are stored before its rows are written, and the cursor behind them afterwards. The next run
+deletes the rows behind the cursor on those days, so each event is there exactly once. Rows of a day are added
+to its last file until that is large, so that there are few files. A file is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from backend.follow.parquet.rows import ParquetRows, days_of
 from backend.follow.target import Followed, TargetMismatch, check_same
 from backend.system.whole_file import whole_or_nothing
 
-# A file with as many rows is not added to: each addition writes it anew.
+# A file with this many rows gets no more, since each addition writes the whole file again.
 MOST_ROWS = 100_000
 _PRIVATE = 0o700
 _CURSOR, _LOCK = "waylink.cursor", "waylink.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What stands beside the days: the cursor behind what is finished, and the days of a page that is not."""
+class _Checkpoint:
+    """The content of the file beside the days: the cursor, and the days of a page that is not finished."""
 
     org_id: OrgId
     types: list[str] | None
@@ -49,7 +48,7 @@ class _Kept:
 class ParquetTarget:
     """Writes below the folder at `path`, which several organizations may share.
 
-    Rows of people who are erased are deleted.
+    Deletes the rows of people who are erased.
     """
 
     needs: Set[EventType] = frozenset({EventType.ERASED})
@@ -59,27 +58,27 @@ class ParquetTarget:
         self._rows: ParquetRows | None = None
         self._lock: int | None = None
         self._folder = path
-        self._kept = _Kept(OrgId(""), None, "", [])
+        self._checkpoint = _Checkpoint(OrgId(""), None, "", [])
         self._types: Set[EventType] = frozenset()
 
     async def open(self, followed: Followed) -> Cursor:
-        """Lock the organization's folder, and delete what was not finished."""
+        """Lock the organization's folder, delete unfinished rows, and return the stored cursor."""
         self._types = followed.types
         self._folder = self._path / f"org_id={followed.org_id}"
-        with self._told():
+        with self._write_errors():
             self._folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
             self._lock = locked_file(self._folder / _LOCK)
             self._rows = ParquetRows()
-            self._kept = self._read() or self._begin(followed)
-            check_same(self._kept.org_id, self._kept.types, followed, str(self._folder))
+            self._checkpoint = self._read_checkpoint() or self._new_checkpoint(followed)
+            check_same(self._checkpoint.org_id, self._checkpoint.types, followed, str(self._folder))
             await asyncio.to_thread(self._cut_off)
-        return Cursor.parse(self._kept.cursor)
+        return Cursor.parse(self._checkpoint.cursor)
 
     async def write(self, events: Sequence[Event], cursor: Cursor) -> None:
-        """Write the rows, and keep the cursor once the disk has them."""
-        if str(cursor) == self._kept.cursor:
+        """Write the rows, and store the cursor once they are on disk."""
+        if str(cursor) == self._checkpoint.cursor:
             return
-        with self._told():
+        with self._write_errors():
             await asyncio.to_thread(self._write, events, cursor)
 
     async def close(self) -> None:
@@ -92,23 +91,23 @@ class ParquetTarget:
             self._lock = None
 
     def _write(self, events: Sequence[Event], cursor: Cursor) -> None:
-        self._keep(replace(self._kept, unfinished_days=sorted(days_of(events))))
+        self._store_checkpoint(replace(self._checkpoint, unfinished_days=sorted(days_of(events))))
         for is_erasure, group in groupby(events, lambda event: event.type is EventType.ERASED):
             if is_erasure:
                 self._erase(list(group))
             else:
                 self._add(list(group))
-        self._keep(replace(self._kept, cursor=str(cursor), unfinished_days=[]))
+        self._store_checkpoint(replace(self._checkpoint, cursor=str(cursor), unfinished_days=[]))
 
     def _add(self, events: Sequence[Event]) -> None:
         assert self._rows is not None
-        for day, own in days_of(events).items():
+        for day, events_of_day in days_of(events).items():
             folder = self._folder / f"day={day}"
             folder.mkdir(mode=_PRIVATE, exist_ok=True)
-            self._rows.add(self._file_for(folder, own[0]), own)
+            self._rows.add(self._file_for(folder, events_of_day[0]), events_of_day)
 
     def _file_for(self, folder: Path, event: Event) -> Path:
-        """The file to add to: the last one, or a new one where that is large."""
+        """The file to add the event to: the folder's last one, or a new one if that is large."""
         assert self._rows is not None
         files = sorted(folder.glob("*.parquet"))
         if files and self._rows.count(files[-1]) < MOST_ROWS:
@@ -116,7 +115,7 @@ class ParquetTarget:
         return folder / f"{event.cursor.place:012}-{event.cursor.index:06}.parquet"
 
     def _erase(self, events: Sequence[Event]) -> None:
-        """Delete the rows of these people. Of the erasures themselves stays that they happened."""
+        """Delete the rows of these people, and keep rows of the erasures without their names."""
         assert self._rows is not None
         for event in events:
             erase(self._rows, self._folder, event.data)
@@ -128,45 +127,45 @@ class ParquetTarget:
         assert self._rows is not None
         for unfinished in self._folder.glob("day=*/*.unfinished"):
             unfinished.unlink()
-        for day in self._kept.unfinished_days:
+        for day in self._checkpoint.unfinished_days:
             for path in (self._folder / f"day={day}").glob("*.parquet"):
-                self._rows.cut_off(path, Cursor.parse(self._kept.cursor))
+                self._rows.cut_off(path, Cursor.parse(self._checkpoint.cursor))
 
-    def _begin(self, followed: Followed) -> _Kept:
-        """What is kept of a new folder. Files without a cursor are somebody else's."""
+    def _new_checkpoint(self, followed: Followed) -> _Checkpoint:
+        """Store the checkpoint of a new folder. Raises TargetMismatch if it has files, which are not ours."""
         if any(self._folder.glob("**/*.parquet")):
             raise TargetMismatch(
                 f"{self._folder} has files, without {_CURSOR} beside them, which would say where to go on. "
                 "Name another folder with --to, or move this one away."
             )
-        self._keep(_Kept(followed.org_id, followed.named_types, str(followed.after), []))
-        return self._kept
+        self._store_checkpoint(_Checkpoint(followed.org_id, followed.named_types, str(followed.after), []))
+        return self._checkpoint
 
-    def _read(self) -> _Kept | None:
-        """What is kept; None for a new folder. Raises TargetMismatch."""
+    def _read_checkpoint(self) -> _Checkpoint | None:
+        """The stored checkpoint; None for a new folder. Raises TargetMismatch."""
         path = self._folder / _CURSOR
         try:
-            kept = _Kept(**json.loads(path.read_text(encoding="utf-8")))
-            Cursor.parse(kept.cursor)
+            checkpoint = _Checkpoint(**json.loads(path.read_text(encoding="utf-8")))
+            Cursor.parse(checkpoint.cursor)
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, InvalidCursor):
             raise TargetMismatch(f"{path} is damaged. Begin another folder.") from None
-        return kept
+        return checkpoint
 
-    def _keep(self, kept: _Kept) -> None:
+    def _store_checkpoint(self, checkpoint: _Checkpoint) -> None:
         with whole_or_nothing(self._folder / _CURSOR) as file:
-            file.write(json.dumps(asdict(kept)).encode())
-        self._kept = kept
+            file.write(json.dumps(asdict(checkpoint)).encode())
+        self._checkpoint = checkpoint
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell what the disk, or DuckDB, refuses as an error that says what to do."""
+    def _write_errors(self) -> Iterator[None]:
+        """Turn an error of the disk or of DuckDB into an OperatorError that says what to do."""
         try:
             yield
         except (OSError, duckdb.Error) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+            reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
             raise OperatorError(
-                f"{self._folder} can't be written: {why}. Mend that and run the same command again: "
+                f"{self._folder} can't be written: {reason}. Mend that and run the same command again: "
                 "it goes on where it stopped."
             ) from None

@@ -8,7 +8,7 @@ import psycopg
 
 from backend.domain.ids import OrgId
 
-# What names the person, and refunds of their sales, which name nobody.
+# The rows that name the person, and the refunds of their sales, which name nobody.
 _OWN_ROWS = """
 WITH gone AS (
     DELETE FROM waylink_events
@@ -25,7 +25,7 @@ DELETE FROM waylink_events
 WHERE org_id = %(org_id)s AND type = 'refund'
     AND data ->> 'conversion_id' IN (SELECT record_id FROM gone WHERE type = 'conversion')
 """
-# A device that others use too: what it did in a time, unless that names a customer.
+# The rows of a shared device in a period, without those that name a customer.
 _SHARED_ROWS = """
 WITH gone AS (
     DELETE FROM waylink_events
@@ -45,9 +45,9 @@ async def erase(
 ) -> None:
     """Delete the rows of the person whom the data of an `erased` event names, in the open transaction."""
     lists = ("customers", "devices", "installs", "emails_sha256")
-    named = {name: list(erased.get(name) or ()) for name in lists}
-    await connection.execute(_OWN_ROWS, {"org_id": org_id, **named})
+    person = {name: list(erased.get(name) or ()) for name in lists}
+    await connection.execute(_OWN_ROWS, {"org_id": org_id, **person})
     for shared in erased.get("shared_devices") or ():
         for time in shared["times"]:
-            given = {"org_id": org_id, "device_id": shared["device_id"], **time}
-            await connection.execute(_SHARED_ROWS, given)
+            device_period = {"org_id": org_id, "device_id": shared["device_id"], **time}
+            await connection.execute(_SHARED_ROWS, device_period)

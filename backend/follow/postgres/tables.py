@@ -58,31 +58,31 @@ COMMENT ON TABLE waylink_cursors IS 'How far `waylink follow` has read; nobody e
 
 
 async def make_tables(connection: psycopg.AsyncConnection[tuple[Any, ...]]) -> None:
-    """Make what is not there yet, in the transaction that is open. Views get columns that are new."""
-    # Followers of two organizations may both find nothing.
+    """Create missing tables and views, in the open transaction. Views get new columns."""
+    # Followers of two organizations may create the tables at the same time.
     await connection.execute(
         "SELECT pg_advisory_xact_lock(hashtextextended('waylink tables ' || current_schema(), 0))"
     )
-    there = await (await connection.execute("SELECT to_regclass('waylink_events')")).fetchone()
-    if there == (None,):
+    table = await (await connection.execute("SELECT to_regclass('waylink_events')")).fetchone()
+    if table == (None,):
         await connection.execute(_TABLES)
     for type_, name in VIEWS.items():
-        there_now = await _columns(connection, name)
+        current_columns = await _columns(connection, name)
         fields = {field.name: field for field in fields_of(type_)}
-        if not there_now or fields.keys() - there_now:
+        if not current_columns or fields.keys() - current_columns:
             # Columns of a view can only be added behind those that it has.
-            in_order = sorted(fields.values(), key=lambda field: field.name not in there_now)
+            in_order = sorted(fields.values(), key=lambda field: field.name not in current_columns)
             await connection.execute(_view(type_, name, in_order))
 
 
 async def _columns(connection: psycopg.AsyncConnection[tuple[Any, ...]], view: str) -> list[str]:
     """The columns of a view in their order; none where there is no such view."""
-    found = await connection.execute(
+    cursor = await connection.execute(
         "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0"
         " ORDER BY attnum",
         [view],
     )
-    return [name async for (name,) in found]
+    return [name async for (name,) in cursor]
 
 
 def _view(type_: EventType, name: str, fields: list[EventField]) -> Composed:

@@ -1,8 +1,8 @@
 """PostgreSQL as a target: events and the cursor behind them are written in one transaction.
 
-So each event is there exactly once, whatever dies: what was not committed is read again, and what was
-committed has moved the cursor. A second follower waits at an advisory lock. Even without that lock two could
-not both write, since each moves the cursor from where it knows it to be.
+So each event is there exactly once, whatever process dies: events that were not committed are read again.
+A second follower waits at an advisory lock. Even without that lock two could not both write, since each moves
+the cursor only from the place where it knows it to be.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from backend.follow.target import Followed, TargetAway, TargetTaken, check_same
 
 PostgresConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
-# How soon a dead server, or a dead way to it, is noticed here, unless the address says otherwise.
+# How soon we notice a dead server or connection, unless the address says otherwise.
 _DEFAULTS: dict[str, Any] = {
     "application_name": "waylink follow",
     "connect_timeout": 10,
@@ -35,7 +35,7 @@ _DEFAULTS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-# And a dead follower there, whose lock would keep the next one waiting for hours.
+# How soon the server notices a dead follower, whose lock would keep the next one waiting for hours.
 _NOTICE_US = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 _LOCK = "SELECT pg_try_advisory_lock(hashtextextended('waylink follow ' || current_schema() || %s, 0))"
 _UNLOCK = _LOCK.replace("try_advisory_lock", "advisory_unlock")
@@ -48,7 +48,7 @@ _COPY = "COPY waylink_events (id, org_id, type, at, place, index, data) FROM STD
 class PostgresTarget:
     """Writes into the database at `address`, a URI or connection string as libpq takes it.
 
-    Rows of people who are erased are deleted.
+    Deletes the rows of people who are erased.
     """
 
     needs: Set[EventType] = frozenset({EventType.ERASED})
@@ -65,12 +65,12 @@ class PostgresTarget:
         self._cursor = ""
 
     async def open(self, followed: Followed) -> Cursor:
-        """Connect, make the tables that are not there yet, and find the cursor.
+        """Connect, create missing tables, and return the stored cursor.
 
-        The first time, an address that is wrong is an OperatorError.
+        Raises OperatorError for an address that never worked.
         """
         self._followed = followed
-        with self._told():
+        with self._database_errors():
             self._connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
             await self._connection.execute(_NOTICE_US)
             await self._lock(followed)
@@ -85,7 +85,7 @@ class PostgresTarget:
         if str(cursor) == self._cursor:
             return
         assert self._connection is not None
-        with self._told():
+        with self._database_errors():
             async with self._connection.transaction():
                 await self._move_cursor(cursor)
                 for is_erasure, group in groupby(events, lambda event: event.type is EventType.ERASED):
@@ -96,7 +96,7 @@ class PostgresTarget:
         self._cursor = str(cursor)
 
     async def close(self) -> None:
-        """Leave the database; its lock is free then."""
+        """Close the connection, and free the lock."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
             with contextlib.suppress(psycopg.Error):
@@ -106,13 +106,13 @@ class PostgresTarget:
 
     async def _lock(self, followed: Followed) -> None:
         assert self._connection is not None
-        found = await (await self._connection.execute(_LOCK, [followed.org_id])).fetchone()
-        if found == (None,):
+        row = await (await self._connection.execute(_LOCK, [followed.org_id])).fetchone()
+        if row == (None,):
             raise OperatorError(
                 "PostgreSQL names no schema in which tables can be made: set search_path, for example by "
                 "`?options=-csearch_path%3Dpublic` at the end of --to."
             )
-        if found != (True,):
+        if row != (True,):
             raise TargetTaken("Another follower writes this organization's events into the database.")
         self._has_lock = True
 
@@ -135,8 +135,8 @@ class PostgresTarget:
     async def _move_cursor(self, cursor: Cursor) -> None:
         assert self._connection is not None
         assert self._followed is not None
-        moved = await self._connection.execute(_MOVE, [str(cursor), self._followed.org_id, self._cursor])
-        if moved.rowcount != 1:
+        result = await self._connection.execute(_MOVE, [str(cursor), self._followed.org_id, self._cursor])
+        if result.rowcount != 1:
             raise TargetTaken("Another follower has moved the cursor in waylink_cursors.")
 
     async def _copy(self, events: Sequence[Event]) -> None:
@@ -146,7 +146,7 @@ class PostgresTarget:
                 await copy.write_row(_row(event, event.data))
 
     async def _erase(self, events: Sequence[Event]) -> None:
-        """Delete the rows of these people. Of the erasures themselves stays that they happened."""
+        """Delete the rows of these people, and keep rows of the erasures without their names."""
         assert self._connection is not None
         for event in events:
             await erase(self._connection, event.org_id, event.data)
@@ -155,8 +155,8 @@ class PostgresTarget:
             await self._copy([without_person(event) for event in events])
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell what PostgreSQL says in terms of the target. Raises TargetAway, and OperatorError."""
+    def _database_errors(self) -> Iterator[None]:
+        """Turn PostgreSQL's errors into TargetAway and OperatorError."""
         try:
             yield
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
@@ -187,9 +187,9 @@ def _without_nul(value: Any) -> Any:
         case str():
             return value.replace("\0", "\ufffd")
         case dict():
-            return {_without_nul(name): _without_nul(each) for name, each in value.items()}
+            return {_without_nul(name): _without_nul(item) for name, item in value.items()}
         case list() | tuple():
-            return [_without_nul(each) for each in value]
+            return [_without_nul(item) for item in value]
     return value
 
 
