@@ -79,7 +79,7 @@ class FileTarget:
             self._descriptor = None
 
     def _new_checkpoint(self, followed: Followed) -> _Checkpoint:
-        """Store the checkpoint of a new file before any line. A file with lines and no checkpoint is not ours."""
+        """Store the checkpoint of a new file before any line: a file of lines without one is not ours."""
         self._checkpoint = _Checkpoint(followed.org_id, followed.named_types, self._form.value, "", 0)
         self._store_checkpoint(str(followed.after), 0)
         return self._checkpoint

@@ -21,13 +21,13 @@ from backend.web_client.receivers import ReceiverAnswer, Receivers
 
 _GONE = 410
 _TOO_MANY_REQUESTS = 429
-# Of what was answered, in an error.
+# The most characters of an answer that an error quotes.
 _LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of an attempt: the delivery as it is noted, and why it failed; None if it did not."""
+    """The result of an attempt: the delivery to store, and the failure; None if it succeeded."""
 
     delivery: Delivery
     failure: Failure | None
@@ -42,7 +42,10 @@ async def attempt(
     repeats: int = 0,
     is_test: bool = False,
 ) -> Attempt:
-    """Send the request once. `repeats` is how many of its events had been sent before."""
+    """Send the request to the endpoint once, and return the result.
+
+    `repeats` is the number of its events that were sent before. A failure is returned and not raised.
+    """
     headers = signed_headers(endpoint.secrets_at(now), request.id, now, request.body)
     began = time.monotonic()
     status: int | None = None
@@ -79,13 +82,15 @@ def _failure(answer: ReceiverAnswer, now: datetime) -> Failure | None:
         return Failure("The receiver answered with status 410: it wants no more events", is_gone=True)
     if 300 <= answer.status < 400:
         return Failure(f"The receiver answered with status {answer.status}: redirects are not followed")
-    quoted = "".join(each if each.isprintable() else " " for each in answer.text[:_LONGEST_QUOTE])
-    said = f": {' '.join(quoted.split())}" if quoted.strip() else ""
-    return Failure(f"The receiver answered with status {answer.status}{said}", _asked_pause(answer, now))
+    quoted = "".join(
+        character if character.isprintable() else " " for character in answer.text[:_LONGEST_QUOTE]
+    )
+    quote = f": {' '.join(quoted.split())}" if quoted.strip() else ""
+    return Failure(f"The receiver answered with status {answer.status}{quote}", _asked_pause(answer, now))
 
 
 def _asked_pause(answer: ReceiverAnswer, now: datetime) -> timedelta:
-    """How long the receiver asks to wait, in one of the ways in which receivers say it."""
+    """How long the receiver asks to wait, in its header or in its body."""
     text = answer.headers.get("retry-after", "")
     if seconds := _seconds(text):
         return seconds
@@ -103,13 +108,13 @@ def _seconds(text: object) -> timedelta:
         seconds = float(str(text))
     except ValueError:
         return timedelta()
-    # Not for what is no number, which is neither more nor less.
+    # Not a number (NaN) is not more than 0, and becomes 0 as well.
     return min(timedelta(seconds=min(seconds, 1e9)), LONGEST_REQUESTED_PAUSE) if seconds > 0 else timedelta()
 
 
 def _field(text: str, name: str) -> object:
     try:
-        found = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found.get(name) if isinstance(found, Mapping) else None
+    return fields.get(name) if isinstance(fields, Mapping) else None

@@ -1,4 +1,4 @@
-"""Delivers to endpoints in the background of a service: takes its share of them, and sends to each."""
+"""Delivers to webhook endpoints in the background: takes this process's share of them, and sends to each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backend.webhooks.sender import EndpointSender, Lost, Tools
 
 _PREFIX = "webhooks/"
 _LEASE = timedelta(seconds=6)
-# Seconds between two looks at which endpoints nobody delivers to.
+# Seconds between two searches for endpoints without a holder.
 BETWEEN = 1.0
 # How long a stopping service waits for requests that are under way.
 _LAST_SECONDS = 3.0
@@ -33,7 +33,7 @@ class _Running:
 
 
 class WebhookDelivery:
-    """Delivers to as many endpoints as is this process's share. Each has a task of its own."""
+    """Delivers to this process's share of the endpoints, with a task for each."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -48,7 +48,7 @@ class WebhookDelivery:
         await self._task.start()
 
     async def stop(self) -> None:
-        """Stop. Others go on at once, once requests that are under way have been answered."""
+        """Stop delivering. Other processes take over once the pending requests are answered."""
         await self._task.stop()
         try:
             await self._leave(list(self._running))
@@ -65,22 +65,22 @@ class WebhookDelivery:
             await asyncio.sleep(BETWEEN)
 
     async def _step(self) -> None:
-        """Take endpoints that nobody delivers to, or leave some to others, so that each has its share."""
+        """Take endpoints without a holder, or leave some to others, so that each process has its share."""
         await self._forget_ended()
         FAILING.set(
-            sum(each.sender.held.endpoint.failing_since is not None for each in self._running.values())
+            sum(running.sender.held.endpoint.failing_since is not None for running in self._running.values())
         )
-        held = await count_by_holder(self._database)
-        if not held:
+        counts = await count_by_holder(self._database)
+        if not counts:
             return
         self._has_lease = True
         await take_lease(self._database, self._holder, self._holder, _LEASE)
         live = await live_leases(self._database, _PREFIX)
-        share, own = -(-sum(held.values()) // len(live)), held.get(self._holder, 0)
-        if share < own:
+        share, own_count = -(-sum(counts.values()) // len(live)), counts.get(self._holder, 0)
+        if share < own_count:
             await self._leave(list(self._running)[share:])
-        elif share > own and any(holder not in live for holder in held):
-            await self._take(live, share - own)
+        elif share > own_count and any(holder not in live for holder in counts):
+            await self._take(live, share - own_count)
 
     async def _take(self, live: set[str], limit: int) -> None:
         for held in await take_free(self._database, self._holder, live, limit):
@@ -90,28 +90,28 @@ class WebhookDelivery:
             self._running[held.endpoint.id] = _Running(sender, asyncio.create_task(_run(sender)))
 
     async def _leave(self, ids: Iterable[EndpointId]) -> None:
-        """Leave these endpoints to others, after the requests that are under way, but do not wait long."""
-        leaving = [self._running[each] for each in ids]
-        for each in leaving:
-            each.sender.ends = True
-            if not each.sender.is_sending:
-                each.task.cancel()
+        """Leave these endpoints to other processes, after waiting a while for pending requests."""
+        leaving = [self._running[running] for running in ids]
+        for running in leaving:
+            running.sender.ends = True
+            if not running.sender.is_sending:
+                running.task.cancel()
         if leaving:
-            await asyncio.wait([each.task for each in leaving], timeout=_LAST_SECONDS)
-        for each in leaving:
-            each.task.cancel()
+            await asyncio.wait([running.task for running in leaving], timeout=_LAST_SECONDS)
+        for running in leaving:
+            running.task.cancel()
         await self._forget_ended()
 
     async def _forget_ended(self) -> None:
-        """Let others have the endpoints whose senders have ended, for whatever reason."""
-        for endpoint_id, each in list(self._running.items()):
-            if each.task.done() or each.task.cancelling():
-                await release(self._database, each.sender.held)
+        """Release the endpoints whose senders have ended, for whatever reason."""
+        for endpoint_id, running in list(self._running.items()):
+            if running.task.done() or running.task.cancelling():
+                await release(self._database, running.sender.held)
                 del self._running[endpoint_id]
 
 
 async def _run(sender: EndpointSender) -> None:
-    """Deliver until the sender ends. Whatever went wrong, another sender goes on."""
+    """Deliver until the sender ends. After an error, a later sender goes on."""
     try:
         await sender.run()
     except Lost:

@@ -1,4 +1,4 @@
-"""The test that somebody asks for: does the receiver answer, and does it take our signature?"""
+"""Sends a test event on demand, to see if the receiver answers and accepts the signature."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from backend.webhooks.attempt import attempt
 async def send_test(
     database: Database, receivers: Receivers, org_id: OrgId, given_id: str, now: datetime
 ) -> Delivery:
-    """Send a test to the organization's endpoint, in its form, whatever its state; wait for the answer.
+    """Send a test to the organization's endpoint, whatever its state, and return the delivery.
 
-    It takes 15 seconds at most, is noted among the endpoint's deliveries, and changes nothing else.
+    It takes at most 15 seconds, is stored among the endpoint's deliveries, and changes nothing else.
     Raises EndpointUnknown.
     """
     endpoint = await get_endpoint(database, org_id, given_id)
     request = test_request_of(endpoint, f"test-{uuid.uuid4().hex}", now)
-    made = await attempt(receivers, endpoint, request, now, is_test=True)
-    await note_deliveries(database, org_id, endpoint.id, [made.delivery], now)
-    return made.delivery
+    result = await attempt(receivers, endpoint, request, now, is_test=True)
+    await note_deliveries(database, org_id, endpoint.id, [result.delivery], now)
+    return result.delivery

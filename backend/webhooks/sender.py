@@ -30,15 +30,15 @@ from backend.web_client.receivers import Receivers
 from backend.webhooks.attempt import attempt
 from backend.webhooks.metrics import DELAY, EVENTS, REPEATS, REQUESTS, SLEPT
 
-# Events that are read at a time.
-_AT_ONCE = 200
-# What was read is sent for so long: then it is read again, since somebody may have been erased meanwhile.
+# Events that are read from the feed at once.
+_EVENTS_PER_READ = 200
+# Events are read again after so many seconds, since a person in them may have been erased meanwhile.
 _FRESH = 5.0
-# How long a cursor may be moved past what does not concern the endpoint before that is stored.
-_STORE_EVERY = 10.0
-_NOTE_EVERY = 0.5
-# Seconds until another look at the clock while a pause lasts, and at most until news.
-_LOOK_AGAIN = 1.0
+# Seconds until a cursor is stored that moved past events which the endpoint does not want.
+_STORE_INTERVAL = 10.0
+_NOTE_INTERVAL = 0.5
+# The longest seconds between two looks at the clock in a pause, and the longest wait for new events.
+_LONGEST_SLEEP = 1.0
 _WAIT = 5.0
 _logger = logging.getLogger(__name__)
 
@@ -48,16 +48,16 @@ class Lost(Exception):
 
 
 class RequestTurns:
-    """How many requests a process has under way. Those to endpoints that failed have turns of their own, so
-    that however many are dead, others do not wait for them."""
+    """Limits the pending requests of a process. Failing endpoints have a limit of their own, so that working
+    ones don't wait for them."""
 
-    def __init__(self, well: int = 100, failing: int = 20) -> None:
-        self._well = asyncio.Semaphore(well)
+    def __init__(self, working: int = 100, failing: int = 20) -> None:
+        self._working = asyncio.Semaphore(working)
         self._failing = asyncio.Semaphore(failing)
 
     def of(self, endpoint: Endpoint) -> AbstractAsyncContextManager[object]:
         """A turn for a request to this endpoint."""
-        return self._failing if endpoint.failing_since else self._well
+        return self._failing if endpoint.failing_since else self._working
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,10 @@ class Tools:
 
 
 class EndpointSender:
-    """Delivers to an endpoint that this process holds. Whoever sets `ends` has it end after the request that
-    is under way, once what arrived is stored; while none is (`is_sending`), `run` may be cancelled.
+    """Delivers to an endpoint that this process holds.
+
+    With `ends` set, `run` ends after the pending request and stores its progress. While no request is pending
+    (`is_sending` is false), `run` may be cancelled.
     """
 
     def __init__(self, tools: Tools, held: Held) -> None:
@@ -82,14 +84,14 @@ class EndpointSender:
         self.is_sending = False
         self._tools = tools
         self._held = held
-        self._is_owed = False  # what arrived is not stored
+        self._is_unstored = False  # the cursor moved and is not stored
         self._stored_at = time.monotonic()
         self._deliveries: list[Delivery] = []
         self._noted_at = 0.0
 
     @property
     def held(self) -> Held:
-        """The endpoint, as far as this has come."""
+        """The endpoint with its progress."""
         return self._held
 
     async def run(self) -> None:
@@ -110,11 +112,11 @@ class EndpointSender:
 
     async def _until_due(self) -> None:
         while due := self._endpoint.next_try_at:
-            left = (due - self._tools.clock()).total_seconds()
-            if left <= 0:
+            seconds_left = (due - self._tools.clock()).total_seconds()
+            if seconds_left <= 0:
                 return
             await self._store_now_and_then()
-            await asyncio.sleep(min(left, _LOOK_AGAIN))
+            await asyncio.sleep(min(seconds_left, _LONGEST_SLEEP))
 
     async def _deliver_or_fail(self) -> None:
         try:
@@ -122,14 +124,14 @@ class EndpointSender:
         except (Lost, StorageError):
             raise
         except Exception as error:
-            # Not to be tried again and again at once; and its organization is told.
+            # A failure is noted for the organization, and the next attempt waits.
             _logger.exception("The request to the webhook %s can't be made", self._endpoint.id)
             await self._fail(Failure(f"Waylink could not make the request: {type(error).__name__}"), 0)
 
     async def _deliver(self) -> None:
-        """Deliver what comes next in the feed: what was read at once, or as much as is fresh."""
+        """Read the next page of the feed, and deliver its events while they are fresh."""
         endpoint, read_at = self._endpoint, time.monotonic()
-        limit = max(_AT_ONCE, 10 * endpoint.batch_size)
+        limit = max(_EVENTS_PER_READ, 10 * endpoint.batch_size)
         page = await read_feed(
             self._tools.database,
             endpoint.org_id,
@@ -146,7 +148,7 @@ class EndpointSender:
             self.is_sending = False
 
     async def _send_all(self, page: FeedPage, links: Mapping[LinkId, Link], until: float) -> None:
-        """Send what the endpoint has chosen of these events, until then by the monotonic clock."""
+        """Send the page's events that the endpoint has chosen, until the monotonic clock reaches `until`."""
         endpoint = self._endpoint
         chosen = selected(endpoint, page.events, links)
         for batch in batches(chosen, endpoint.batch_size, self._held.sent_to):
@@ -157,18 +159,18 @@ class EndpointSender:
         else:
             self._held = self._held.moved(page.next_cursor)
             if page.has_more and not self.ends:
-                return  # what arrived is stored with the next request
+                return  # the progress is stored with the next request
         await self._settle()
 
     async def _links_of(self, events: Iterable[Event]) -> Mapping[LinkId, Link]:
-        """The links of events, as they are now, where they are needed."""
+        """The current links of these events; none where tags and the form don't need them."""
         if not self._endpoint.tag_ids and self._endpoint.form is Form.JSON:
             return {}
         ids = {link_id for event in events if (link_id := link_of(event))}
         return await find_links(self._tools.database, ids, self._endpoint.org_id) if ids else {}
 
     async def _send(self, batch: Sequence[Event], links: Mapping[LinkId, Link]) -> bool:
-        """Send these events. Returns whether they arrived."""
+        """Send these events in one request. Returns whether the receiver accepted them."""
         endpoint = self._endpoint
         short_urls = {
             link.id: self._tools.short_urls.write(link.domain, link.path) for link in links.values()
@@ -178,21 +180,21 @@ class EndpointSender:
         repeats = sum(event.cursor <= sent_to for event in batch)
         self._held = replace(self._held, sent_to=max(sent_to, batch[-1].cursor))
         async with self._tools.turns.of(endpoint):
-            # One write between two requests: what arrived, what may arrive, and that the endpoint is ours.
+            # One write for each request stores cursor and `sent_to`, and checks that we hold the endpoint.
             await self._store()
-            if time.monotonic() - self._noted_at > _NOTE_EVERY:
+            if time.monotonic() - self._noted_at > _NOTE_INTERVAL:
                 await self._note()
-            made = await attempt(
+            result = await attempt(
                 self._tools.receivers, endpoint, request, self._tools.clock(), repeats=repeats
             )
-        self._deliveries.append(made.delivery)
+        self._deliveries.append(result.delivery)
         REPEATS.inc(repeats)
-        REQUESTS.labels("failed" if made.failure else "delivered").inc()
-        if made.failure:
-            await self._fail(made.failure, repeats)
+        REQUESTS.labels("failed" if result.failure else "delivered").inc()
+        if result.failure:
+            await self._fail(result.failure, repeats)
             return False
         self._move(succeeded(endpoint, batch, repeats))
-        self._is_owed = True
+        self._is_unstored = True
         self._observe(batch)
         return True
 
@@ -219,31 +221,31 @@ class EndpointSender:
         await self._note()
 
     async def _settle(self) -> None:
-        """Have everything stored."""
-        if self._is_owed:
+        """Store the progress and the deliveries."""
+        if self._is_unstored:
             await self._store()
         await self._note()
 
     async def _store_now_and_then(self) -> None:
-        """Also where nothing is new: so this finds out that the endpoint is not its own any more."""
-        if time.monotonic() - self._stored_at > _STORE_EVERY:
+        """Store the progress now and then, also without events. Raises Lost if the endpoint was taken."""
+        if time.monotonic() - self._stored_at > _STORE_INTERVAL:
             await self._store()
 
     async def _store(self) -> None:
         if not await store_progress(self._tools.database, self._held):
             raise Lost
-        self._is_owed, self._stored_at = False, time.monotonic()
+        self._is_unstored, self._stored_at = False, time.monotonic()
 
     async def _note(self) -> None:
-        """Note the last deliveries; where that fails, they are noted with the next ones."""
+        """Store the last deliveries. If MongoDB is unreachable, they are stored with the next ones."""
         if not self._deliveries:
             return
-        endpoint, made = self._endpoint, self._deliveries[-MOST_KEPT:]
+        endpoint, deliveries = self._endpoint, self._deliveries[-MOST_KEPT:]
         try:
             now = self._tools.clock()
-            await note_deliveries(self._tools.database, endpoint.org_id, endpoint.id, made, now)
-            made = []
+            await note_deliveries(self._tools.database, endpoint.org_id, endpoint.id, deliveries, now)
+            deliveries = []
         except StorageError as error:
             if not is_unreachable(error):
                 raise
-        self._deliveries, self._noted_at = made, time.monotonic()
+        self._deliveries, self._noted_at = deliveries, time.monotonic()

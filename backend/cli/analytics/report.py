@@ -25,7 +25,7 @@ from backend.storage.clicks.missing import count_missing
 from backend.storage.clicks.single_clicks import MoreUnreadable, find_unreadable, written_clicks
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
-from backend.storage.visitors.rejections import Rejected, list_rejections
+from backend.storage.visitors.rejections import RejectionCount, list_rejections
 from backend.system.clock import utc_now
 
 
@@ -46,7 +46,7 @@ async def report_rejected(database: Database, org_id: OrgId) -> CommandResult:
     return {"rejected": [_rejected_row(rejected) for rejected in await list_rejections(database, org_id)]}
 
 
-def _rejected_row(rejected: Rejected) -> CommandResult:
+def _rejected_row(rejected: RejectionCount) -> CommandResult:
     """The output for one reason: kind of call, field, reason, number of calls, and time of the last one."""
     return {
         "kind": rejected.rejection.kind,
@@ -114,9 +114,9 @@ async def _print_clicks(database: Database, org_id: OrgId, selection: Selection,
     unreadable = await find_unreadable(database, org_id, selection)
     missing = unreadable.clicks
     try:
-        async for piece in written_clicks(database, org_id, selection, form, url_form, known=unreadable):
+        async for piece in written_clicks(database, org_id, selection, form, url_form, unreadable=unreadable):
             sys.stdout.buffer.write(piece)
     except MoreUnreadable as error:
-        missing += error.found.clicks
+        missing += error.blocks.clicks
     sys.stdout.buffer.flush()
     return missing

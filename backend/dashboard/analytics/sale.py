@@ -23,7 +23,7 @@ from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.sales.explanation import CreditStep, StepKind, Verdict, percent, touch_in_words
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.call_texts import as_stored
-from backend.storage.sales.explained import ExplainedSale, explain_sale
+from backend.storage.sales.sale_explanation import ExplainedSale, explain_sale
 from backend.web.current import resources
 
 _NAMES = {

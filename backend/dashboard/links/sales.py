@@ -21,7 +21,7 @@ from backend.dashboard.links.editing.own_link import own_link
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
-from backend.storage.sales.of_link import Sale, all_sales, count_link_sales, list_sales
+from backend.storage.sales.link_sales import Sale, all_sales, count_link_sales, list_sales
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
 

@@ -92,7 +92,7 @@ async def export_clicks(query: dict[str, Any]) -> Response:
         try:
             return await _file(selection, form, headers, unreadable)
         except MoreUnreadable as error:  # made again without these blocks
-            unreadable |= error.found
+            unreadable |= error.blocks
 
 
 async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
@@ -111,7 +111,12 @@ async def _file(
     """The clicks as a file, without those of blocks known to be unreadable. Raises MoreUnreadable."""
     more = {UNREADABLE_HEADER: str(unreadable.clicks)} if unreadable.clicks else {}
     pieces = written_clicks(
-        resources().database, caller().org_id, selection, form, resources().short_url_form, known=unreadable
+        resources().database,
+        caller().org_id,
+        selection,
+        form,
+        resources().short_url_form,
+        unreadable=unreadable,
     )
     return await file_answer(pieces, form.media_type, headers | more)
 

@@ -19,7 +19,7 @@ from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import PathParameter
 from backend.rest_api.routes.query_string import error_in_query
-from backend.storage.sales.explained import ExplainedSale, explain_sale
+from backend.storage.sales.sale_explanation import ExplainedSale, explain_sale
 from backend.web.current import resources
 
 _TRANSACTION_ID = PathParameter(

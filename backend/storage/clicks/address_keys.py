@@ -1,8 +1,8 @@
-"""The `address_keys` collection: random keys for hashing IP addresses, and for what is made of such hashes,
-one for each day or month and purpose.
+"""The `address_keys` collection: random keys for hashing IP addresses and numbers that follow from them,
+one key for each purpose and each day or month.
 
-A key is deleted when its hashes are no longer needed; that of splits stays, since no hash of it is
-kept. From then on, nobody can find the address for a hash, even in a copy of the data.
+A key is deleted when its hashes are no longer needed. After that nobody can find the address for a hash,
+even in a copy of the data. The key of splits stays, since its hashes are not stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _THREE_MONTHS = timedelta(days=93)
 _DAY = timedelta(days=1)
 # Clocks of hosts differ, so a key is still asked for shortly after its day.
 _AFTER_ITS_DAY = timedelta(hours=1)
-# Clicks of a day come late where a host was away for long.
+# Clicks of a day may arrive late, where a host was down for long.
 _SUMMED_FOR = timedelta(days=30)
 COLLECTION = Collection(
     name=NAME,
@@ -62,9 +62,9 @@ async def visitor_key(database: Database, day: str) -> bytes:
 
 
 async def summing_key(database: Database, day: str, now: datetime) -> bytes:
-    """The key of the numbers that visitors of a day have once its clicks are added up; created if needed.
+    """The key of visitors' numbers in the summaries of a day's clicks; created if needed.
 
-    It is deleted a month after it was created: until then, what comes late of the day has the same numbers.
+    It is deleted a month after it was created. Clicks of the day that arrive until then get the same numbers.
     """
     return await _key(database, f"sums/{day}", now + _SUMMED_FOR)
 
@@ -72,7 +72,7 @@ async def summing_key(database: Database, day: str, now: datetime) -> bytes:
 async def split_key(database: Database) -> bytes:
     """The key that divides visitors among the parts of a split; created if needed, and never deleted.
 
-    What is hashed with it is not stored.
+    Hashes by this key are not stored.
     """
     return await _key(database, "splits")
 
@@ -84,13 +84,13 @@ async def address_key_of_month(database: Database, month: str) -> bytes:
 
 
 async def _key(database: Database, name: str, expires_at: datetime | None = None) -> bytes:
-    made = {"key": secrets.token_bytes(32)} | ({"expires_at": expires_at} if expires_at else {})
-    found = await database[NAME].find_one_and_update(
-        {"_id": name}, {"$setOnInsert": made}, upsert=True, return_document=ReturnDocument.AFTER
+    new_key = {"key": secrets.token_bytes(32)} | ({"expires_at": expires_at} if expires_at else {})
+    document = await database[NAME].find_one_and_update(
+        {"_id": name}, {"$setOnInsert": new_key}, upsert=True, return_document=ReturnDocument.AFTER
     )
-    return bytes(found["key"])
+    return bytes(document["key"])
 
 
 async def find_address_keys(database: Database, names: Sequence[str]) -> list[bytes]:
     """Those keys of these days or months that exist."""
-    return [bytes(found["key"]) async for found in database[NAME].find({"_id": {"$in": list(names)}})]
+    return [bytes(document["key"]) async for document in database[NAME].find({"_id": {"$in": list(names)}})]

@@ -2,8 +2,8 @@
 
 A block is stored once: its id names the click log and the position that it comes from, and its receipt
 (domain/ledger/receipts) is noted in the organization's feed. It stays until the organization's `click_days`
-have passed (storage/clicks/expired_days). One that was merged from others has their ids and numbers of clicks
-in `parts`, in the order in which their clicks stand in it.
+have passed (storage/clicks/expired_days). A block that was merged from others has their ids and numbers of
+clicks in `parts`, in the order of their clicks in the merged block.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from backend.storage.schema.collection import Collection, NoRetention, NotPerson
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "click_blocks"
-SMALL_BLOCKS = "small_blocks"  # the index that has them
+SMALL_BLOCKS = "small_blocks"  # the index of small blocks
 # Blocks with fewer clicks are merged with others of their day.
 SMALL = 2_000
 COLLECTION = Collection(
@@ -71,10 +71,10 @@ async def ship_blocks(
     *,
     handoffs: Sequence[Click] = (),
 ) -> LogHead:
-    """Store what is in a click log between where it is now and byte `end`: all, and only once.
+    """Store the clicks of a click log from `begin` to byte `end`: all of them, and only once.
 
-    `handoffs` are those of the clicks that lead to an app. What is of organizations that were deleted is
-    left out. Returns where the log is then. Raises AlreadyShipped if the log was already stored further than
+    `handoffs` are those of the clicks that lead to an app. Clicks of deleted organizations are left out.
+    Returns the new head of the log. Raises AlreadyShipped if the log was already stored further than
     `begin`; then nothing changes. After a StorageError, either nothing was stored or the next try raises
     AlreadyShipped.
     """
@@ -84,13 +84,13 @@ async def ship_blocks(
 
     async def work(session: ClientSession) -> None:
         nonlocal hashes, deleted
-        deleted = await find_deleted(database, {each.org_id for each in blocks}, session)
-        kept = [each for each in blocks if each.org_id not in deleted]
+        deleted = await find_deleted(database, {block.org_id for block in blocks}, session)
+        kept = [block for block in blocks if block.org_id not in deleted]
         receipts = _chained(kept, f"{log_id}/{start}", begin.hashes)
         hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
         await advance(database, session, log_id, start, LogHead(end, hashes))
         await _insert(database, session, kept, receipts)
-        await add_handoffs(database, session, [each for each in handoffs if each.org_id not in deleted])
+        await add_handoffs(database, session, [click for click in handoffs if click.org_id not in deleted])
 
     while True:
         try:
@@ -98,9 +98,11 @@ async def ship_blocks(
         except (DuplicateKeyError, Moved):
             await until_confirmed(database)
         else:
-            _tell_left_out(blocks, deleted)
-            known = {**begin.hashes, **hashes}
-            return LogHead(end, {org_id: each for org_id, each in known.items() if org_id not in deleted})
+            _log_left_out(blocks, deleted)
+            last_hashes = {**begin.hashes, **hashes}
+            return LogHead(
+                end, {org_id: last_hash for org_id, last_hash in last_hashes.items() if org_id not in deleted}
+            )
         if (head := await find_head(database, log_id)).position > start:
             raise AlreadyShipped(head)
 
@@ -109,12 +111,12 @@ async def delete_unchanged(
     database: Database, session: ClientSession, org_id: OrgId, blocks: Iterable[Document]
 ) -> None:
     """Delete these blocks in the caller's transaction. Raises BlocksChanged unless they are as read."""
-    read = {each["_id"]: each["packed"] for each in blocks}
-    these = {"org_id": org_id, "_id": {"$in": list(read)}}
-    stored = database[NAME].find(these, {"packed": 1}, session=session)
-    if {each["_id"]: each["packed"] async for each in stored} != read:
+    packed_by_id = {block["_id"]: block["packed"] for block in blocks}
+    query = {"org_id": org_id, "_id": {"$in": list(packed_by_id)}}
+    stored = database[NAME].find(query, {"packed": 1}, session=session)
+    if {block["_id"]: block["packed"] async for block in stored} != packed_by_id:
         raise BlocksChanged
-    await database[NAME].delete_many(these, session=session)
+    await database[NAME].delete_many(query, session=session)
 
 
 async def count_unreadable_blocks(database: Database) -> int:
@@ -123,9 +125,9 @@ async def count_unreadable_blocks(database: Database) -> int:
 
 
 async def mark_unreadable(database: Database, block_ids: Sequence[str]) -> None:
-    """Note that these blocks can't be read: `waylink doctor` tells of them, and exports leave them out.
+    """Mark these blocks as unreadable: `waylink doctor` reports them, and exports leave them out.
 
-    They are not merged with others. Nothing of them is deleted.
+    They are neither merged nor deleted.
     """
     await database[NAME].update_many(
         {"_id": {"$in": list(block_ids)}}, {"$set": {"is_unreadable": True}, "$unset": {"is_small": 1}}
@@ -153,39 +155,39 @@ class Part(NamedTuple):
 
 
 def parts_of(document: Document) -> list[Part]:
-    """The blocks whose clicks stand in this one, in their order: those it was merged from, or itself."""
+    """The blocks that this one was merged from, in the order of their clicks; else the block itself."""
     if "parts" in document:
-        return [Part(each["id"], each["clicks"]) for each in document["parts"]]
+        return [Part(part["id"], part["clicks"]) for part in document["parts"]]
     return [Part(document["_id"].partition("/")[2], document["clicks"])]
 
 
-def that_have(org_id: OrgId, own_ids: Sequence[str]) -> Document:
-    """The query for the documents that have the clicks of these blocks, merged or not (`parts_of`)."""
-    stored: Document = {"_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}}
-    as_part: Document = {"org_id": org_id, "parts.id": {"$in": list(own_ids)}}
-    return {"$or": [stored, as_part]}
+def blocks_with(org_id: OrgId, own_ids: Sequence[str]) -> Document:
+    """The query for the documents with the clicks of these blocks, merged or not (`parts_of`)."""
+    unmerged: Document = {"_id": {"$in": [f"{org_id}/{own_id}" for own_id in own_ids]}}
+    merged: Document = {"org_id": org_id, "parts.id": {"$in": list(own_ids)}}
+    return {"$or": [unmerged, merged]}
 
 
 def merged_parts(parts: Iterable[Part]) -> list[Document]:
-    """The field of a block that was merged from these."""
-    return [each._asdict() for each in parts]
+    """The field `parts` of a block that was merged from these."""
+    return [part._asdict() for part in parts]
 
 
-def _tell_left_out(blocks: Sequence[Block], deleted: set[OrgId]) -> None:
-    """Log how many requests were left out for the organizations that were deleted."""
+def _log_left_out(blocks: Sequence[Block], deleted: set[OrgId]) -> None:
+    """Log how many clicks of deleted organizations were left out."""
     for org_id in deleted:
-        left_out = sum(each.clicks for each in blocks if each.org_id == org_id)
+        left_out = sum(block.clicks for block in blocks if block.org_id == org_id)
         _logger.info("%s clicks are of the organization %s, which was deleted", left_out, org_id)
 
 
 def _chained(blocks: Sequence[Block], place: str, hashes: Mapping[OrgId, str]) -> list[tuple[OrgId, Receipt]]:
-    """The receipts of these blocks, each with whose it is; `hashes` are of those before them in the log."""
-    before, receipts = dict(hashes), []
+    """The receipts of these blocks with their organizations; `hashes` are those before them in the log."""
+    last_hashes, receipts = dict(hashes), []
     for block in blocks:
         day = f"{block.first_at.astimezone(UTC):%Y-%m-%d}"
         counted, content = block.content
-        receipt = Receipt(f"{place}/{day}", block.clicks, counted, content, before.get(block.org_id))
-        before[block.org_id] = receipt.hash(block.org_id)
+        receipt = Receipt(f"{place}/{day}", block.clicks, counted, content, last_hashes.get(block.org_id))
+        last_hashes[block.org_id] = receipt.hash(block.org_id)
         receipts.append((block.org_id, receipt))
     return receipts
 
@@ -211,7 +213,7 @@ async def _insert(
 
 
 def log_place(block_id: str) -> tuple[str, int] | None:
-    """The click log that a block's id names, and the position in it; None for a block that was merged."""
+    """The click log and the position that a block's id names; None for a merged block."""
     match block_id.split("/"):
         case [_, log_id, start, _] if start.isdecimal() and start.isascii():
             return log_id, int(start)

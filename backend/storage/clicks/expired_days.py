@@ -1,8 +1,8 @@
-"""Days whose single clicks an organization keeps no longer: they are added up, and their blocks go.
+"""Replaces the blocks of days whose single clicks have expired by summaries.
 
 A transaction deletes blocks of one day, stores the summaries of their clicks (domain/clicks/summary), and
-notes both in the feed. So whatever is killed, each click is in a block or in a summary, and in one of them.
-Large days take several transactions, and so do blocks that come late.
+notes both in the feed. So each click is either in a block or in a summary, whatever process is killed.
+Large days take several transactions, and blocks that arrive late take another one.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE = "expired_days"
-_EVERY = timedelta(hours=1)
-_LOOK_EVERY = timedelta(minutes=5)
+_INTERVAL = timedelta(hours=1)
+_CHECK_INTERVAL = timedelta(minutes=5)
 _READABLE: Document = {"is_unreadable": {"$ne": True}}
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one transaction adds up at most, if it is more than one block.
+    """The most that one transaction adds up, where it takes more than one block.
 
-    `blocks` are those that were stored first, before they were merged: the feed names them all.
+    A merged block counts as the blocks that it was merged from, since the feed names them all.
     """
 
     clicks: int = 50_000
@@ -58,21 +58,24 @@ class Bounds:
 
 
 def expired_days(database: Database) -> PeriodicTask:
-    """Adds up days in the background, in one process of all, once an hour.
+    """The task that adds up expired days in the background, once an hour and in one process at a time.
 
-    By MongoDB's clock: that of a host may be wrong, and single clicks don't come back.
+    It uses MongoDB's clock, since a host's clock may be wrong and deleted clicks don't come back.
     """
 
     async def add_up() -> None:
-        # Nobody renews this lease, so that nobody else begins before the hour is over.
-        if await take_lease(database, LEASE, uuid.uuid4().hex, _EVERY):
+        # The lease is not renewed, so no process begins again before the hour is over.
+        if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
             await sum_all(database, await server_time(database))
 
-    return PeriodicTask("adding up days whose single clicks have expired", add_up, _LOOK_EVERY)
+    return PeriodicTask("adding up days whose single clicks have expired", add_up, _CHECK_INTERVAL)
 
 
 async def sum_all(database: Database, now: datetime) -> int:
-    """Do so for all organizations but those that are being restored or deleted. Returns how many requests."""
+    """Add up the expired days of all organizations that are not being restored or deleted.
+
+    Returns how many requests were added up.
+    """
     clicks = 0
     for organization in await list_organizations(database):
         try:
@@ -85,18 +88,18 @@ async def sum_all(database: Database, now: datetime) -> int:
 
 
 async def sum_expired(database: Database, org_id: OrgId, now: datetime, bounds: Bounds | None = None) -> int:
-    """Add up the organization's days that have ended its `click_days` ago, at `now`, or before.
+    """Add up the organization's days that ended at least its `click_days` before `now`.
 
-    Returns how many requests were added up. Blocks that somebody else is at work on wait for another time.
-    Raises StorageError.
+    Returns how many requests were added up. Blocks that another process changes meanwhile stay for the next
+    run. Raises StorageError.
     """
     clicks = 0
     while (end := await _kept_since(database, org_id, now)) is not None:
-        part = await _next_part(database, org_id, end, bounds or Bounds())
-        if part is None:
+        batch = await _next_batch(database, org_id, end, bounds or Bounds())
+        if batch is None:
             break
         try:
-            clicks += await _replace(database, org_id, part)
+            clicks += await _replace(database, org_id, batch)
         except BlocksChanged:
             break
     return clicks
@@ -111,34 +114,34 @@ async def _kept_since(database: Database, org_id: OrgId, now: datetime) -> datet
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """Blocks of one day, counted from 1970, that are added up at once."""
+class _Batch:
+    """Blocks that one transaction adds up, all of one `day`, which is counted from 1970."""
 
     day: int
     blocks: Sequence[Document]
     sum: DaySum
 
 
-async def _next_part(database: Database, org_id: OrgId, end: datetime, bounds: Bounds) -> _Part | None:
-    """The first blocks before `end` that can be read, of one day; None if there are none."""
+async def _next_batch(database: Database, org_id: OrgId, end: datetime, bounds: Bounds) -> _Batch | None:
+    """The next blocks before `end` to add up, of one day; None if there are none that can be read."""
     while blocks := await _first_blocks(database, org_id, end, bounds):
         day = _day_of(blocks[0])
-        added, readable = DaySum(day), []
-        for each in blocks:
+        day_sum, readable = DaySum(day), []
+        for block in blocks:
             try:
-                await beside_the_loop(partial(_add, added, each))
+                await beside_the_loop(partial(_add, day_sum, block))
             except UnreadableBlock as error:
-                _logger.error("The block %s of clicks can't be read any more: %s", each["_id"], error)
-                await mark_unreadable(database, [each["_id"]])
+                _logger.error("The block %s of clicks can't be read any more: %s", block["_id"], error)
+                await mark_unreadable(database, [block["_id"]])
             else:
-                readable.append(each)
+                readable.append(block)
         if readable:
-            return _Part(day, readable, added)
+            return _Batch(day, readable, day_sum)
     return None
 
 
-def _add(added: DaySum, block: Document) -> None:
-    added.add(unpack(block["packed"]))
+def _add(day_sum: DaySum, block: Document) -> None:
+    day_sum.add(unpack(block["packed"]))
 
 
 def _day_of(block: Document) -> int:
@@ -150,43 +153,43 @@ async def _first_blocks(
     database: Database, org_id: OrgId, end: datetime, bounds: Bounds
 ) -> Sequence[Document]:
     """The oldest blocks before `end`, of one day and within the bounds, but at least one."""
-    wanted = {"org_id": org_id, "last_at": {"$lt": end}} | _READABLE
+    query = {"org_id": org_id, "last_at": {"$lt": end}} | _READABLE
     fields = ("packed", "clicks", "parts", "last_at")
-    cursor = database[click_blocks.NAME].find(wanted, fields, limit=bounds.blocks).sort("last_at", 1)
-    found: list[Document] = []
+    cursor = database[click_blocks.NAME].find(query, fields, limit=bounds.blocks).sort("last_at", 1)
+    batch: list[Document] = []
     clicks = blocks = 0
     try:
-        async for each in cursor:
-            clicks += each["clicks"]
-            blocks += len(parts_of(each))
-            if found and (
-                clicks > bounds.clicks or blocks > bounds.blocks or _day_of(each) > _day_of(found[0])
+        async for block in cursor:
+            clicks += block["clicks"]
+            blocks += len(parts_of(block))
+            if batch and (
+                clicks > bounds.clicks or blocks > bounds.blocks or _day_of(block) > _day_of(batch[0])
             ):
                 break
-            found.append(each)
+            batch.append(block)
     finally:
         await cursor.close()
-    return found
+    return batch
 
 
-async def _replace(database: Database, org_id: OrgId, part: _Part) -> int:
-    """Put summaries in place of the blocks, all or nothing. Returns how many requests that were.
+async def _replace(database: Database, org_id: OrgId, batch: _Batch) -> int:
+    """Replace the blocks by summaries, all or nothing. Returns how many requests they have.
 
     Raises BlocksChanged.
     """
     now = await server_time(database)
-    key = await summing_key(database, f"{moment(part.day * DAY_MS):%Y-%m-%d}", now)
-    summaries = await beside_the_loop(lambda: part.sum.summaries(VisitorNumbers(key)))
-    named = [(uuid.uuid4().hex, each) for each in summaries]
-    own_ids = [own_id for own_id, _ in named]
-    fact = summary_fact(part.day, own_ids, [own.id for each in part.blocks for own in parts_of(each)])
+    key = await summing_key(database, f"{moment(batch.day * DAY_MS):%Y-%m-%d}", now)
+    summaries = await beside_the_loop(lambda: batch.sum.summaries(VisitorNumbers(key)))
+    named_summaries = [(uuid.uuid4().hex, summary) for summary in summaries]
+    own_ids = [own_id for own_id, _ in named_summaries]
+    fact = summary_fact(batch.day, own_ids, [part.id for block in batch.blocks for part in parts_of(block)])
 
     async def work(session: ClientSession) -> None:
         if await find_deleted(database, [org_id], session):
             raise BlocksChanged
-        await delete_unchanged(database, session, org_id, part.blocks)
-        await insert_summaries(database, session, org_id, named)
+        await delete_unchanged(database, session, org_id, batch.blocks)
+        await insert_summaries(database, session, org_id, named_summaries)
         await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.REMOVAL_FACTS_KEPT)
 
     await in_transaction(database, work)
-    return sum(each.clicks for each in summaries)
+    return sum(summary.clicks for summary in summaries)

@@ -1,7 +1,7 @@
 """The `click_logs` collection: how much of each process's click log is in the database.
 
-A document also has, in `hashes`, the hash of each organization's last block of the log: its next one names it
-(domain/ledger/receipts).
+A document also has, in `hashes`, the hash of each organization's last block of the log: the receipt of its
+next block names that hash (domain/ledger/receipts).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ COLLECTION = Collection(
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """How far a log is in the database: so many bytes; and by organization the hash of its last block."""
+    """How many bytes of a log are in the database, and the hash of each organization's last block."""
 
     position: int = 0
     hashes: Mapping[OrgId, str] = field(default_factory=dict)
 
 
 class AlreadyShipped(Exception):
-    """The log was stored beyond the given position before; `head` says how far."""
+    """The log is already stored beyond the position; `head` says how far."""
 
     def __init__(self, head: LogHead) -> None:
         super().__init__(head.position)
@@ -56,26 +56,28 @@ class Moved(Exception):
 
 async def find_head(database: Database, log_id: str) -> LogHead:
     """How far a click log is in the database, on a majority of its members."""
-    found = await database[NAME].find_one({"_id": log_id})
-    return LogHead(int(found["position"]), found.get("hashes", {})) if found else LogHead()
+    document = await database[NAME].find_one({"_id": log_id})
+    return LogHead(int(document["position"]), document.get("hashes", {})) if document else LogHead()
 
 
 async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[str, int]:
-    """The number of bytes in the database for each of these logs that it knows."""
-    found = database[NAME].find({"_id": {"$in": list(log_ids)}})
-    return {each["_id"]: int(each["position"]) async for each in found}
+    """The number of bytes in the database of each of these logs; without logs that it does not have."""
+    cursor = database[NAME].find({"_id": {"$in": list(log_ids)}})
+    return {document["_id"]: int(document["position"]) async for document in cursor}
 
 
 async def advance(database: Database, session: ClientSession, log_id: str, start: int, to: LogHead) -> None:
     """Move a log from position `start` to this head in the caller's transaction.
 
-    The head need have the hashes only of organizations with blocks there. Raises Moved if it is not at
+    The head has the hashes of organizations with blocks in between. Raises Moved if the log is not at
     `start`. For a new log, DuplicateKeyError is raised instead, since its _id is unique.
     """
-    moved = {"position": to.position} | {f"hashes.{org_id}": each for org_id, each in to.hashes.items()}
+    changes = {"position": to.position} | {
+        f"hashes.{org_id}": last_hash for org_id, last_hash in to.hashes.items()
+    }
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},
-        {"$set": moved, "$currentDate": {"updated_at": True}},
+        {"$set": changes, "$currentDate": {"updated_at": True}},
         upsert=start == 0,
         session=session,
     )

@@ -1,8 +1,8 @@
 """Merges small blocks of clicks into larger ones, so that a quiet service does not keep a document for each
 click.
 
-Blocks of one organization and day are merged in one transaction. Their clicks stay the same, and in their
-order, so that each block can be found and proved in the larger one.
+Blocks of one organization and day are merged in one transaction. Their clicks stay the same and keep their
+order, so that each block can be found and proved in the merged one.
 """
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
-_EVERY, _ALL_EVERY = timedelta(minutes=1), timedelta(hours=1)
-# Somewhat shorter than the time between two looks, or every second one would come too early.
+_INTERVAL, _ALL_INTERVAL = timedelta(minutes=1), timedelta(hours=1)
+# Somewhat shorter than the interval, or every second run would find the lease still taken.
 _LEASE = timedelta(seconds=50)
-# An organization with so many small blocks is not left waiting until all are looked at.
+# An organization with this many small blocks does not wait for the hourly run.
 MANY = 100
-# Blocks that are read at once.
+# The most blocks that are read at once.
 _MOST_BLOCKS = 1_000
-# Until then, more clicks of a day are likely to come: from a log that was left behind, or from another host.
+# So long after a day, more of its clicks may arrive from a log that was left behind or from another host.
 _OPEN_FOR = timedelta(days=2)
 _logger = logging.getLogger(__name__)
 
 
 def click_merges(database: Database) -> PeriodicTask:
     """Merges small blocks in the background, in one process of all at a time."""
-    return PeriodicTask("merging small blocks of clicks", lambda: _merge_due(database), _EVERY)
+    return PeriodicTask("merging small blocks of clicks", lambda: _merge_due(database), _INTERVAL)
 
 
 async def _merge_due(database: Database) -> None:
-    """Merge what organizations have that have many small blocks, and once an hour what all have.
+    """Merge the blocks of organizations with many small ones, and once an hour those of all organizations.
 
-    Nobody renews the leases, so that nobody else begins before their time is over. Where two are at work all
-    the same, whoever comes second finds blocks gone, and leaves the others for another time.
+    The leases are not renewed, so no process begins again before their time is over. Where two processes
+    merge at once all the same, the second one finds blocks changed and leaves them for the next run.
     """
     if not await take_lease(database, LEASE, uuid.uuid4().hex, _LEASE):
         return
-    of_all = await take_lease(database, LEASE_OF_ALL, uuid.uuid4().hex, _ALL_EVERY)
+    of_all = await take_lease(database, LEASE_OF_ALL, uuid.uuid4().hex, _ALL_INTERVAL)
     for org_id in await organizations_with_small_blocks(database, 1 if of_all else MANY):
         try:
             while await merge_small_blocks(database, org_id) >= MANY:
@@ -80,15 +80,15 @@ async def _merge_due(database: Database) -> None:
 async def organizations_with_small_blocks(database: Database, at_least: int) -> list[OrgId]:
     """The organizations that have at least so many blocks to merge.
 
-    One that is being restored is left out: its restore may go on with blocks that it stored before.
+    Organizations that are being restored are left out: a restore may still need the blocks that it stored.
     """
-    counted = database[NAME].aggregate(_counting(at_least), hint=SMALL_BLOCKS)
-    found = {OrgId(each["_id"]) async for each in counted}
-    return sorted(found - await unfinished_restores(database))
+    counts = database[NAME].aggregate(_counting(at_least), hint=SMALL_BLOCKS)
+    org_ids = {OrgId(count["_id"]) async for count in counts}
+    return sorted(org_ids - await unfinished_restores(database))
 
 
 def _counting(at_least: int) -> list[Document]:
-    """The pipeline that counts them. With the index's first field in its query, it reads no block."""
+    """The pipeline that counts small blocks, by the index alone: its query names the index's first field."""
     return [
         {"$match": {"is_small": True, "org_id": {"$gt": ""}}},
         {"$group": {"_id": "$org_id", "blocks": {"$sum": 1}}},
@@ -99,14 +99,14 @@ def _counting(at_least: int) -> list[Document]:
 async def merge_small_blocks(database: Database, org_id: OrgId) -> int:
     """Merge the organization's small blocks. Returns how many fewer there are. Raises StorageError."""
     last_open = (await server_time(database) - _OPEN_FOR).date()
-    wanted = {"org_id": org_id, "is_small": True}
-    found = database[NAME].find(wanted, sort=[("first_at", 1)], limit=_MOST_BLOCKS)
-    gone = 0
-    for day, blocks in groupby(await found.to_list(None), _day_of):
+    query = {"org_id": org_id, "is_small": True}
+    cursor = database[NAME].find(query, sort=[("first_at", 1)], limit=_MOST_BLOCKS)
+    merged_away = 0
+    for day, blocks in groupby(await cursor.to_list(None), _day_of):
         for group in _groups(list(blocks)):
             if len(group) > 1 or day < last_open:
-                gone += await _merge(database, org_id, group, is_closed=day < last_open)
-    return gone
+                merged_away += await _merge(database, org_id, group, is_closed=day < last_open)
+    return merged_away
 
 
 def _day_of(block: Document) -> date:
@@ -115,7 +115,7 @@ def _day_of(block: Document) -> date:
 
 
 def _groups(blocks: Sequence[Document]) -> list[list[Document]]:
-    """The blocks in groups that are each small, or only just not."""
+    """The blocks in groups: each group but the last has just enough clicks not to be small."""
     groups: list[list[Document]] = []
     clicks = SMALL
     for block in blocks:
@@ -128,18 +128,24 @@ def _groups(blocks: Sequence[Document]) -> list[list[Document]]:
 
 
 async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], *, is_closed: bool) -> int:
-    """Put one block in place of these. Returns how many fewer there are.
+    """Replace these blocks by a merged one. Returns how many fewer there are.
 
-    Where somebody else has changed some of them meanwhile, nothing happens.
+    Changes nothing, and returns 0, if another process has changed some of them meanwhile.
     """
     try:
-        block = await beside_the_loop(lambda: merged(org_id, [unpack(each["packed"]) for each in blocks]))
+        merged_block = await beside_the_loop(
+            lambda: merged(org_id, [unpack(block["packed"]) for block in blocks])
+        )
     except UnreadableBlock:
         await _leave_out_unreadable(database, blocks)
         return 0
-    parts = [part for each in blocks for part in parts_of(each)]
-    document = {"_id": f"{org_id}/{uuid.uuid4().hex}", **fields_of(block), "parts": merged_parts(parts)}
-    if is_closed:  # no more are likely to come to be merged with it
+    parts = [part for block in blocks for part in parts_of(block)]
+    document = {
+        "_id": f"{org_id}/{uuid.uuid4().hex}",
+        **fields_of(merged_block),
+        "parts": merged_parts(parts),
+    }
+    if is_closed:  # no more blocks of the day are likely to arrive
         document.pop("is_small", None)
 
     async def work(session: ClientSession) -> None:
@@ -154,10 +160,10 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
 
 
 async def _leave_out_unreadable(database: Database, blocks: Sequence[Document]) -> None:
-    """Never merge those of these blocks that can't be read any more; the next merge takes the others."""
-    for each in blocks:
+    """Mark those of these blocks that can't be read. The next merge takes the others."""
+    for block in blocks:
         try:
-            unpack(each["packed"])
+            unpack(block["packed"])
         except UnreadableBlock as error:
-            _logger.error("The block %s of clicks can't be read any more: %s", each["_id"], error)
-            await mark_unreadable(database, [each["_id"]])
+            _logger.error("The block %s of clicks can't be read any more: %s", block["_id"], error)
+            await mark_unreadable(database, [block["_id"]])

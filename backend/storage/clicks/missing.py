@@ -1,4 +1,4 @@
-"""Clicks that are stored, and in no columns, since their blocks are damaged."""
+"""Counts stored clicks that the analytics columns lack, since their blocks are damaged."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MISSING = """
 
 
 async def count_missing(database: Database, analytics: Analytics, org_id: OrgId, selection: Selection) -> int:
-    """How many requests of this time, of whichever links, no `ClicksFile` that was made before can have.
+    """How many requests of this time, for all links, are missing in the columns.
 
-    A block that was damaged once its clicks were in columns takes none from them.
+    The clicks of a block that was damaged after they were in the columns are not missing.
     """
     parts = await find_unreadable_parts(database, org_id, selection)
     return await analytics.ask(org_id, CountMissing(parts)) if parts else 0
@@ -31,12 +31,12 @@ async def count_missing(database: Database, analytics: Analytics, org_id: OrgId,
 
 @dataclass(frozen=True, slots=True)
 class CountMissing(Question[int]):
-    """How many clicks of these blocks are not in the columns."""
+    """Asks how many clicks of these blocks are not in the columns."""
 
     parts: Sequence[Part]
 
     def answer(self, facts: Facts) -> int:
-        """Their number."""
-        values = {"ids": [each.id for each in self.parts], "clicks": [each.clicks for each in self.parts]}
+        """The number of missing clicks."""
+        values = {"ids": [part.id for part in self.parts], "clicks": [part.clicks for part in self.parts]}
         [(clicks,)] = facts.connection.execute(_MISSING, values).fetchall()
         return int(clicks)

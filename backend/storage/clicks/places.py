@@ -1,4 +1,4 @@
-"""Finds the click that a place in the ledger names."""
+"""Finds the click at a place that a click id names."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ def _find(key: bytes, packed: bytes, org_id: OrgId, link_id: LinkId, place: Clic
     if link_id not in columns.links:
         return None
     clicks = columns.clicks(org_id)
-    return next((each for each in clicks if each.link_id == link_id and is_at(key, each, place)), None)
+    return next((click for click in clicks if click.link_id == link_id and is_at(key, click, place)), None)

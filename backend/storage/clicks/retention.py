@@ -1,4 +1,4 @@
-"""From when on there are single clicks of an organization. Older ones are added up
+"""Says since when an organization has single clicks. Older clicks are added up
 (storage/clicks/expired_days)."""
 
 from __future__ import annotations
@@ -7,5 +7,5 @@ from datetime import datetime, timedelta
 
 
 def single_clicks_since(days: int | None, now: datetime) -> datetime | None:
-    """From when on all single clicks are there, at `now`; None if they are kept without limit."""
+    """The time since which all single clicks are kept at `now`; None if they are kept without limit."""
     return None if days is None else now - timedelta(days=days)

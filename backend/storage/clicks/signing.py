@@ -1,4 +1,4 @@
-"""What is needed to sign and check click ids, kept in memory: no redirect waits for it."""
+"""Keeps in memory what signs and checks click ids, so that no redirect waits for the database."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.links.links import find_links_beginning
 
 PURPOSE = "click ids"
-_START_SECONDS = 1.0  # at most, before the start goes on without
-_LOOK_EVERY = 3.0  # so much later, a changed setting holds
+_START_SECONDS = 1.0  # the longest time that a start waits for the first read
+_READ_SECONDS = 3.0  # a changed setting takes effect within this time
 _logger = logging.getLogger(__name__)
 
 
@@ -34,7 +34,7 @@ class ClickSigning:
         self._reading = BackgroundTask("reading settings of click ids", self._go_on_reading)
 
     async def start(self) -> None:
-        """Read the key and the settings, and keep reading these."""
+        """Read the key and the settings, and keep reading the settings."""
         with contextlib.suppress(StorageError), deadline(_START_SECONDS):
             await self._read()
         await self._reading.start()
@@ -44,33 +44,35 @@ class ClickSigning:
         await self._reading.stop()
 
     def key_for(self, org_id: OrgId) -> bytes | None:
-        """The key for the organization's clicks; None if it wants no ids, or MongoDB did not answer yet."""
+        """The key for the organization's click ids; None if it wants none, or before MongoDB has answered."""
         return None if org_id in self._without else self._key
 
     async def place(self, org_id: OrgId, link_id: LinkId, click_id: str) -> ClickPlace | None:
-        """The place that the id of a click on this link names; None if it is none. Raises StorageError."""
+        """The place that a click id of this link names; None if the id is not valid. Raises StorageError."""
         if self._key is None:
             await self._read()
         return read_click_id(self._key, org_id, link_id, click_id) if self._key else None
 
     async def sources(self, org_id: OrgId, click_ids: Iterable[str]) -> dict[str, Source]:
-        """The clicks that these ids name, each with its link; without those of no link of the organization.
+        """The sources of visits that these click ids name, by id; without ids of other organizations' links.
 
-        Each stands for a visit that brought nothing else. Raises StorageError.
+        Each visit brought nothing but its click id. Raises StorageError.
         """
-        begins = {text: begin for text in click_ids if (begin := link_beginning(text))}
-        links = await find_links_beginning(self._database, set(begins.values()), org_id)
-        found: dict[str, Source] = {}
-        for text, begin in begins.items():
-            for link in links.get(begin, ()):
-                if place := await self.place(org_id, link.id, text):
-                    variant = variant_of(text, variant_names(link.rules))
-                    found[text] = Source(link, link.utm, variant=variant, click=place)
-        return found
+        beginnings = {
+            click_id: beginning for click_id in click_ids if (beginning := link_beginning(click_id))
+        }
+        links = await find_links_beginning(self._database, set(beginnings.values()), org_id)
+        sources: dict[str, Source] = {}
+        for click_id, beginning in beginnings.items():
+            for link in links.get(beginning, ()):
+                if place := await self.place(org_id, link.id, click_id):
+                    variant = variant_of(click_id, variant_names(link.rules))
+                    sources[click_id] = Source(link, link.utm, variant=variant, click=place)
+        return sources
 
     async def _go_on_reading(self) -> None:
         while True:
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_READ_SECONDS)
             try:
                 await self._read()
             except StorageError as error:

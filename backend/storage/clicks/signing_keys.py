@@ -1,4 +1,4 @@
-"""The `signing_keys` collection: random keys by which the service knows what it has given out itself."""
+"""The `signing_keys` collection: random keys by which the service recognizes values that it signed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ COLLECTION = Collection(
 async def signing_key(database: Database, purpose: str) -> bytes:
     """The key for a purpose, the same in every process. It is created if it does not exist.
 
-    Once it is there this only reads, so that it needs no member that takes writes.
+    An existing key is only read, which needs no member that takes writes.
     """
-    if found := await database[NAME].find_one({"_id": purpose}):
-        return bytes(found["key"])
-    found = await database[NAME].find_one_and_update(
+    if document := await database[NAME].find_one({"_id": purpose}):
+        return bytes(document["key"])
+    document = await database[NAME].find_one_and_update(
         {"_id": purpose},
         {"$setOnInsert": {"key": secrets.token_bytes(32)}},
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    return bytes(found["key"])
+    return bytes(document["key"])
 
 
 async def replace_signing_key(database: Database, purpose: str) -> bytes:
-    """Make a new key for a purpose, in place of the one that there may be. It is what this returns."""
+    """Store a new key for a purpose, in the place of an old one. Returns the new key."""
     key = secrets.token_bytes(32)
     await database[NAME].update_one({"_id": purpose}, {"$set": {"key": key}}, upsert=True)
     return key

@@ -1,7 +1,7 @@
 """Reads single clicks out of blocks, a few blocks at a time, however many there are.
 
-Days in UTC are read one after the other. Blocks are of one day, and merging replaces small blocks of a day by
-a larger one; so the list of a day's blocks, and its small blocks, are read as they were at one moment.
+Days in UTC are read one after the other. Merging replaces small blocks of a day by a larger one, so the list
+of a day's blocks and its small blocks are read in one snapshot.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from backend.storage.clicks.blocks import NAME, SMALL, Part, mark_unreadable, pa
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.links.links import find_short_urls
 
-# Blocks that are read at a time have about as many clicks as one large block, and are at most so many.
+# The most blocks of a batch. A batch has about as many clicks as one large block.
 _MOST_BLOCKS = 500
 # Links whose short URLs are kept while clicks are read.
 _MOST_LINKS = 20_000
@@ -41,13 +41,13 @@ class _PackedBlock:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableBlocks:
-    """Blocks that can't be read: how many requests each has, by its id."""
+    """Blocks that can't be read: the number of requests of each, by its id."""
 
     clicks_of: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def clicks(self) -> int:
-        """How many requests they have."""
+        """How many requests all of these blocks have."""
         return sum(self.clicks_of.values())
 
     def __or__(self, other: UnreadableBlocks) -> UnreadableBlocks:
@@ -55,25 +55,25 @@ class UnreadableBlocks:
 
 
 class MoreUnreadable(Exception):
-    """All clicks that can be read were written; others are in blocks that were `found` damaged."""
+    """All readable clicks were written. Other clicks are in `blocks`, which were found to be unreadable."""
 
-    def __init__(self, found: UnreadableBlocks) -> None:
-        super().__init__(f"{found.clicks} clicks can't be read")
-        self.found = found
+    def __init__(self, blocks: UnreadableBlocks) -> None:
+        super().__init__(f"{blocks.clicks} clicks can't be read")
+        self.blocks = blocks
 
 
 async def find_unreadable(database: Database, org_id: OrgId, selection: Selection) -> UnreadableBlocks:
     """The blocks of this time that are known to be unreadable, of whichever links."""
-    wanted = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
-    found = database[NAME].find(wanted, {"clicks": 1})
-    return UnreadableBlocks({each["_id"]: each["clicks"] async for each in found})
+    query = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
+    cursor = database[NAME].find(query, {"clicks": 1})
+    return UnreadableBlocks({block["_id"]: block["clicks"] async for block in cursor})
 
 
 async def find_unreadable_parts(database: Database, org_id: OrgId, selection: Selection) -> list[Part]:
-    """The same blocks as they were stored first."""
-    wanted = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
-    found = database[NAME].find(wanted, {"clicks": 1, "parts": 1})
-    return [part async for each in found for part in parts_of(each)]
+    """The same blocks, before they were merged with others."""
+    query = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
+    cursor = database[NAME].find(query, {"clicks": 1, "parts": 1})
+    return [part async for block in cursor for part in parts_of(block)]
 
 
 async def written_clicks(
@@ -83,21 +83,21 @@ async def written_clicks(
     form: RowFormat,
     url_form: ShortUrlForm,
     *,
-    known: UnreadableBlocks | None = None,
+    unreadable: UnreadableBlocks | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The organization's clicks as a file, in pieces of about ten thousand clicks at most.
 
     Days in UTC come in order. Within a day, rows that were stored together come together, sorted by time.
-    What is `known` to be unreadable is left out. Raises MoreUnreadable at the end where other blocks could
-    not be read, which are marked, and StorageError: then the file is not complete.
+    Blocks in `unreadable` are left out. Other blocks that can't be read are marked, and at the end
+    MoreUnreadable is raised. Raises StorageError; then the file is not complete.
     """
     short_urls = _ShortUrls(database, org_id, url_form)
     damaged: dict[str, int] = {}
     yield head(form).encode()
-    async with aclosing(_read(database, org_id, selection, known or UnreadableBlocks())) as parts:
-        async for part in parts:
-            blocks = await beside_the_loop(partial(_unpacked, part, selection, damaged))
-            short = await short_urls.of({each for block in blocks for each in block.links})
+    async with aclosing(_read(database, org_id, selection, unreadable or UnreadableBlocks())) as batches:
+        async for batch in batches:
+            blocks = await beside_the_loop(partial(_unpacked, batch, selection, damaged))
+            short = await short_urls.of({link_id for block in blocks for link_id in block.links})
             piece = await beside_the_loop(partial(_written, blocks, selection, short, form))
             if piece:
                 yield piece
@@ -106,15 +106,15 @@ async def written_clicks(
         raise MoreUnreadable(UnreadableBlocks(damaged))
 
 
-def _unpacked(part: Sequence[_PackedBlock], selection: Selection, damaged: dict[str, int]) -> list[Columns]:
-    """The blocks that have the link's clicks, if one is selected. Notes those that can't be read."""
+def _unpacked(batch: Sequence[_PackedBlock], selection: Selection, damaged: dict[str, int]) -> list[Columns]:
+    """The blocks with clicks of the selected link, or all of them. Adds unreadable ones to `damaged`."""
     blocks = []
-    for each in part:
+    for packed_block in batch:
         try:
-            blocks.append(unpack(each.packed))
+            blocks.append(unpack(packed_block.packed))
         except UnreadableBlock as error:
-            _logger.error("The block %s of clicks can't be read: %s", each.id, error)
-            damaged[each.id] = each.clicks
+            _logger.error("The block %s of clicks can't be read: %s", packed_block.id, error)
+            damaged[packed_block.id] = packed_block.clicks
     return [block for block in blocks if selection.link_id is None or selection.link_id in block.links]
 
 
@@ -125,27 +125,27 @@ def _written(
 
 
 async def _read(
-    database: Database, org_id: OrgId, selection: Selection, known: UnreadableBlocks
+    database: Database, org_id: OrgId, selection: Selection, unreadable: UnreadableBlocks
 ) -> AsyncGenerator[list[_PackedBlock], None]:
-    """The blocks that may have clicks of the selection, some at a time. Nothing stays open between them."""
+    """The blocks that may have clicks of the selection, in batches. No cursor stays open between these."""
     start = selection.start
     while (day := await _next_day(database, org_id, start, selection.end)) is not None:
         async with await database.client.start_session(snapshot=True) as session:
             small, large = await _blocks_of_day(database, session, org_id, day, selection)
-            for part in _parts(small, known):
-                yield await _packed(database, part, session)
-        for part in _parts(large, known):
-            yield await _packed(database, part)
+            for block_ids in _batches(small, unreadable):
+                yield await _packed(database, block_ids, session)
+        for block_ids in _batches(large, unreadable):
+            yield await _packed(database, block_ids)
         start = day + _DAY
 
 
 async def _next_day(database: Database, org_id: OrgId, start: datetime, end: datetime) -> datetime | None:
     """The first day that has a block with clicks at `start` or later, if it begins before `end`."""
-    wanted = {"org_id": org_id, "last_at": {"$gte": start}}
-    found = await database[NAME].find_one(wanted, {"last_at": 1, "_id": 0}, sort=[("last_at", 1)])
-    if found is None:
+    query = {"org_id": org_id, "last_at": {"$gte": start}}
+    first_block = await database[NAME].find_one(query, {"last_at": 1, "_id": 0}, sort=[("last_at", 1)])
+    if first_block is None:
         return None
-    last_at: datetime = found["last_at"]
+    last_at: datetime = first_block["last_at"]
     day = last_at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return day if day < end else None
 
@@ -154,13 +154,13 @@ async def _blocks_of_day(
     database: Database, session: ClientSession, org_id: OrgId, day: datetime, selection: Selection
 ) -> tuple[list[Document], list[Document]]:
     """The ids and sizes of the day's blocks, small ones and large ones, in the order of their last clicks."""
-    wanted = {"org_id": org_id, **_between(max(day, selection.start), selection)}
-    wanted["last_at"] |= {"$lt": day + _DAY}
-    cursor = database[NAME].find(wanted, {"clicks": 1}, session=session).sort("last_at", 1)
+    query = {"org_id": org_id, **_between(max(day, selection.start), selection)}
+    query["last_at"] |= {"$lt": day + _DAY}
+    cursor = database[NAME].find(query, {"clicks": 1}, session=session).sort("last_at", 1)
     small: list[Document] = []
     large: list[Document] = []
-    async for found in cursor:
-        (small if found["clicks"] < SMALL else large).append(found)
+    async for block in cursor:
+        (small if block["clicks"] < SMALL else large).append(block)
     return small, large
 
 
@@ -169,20 +169,20 @@ def _between(start: datetime, selection: Selection) -> Document:
     return {"last_at": {"$gte": start}, "first_at": {"$lt": selection.end}}
 
 
-def _parts(blocks: Sequence[Document], known: UnreadableBlocks) -> Iterable[list[str]]:
-    """The ids of the blocks, some at a time, without those that are known to be unreadable."""
-    part: list[str] = []
+def _batches(blocks: Sequence[Document], unreadable: UnreadableBlocks) -> Iterable[list[str]]:
+    """The ids of the blocks in batches, without unreadable ones."""
+    batch: list[str] = []
     clicks = 0
     for block in blocks:
-        if block["_id"] in known.clicks_of:
+        if block["_id"] in unreadable.clicks_of:
             continue
-        if part and (clicks + block["clicks"] > MOST_CLICKS or len(part) == _MOST_BLOCKS):
-            yield part
-            part, clicks = [], 0
-        part.append(block["_id"])
+        if batch and (clicks + block["clicks"] > MOST_CLICKS or len(batch) == _MOST_BLOCKS):
+            yield batch
+            batch, clicks = [], 0
+        batch.append(block["_id"])
         clicks += block["clicks"]
-    if part:
-        yield part
+    if batch:
+        yield batch
 
 
 async def _packed(
@@ -190,11 +190,11 @@ async def _packed(
 ) -> list[_PackedBlock]:
     fields = {"packed": 1, "clicks": 1}
     cursor = database[NAME].find({"_id": {"$in": block_ids}}, fields, session=session)
-    blocks = {
-        found["_id"]: _PackedBlock(found["_id"], found["clicks"], bytes(found["packed"]))
-        async for found in cursor
+    blocks_by_id = {
+        block["_id"]: _PackedBlock(block["_id"], block["clicks"], bytes(block["packed"]))
+        async for block in cursor
     }
-    return [blocks[each] for each in block_ids if each in blocks]
+    return [blocks_by_id[block_id] for block_id in block_ids if block_id in blocks_by_id]
 
 
 class _ShortUrls:
@@ -204,13 +204,13 @@ class _ShortUrls:
         self._database = database
         self._org_id = org_id
         self._url_form = url_form
-        self._known: dict[LinkId, str] = {}
+        self._cached: dict[LinkId, str] = {}
 
     async def of(self, link_ids: set[LinkId]) -> dict[LinkId, str]:
-        """Those of these links at least; without those that no longer exist."""
-        missing = link_ids - self._known.keys()
-        if len(self._known) + len(missing) > _MOST_LINKS:
-            self._known, missing = {}, link_ids
+        """The short URLs of these links, and maybe of others; without links that no longer exist."""
+        missing = link_ids - self._cached.keys()
+        if len(self._cached) + len(missing) > _MOST_LINKS:
+            self._cached, missing = {}, link_ids
         if missing:
-            self._known |= await find_short_urls(self._database, self._org_id, missing, self._url_form)
-        return self._known
+            self._cached |= await find_short_urls(self._database, self._org_id, missing, self._url_form)
+        return self._cached

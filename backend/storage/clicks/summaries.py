@@ -32,11 +32,11 @@ COLLECTION = Collection(
     personal=NotPersonal("counts, and numbers that tell visitors of one day apart"),
     retention=NoRetention("it is what is kept for good where single clicks are not"),
     archived=Stage.HISTORY,
-    # As blocks.
+    # For the same reason as blocks.
     shard_key={"org_id": 1, "_id": 1},
 )
 _READABLE: Document = {"is_unreadable": {"$ne": True}}
-_AT_ONCE = 4
+_SUMMARIES_PER_BATCH = 4
 _logger = logging.getLogger(__name__)
 
 
@@ -68,10 +68,12 @@ async def load_summaries(
 ) -> AsyncGenerator[StoredSummary, None]:
     """All summaries of the organization that can be read, days in their order.
 
-    Others are marked, for `waylink doctor` to tell of them.
+    Unreadable summaries are marked, and `waylink doctor` reports them.
     """
-    found = database[NAME].find({"org_id": org_id} | _READABLE, session=session, batch_size=_AT_ONCE)
-    async for document in found.sort("day", 1):
+    cursor = database[NAME].find(
+        {"org_id": org_id} | _READABLE, session=session, batch_size=_SUMMARIES_PER_BATCH
+    )
+    async for document in cursor.sort("day", 1):
         if summary := await _read(database, document):
             yield summary
 
@@ -79,9 +81,9 @@ async def load_summaries(
 async def documents_named(
     database: Database, org_id: OrgId, own_ids: Iterable[str], session: ClientSession | None = None
 ) -> AsyncGenerator[StoredSummary, None]:
-    """Those summaries with these ids, without the organization's, that are there and can be read."""
-    wanted = {"org_id": org_id, "_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}} | _READABLE
-    async for document in database[NAME].find(wanted, session=session, batch_size=_AT_ONCE):
+    """The readable summaries with these ids, which are without the organization's id."""
+    query = {"org_id": org_id, "_id": {"$in": [f"{org_id}/{own_id}" for own_id in own_ids]}} | _READABLE
+    async for document in database[NAME].find(query, session=session, batch_size=_SUMMARIES_PER_BATCH):
         if summary := await _read(database, document):
             yield summary
 
@@ -95,17 +97,17 @@ async def insert_summaries(
     database: Database, session: ClientSession, org_id: OrgId, summaries: Sequence[tuple[str, Summary]]
 ) -> None:
     """Store summaries, each with its id without the organization's, in the caller's transaction."""
-    documents = [to_document(org_id, own_id, each) for own_id, each in summaries]
+    documents = [to_document(org_id, own_id, summary) for own_id, summary in summaries]
     await database[NAME].insert_many(documents, session=session)
 
 
 async def _read(database: Database, document: Document) -> StoredSummary | None:
-    """The summary in a document. One that can't be read is marked: nothing of it is deleted."""
+    """The summary in a document. None if it can't be read; then it is marked, and not deleted."""
     try:
         columns = await beside_the_loop(partial(json_of, document["packed"]))
     except UnreadableSummary as error:
         _logger.error("The summary %s of clicks can't be read: %s", document["_id"], error)
-        this = {"_id": document["_id"], "org_id": document["org_id"]}
-        await database[NAME].update_one(this, {"$set": {"is_unreadable": True}})
+        query = {"_id": document["_id"], "org_id": document["org_id"]}
+        await database[NAME].update_one(query, {"$set": {"is_unreadable": True}})
         return None
     return StoredSummary(document["_id"].partition("/")[2], document["day"], document["clicks"], columns)

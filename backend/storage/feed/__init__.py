@@ -1,1 +1,1 @@
-"""The feed of each organization: who stores facts notes them here, and readers find them in one order."""
+"""Reads the feed of each organization: its events, in one order."""

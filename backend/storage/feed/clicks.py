@@ -1,7 +1,7 @@
-"""Clicks in a feed, which are in the ledger's blocks.
+"""Loads the clicks of a feed's events from their blocks.
 
-A block may have been merged with others since its clicks were noted. It is then found as a part of the larger
-one, in which its clicks stand together and in their order.
+A block may have been merged with others since. It is then a part of the merged block, which has its clicks
+together and in their order.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.runs import Run, Told
+from backend.storage.feed.runs import EventContent, Run
 from backend.storage.links.links import find_short_urls
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the clicks of a block are: so many, behind so many others in these columns."""
+    """The place of a block's clicks in columns: `clicks` of them, behind `first` others."""
 
     columns: Columns
     first: int
@@ -31,28 +31,32 @@ class _Place:
 
 async def load_clicks(
     form: ShortUrlForm, database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
-) -> list[list[Told | None]]:
-    """The clicks of these runs; None for those whose block is gone or damaged."""
+) -> list[list[EventContent | None]]:
+    """The contents of these runs' clicks; None for clicks whose block is deleted or unreadable."""
     own_ids = [run.fact["block"] for run in runs]
     fields = {"packed": 1, "clicks": 1, "parts": 1}
-    found = database[click_blocks.NAME].find(click_blocks.that_have(org_id, own_ids), fields, session=session)
-    documents = await found.to_list(None)
-    read = await beside_the_loop(lambda: _read(org_id, runs, documents))
-    link_ids = {click.link_id for clicks in read for click in clicks}
+    cursor = database[click_blocks.NAME].find(
+        click_blocks.blocks_with(org_id, own_ids), fields, session=session
+    )
+    documents = await cursor.to_list(None)
+    clicks_of_runs = await beside_the_loop(lambda: _read(org_id, runs, documents))
+    link_ids = {click.link_id for clicks in clicks_of_runs for click in clicks}
     short_urls = await find_short_urls(database, org_id, link_ids, form, session)
     return await beside_the_loop(
-        lambda: [_told(clicks, short_urls, run.count) for run, clicks in zip(runs, read, strict=True)]
+        lambda: [
+            _contents(clicks, short_urls, run.count) for run, clicks in zip(runs, clicks_of_runs, strict=True)
+        ]
     )
 
 
 def _read(org_id: OrgId, runs: Sequence[Run], documents: Sequence[Document]) -> list[list[Click]]:
-    """The clicks of each run that are there."""
-    places = {name: place for each in documents for name, place in _places(each).items()}
+    """The clicks of each run that can be read."""
+    places = {name: place for document in documents for name, place in _places(document).items()}
     return [_clicks(org_id, run, places.get(run.fact["block"])) for run in runs]
 
 
 def _places(document: Document) -> Mapping[str, _Place]:
-    """The places of the blocks that stand in this one, by their ids; none if it can't be read."""
+    """The places of the blocks that a stored block has, by their ids; empty if it can't be read."""
     try:
         columns = unpack(document["packed"])
     except UnreadableBlock:
@@ -71,12 +75,14 @@ def _clicks(org_id: OrgId, run: Run, place: _Place | None) -> list[Click]:
     return list(place.columns.clicks(org_id, place.first + run.first, count))
 
 
-def _told(clicks: Sequence[Click], short_urls: Mapping[LinkId, str], count: int) -> list[Told | None]:
-    told: list[Told | None] = [_of(each, short_urls.get(each.link_id)) for each in clicks]
-    return told + [None] * (count - len(told))
+def _contents(
+    clicks: Sequence[Click], short_urls: Mapping[LinkId, str], count: int
+) -> list[EventContent | None]:
+    contents: list[EventContent | None] = [_content(click, short_urls.get(click.link_id)) for click in clicks]
+    return contents + [None] * (count - len(contents))
 
 
-def _of(click: Click, short_url: str | None) -> Told:
+def _content(click: Click, short_url: str | None) -> EventContent:
     data = {
         "link_id": click.link_id,
         "short_url": short_url,
@@ -91,4 +97,4 @@ def _of(click: Click, short_url: str | None) -> Told:
         "referrer_host": click.referrer_host,
         "variant": click.variant,
     }
-    return Told(click.at, data)
+    return EventContent(click.at, data)

@@ -1,4 +1,4 @@
-"""Erasures in a feed: whom readers are to erase, too. It is all in the facts, and goes with them."""
+"""Erasures in a feed, which tell readers whom to erase. The facts have all of their data."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.domain.links.json_form import exact_time_json
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.runs import Run, Told
+from backend.storage.feed.runs import EventContent, Run
 
 _LISTS = ("customers", "devices", "emails_sha256", "installs")
 
 
 async def load_erasures(
     _database: Database, _session: ClientSession, _org_id: OrgId, runs: Sequence[Run]
-) -> list[list[Told | None]]:
-    """Who was erased."""
-    return [[Told(run.fact["at"], _data(run.fact))] for run in runs]
+) -> list[list[EventContent | None]]:
+    """The contents of these runs' erasures, with the ids of the erased people."""
+    return [[EventContent(run.fact["at"], _data(run.fact))] for run in runs]
 
 
 def _data(fact: Fact) -> dict[str, Any]:
     shared = [
-        {"device_id": each["device_id"], "times": [_period(period) for period in each["times"]]}
-        for each in fact["shared_devices"]
+        {"device_id": device["device_id"], "times": [_period(period) for period in device["times"]]}
+        for device in fact["shared_devices"]
     ]
     return {name: fact[name] for name in _LISTS} | {"shared_devices": shared}
 

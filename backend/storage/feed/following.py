@@ -1,4 +1,4 @@
-"""Follows a feed: what is behind a cursor now, or as soon as something is."""
+"""Follows a feed: returns the events behind a cursor, or waits for the next one."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ async def next_page(
     limit: int = MOST_EVENTS,
     seconds: float = 0.0,
 ) -> FeedPage:
-    """The page behind the cursor. Where that has no events, the first that has, if it comes in these seconds.
+    """The first page with events behind the cursor, if it comes within `seconds`; else an empty page.
 
-    `url_form` is as for `read_feed`. No thread is held meanwhile. While the service stops, nothing is waited
-    for. Raises StorageError.
+    `url_form` is as for `read_feed`. Waiting takes no thread, and ends when the service stops. Raises
+    StorageError.
     """
     deadline = time.monotonic() + seconds
     while True:
         page = await read_feed(database, org_id, after, url_form=url_form, types=types, limit=limit)
-        left = deadline - time.monotonic()
-        if page.events or left <= 0:
+        seconds_left = deadline - time.monotonic()
+        if page.events or seconds_left <= 0:
             return page
         after = page.next_cursor
-        if not page.has_more and not await watch.wait(org_id, after, left):
+        if not page.has_more and not await watch.wait(org_id, after, seconds_left):
             return page
 
 
 async def is_ahead(database: Database, org_id: OrgId, cursor: Cursor) -> bool:
-    """Whether the organization's feed has not come so far, so that it can't have given this cursor."""
+    """Whether the cursor is behind the end of the organization's feed, which then can't have given it."""
     if await _is_ahead(database, org_id, cursor):
-        # A primary that was just elected may not know yet that a majority has what was read before.
+        # A newly elected primary may not know yet that a majority has the entries that were read before.
         await until_confirmed(database)
         return await _is_ahead(database, org_id, cursor)
     return False
@@ -56,5 +56,5 @@ async def _is_ahead(database: Database, org_id: OrgId, cursor: Cursor) -> bool:
 
 
 async def end_of_feed(database: Database, org_id: OrgId) -> Cursor:
-    """The cursor behind all that the organization's feed has now."""
+    """The cursor behind the organization's last entry."""
     return Cursor((await find_heads(database, [org_id]))[org_id] + 1)

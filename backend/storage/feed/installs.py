@@ -1,4 +1,4 @@
-"""First launches of apps in a feed."""
+"""Loads the first launches of apps of a feed's events."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Mapping, Sequence
 from backend.domain.ids import InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.named import find_named
-from backend.storage.feed.runs import Run, Told
+from backend.storage.feed.fact_documents import find_documents
+from backend.storage.feed.runs import EventContent, Run
 
 
 async def load_installs(
     database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
-) -> list[list[Told | None]]:
-    """What is known of these installations."""
+) -> list[list[EventContent | None]]:
+    """The contents of these runs' installs; None for an install that was deleted."""
     own_ids = (run.fact["install_id"] for run in runs if run.fact["install_id"])
-    found = await find_named(database, session, installs.NAME, org_id, own_ids)
-    return [[_told(run.fact["install_id"], found)] for run in runs]
+    documents = await find_documents(database, session, installs.NAME, org_id, own_ids)
+    return [[_content(run.fact["install_id"], documents)] for run in runs]
 
 
-def _told(install_id: InstallId | None, found: Mapping[str, Document]) -> Told | None:
-    known = found.get(install_id) if install_id else None
-    if known is None:
+def _content(install_id: InstallId | None, documents: Mapping[str, Document]) -> EventContent | None:
+    document = documents.get(install_id) if install_id else None
+    if document is None:
         return None
     data = {
         "install_id": install_id,
-        "platform": known["platform"],
-        "link_id": known["link_id"],
-        "match": known["match"],
+        "platform": document["platform"],
+        "link_id": document["link_id"],
+        "match": document["match"],
     }
-    return Told(known["at"], data)
+    return EventContent(document["at"], data)

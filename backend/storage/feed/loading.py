@@ -1,4 +1,4 @@
-"""What the facts of a feed's entries were, by type: each loader reads those of many facts at once."""
+"""Loads the contents of a feed's events. Each type has a loader, which reads those of many facts at once."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from backend.storage.feed.installs import load_installs
 from backend.storage.feed.links import load_links
 from backend.storage.feed.records import COLLECTIONS, load_records
 from backend.storage.feed.refunds import load_refunds
-from backend.storage.feed.runs import Run, Told
+from backend.storage.feed.runs import EventContent, Run
 
-# For each run as many as it has events; None for one of which nothing is known any more.
+# A loader returns for each run the contents of its events; None for an event whose data was deleted.
 Loader: TypeAlias = Callable[
-    [Database, ClientSession, OrgId, Sequence[Run]], Awaitable[Sequence[Sequence[Told | None]]]
+    [Database, ClientSession, OrgId, Sequence[Run]], Awaitable[Sequence[Sequence[EventContent | None]]]
 ]
 
 
 def loaders(form: ShortUrlForm) -> Mapping[str, Loader]:
     """The loader of each type of fact, which writes short URLs in this form."""
-    of_links = partial(load_links, form)
+    load = partial(load_links, form)
     return {
-        EventType.LINK_CREATED: of_links,
-        EventType.LINK_CHANGED: of_links,
-        EventType.LINK_ARCHIVED: of_links,
+        EventType.LINK_CREATED: load,
+        EventType.LINK_CHANGED: load,
+        EventType.LINK_ARCHIVED: load,
         EventType.CLICK: partial(load_clicks, form),
         **{kind.value: partial(load_records, kind) for kind in COLLECTIONS},
         EventType.REFUND: load_refunds,

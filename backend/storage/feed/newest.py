@@ -1,4 +1,4 @@
-"""The newest events of a feed, for who does not need all that came before."""
+"""Reads the newest events of a feed, for readers that don't need the earlier ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backend.storage.feed.following import end_of_feed
 from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.outbox import entries
 
-# Places of the feed that are looked at: events of a rare type may be further back.
+# The most places that are searched. Events of a rare type may be further back.
 MOST_PLACES = 10_000
 
 
@@ -29,32 +29,32 @@ async def newest_page(
 ) -> FeedPage:
     """The newest events of these types behind the cursor, at most `most`, in the feed's order.
 
-    `url_form` is as for `read_feed`. Those that were erased, or have expired, are counted and left out.
-    Raises StorageError.
+    `url_form` is as for `read_feed`. Events that were erased or have expired count, and are left
+    out. Raises StorageError.
     """
     start = await _start(database, org_id, types, most)
     return await read_feed(database, org_id, max(after, start), url_form=url_form, types=types, limit=most)
 
 
 async def _start(database: Database, org_id: OrgId, types: Collection[EventType], most: int) -> Cursor:
-    """The cursor before so many of the newest events."""
+    """The cursor before the newest `most` events."""
     end = await end_of_feed(database, org_id)
     oldest = Cursor(max(1, end.place - MOST_PLACES))
-    found = database[entries.NAME].find(
+    cursor = database[entries.NAME].find(
         {
             "org_id": org_id,
             "place": {"$gte": oldest.place, "$lt": end.place},
-            "facts.type": {"$in": [each.value for each in types]},
+            "facts.type": {"$in": [type_.value for type_ in types]},
         },
         {"place": 1, "facts.type": 1, "facts.clicks": 1},
         batch_size=most,
     )
-    left = most
-    async for entry in found.sort("place", -1):
+    remaining = most
+    async for entry in cursor.sort("place", -1):
         count = _events_in(entry, types)
-        if count >= left:
-            return _before_last(entry, types, left)
-        left -= count
+        if count >= remaining:
+            return _before_last(entry, types, remaining)
+        remaining -= count
     return oldest
 
 

@@ -1,6 +1,6 @@
-"""Feeds as analytics reads them: all facts, and each thing that they name once. No click is an event.
+"""Reads feeds for analytics: all facts, and each document that they name once. Clicks are not events here.
 
-Also facts that no event tells: devices whose visits or customers have changed, tags that got other names.
+This includes facts that are no events: devices with new visits or customers, and tags with new names.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from backend.domain.ids import OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.feed.fact_documents import find_documents
 from backend.storage.feed.identities import own_id
-from backend.storage.feed.named import find_named
 from backend.storage.outbox import entries, heads
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import devices, events, identities
@@ -42,7 +42,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PackedEntry:
-    """What was noted in one transaction. `cursor` is where to go on behind it."""
+    """The facts of one transaction. `cursor` is the place behind it."""
 
     facts: Sequence[Fact]
     cursor: Cursor
@@ -50,10 +50,11 @@ class PackedEntry:
 
 @dataclass(frozen=True, slots=True)
 class PackedPage:
-    """A part of a feed, and the documents that its facts name, as far as they are there, as of one moment.
+    """A part of a feed, and those documents named by its facts that exist, read in one snapshot.
 
-    Clicks stand in their block's document, in its field `packed` (domain/clicks/block). One that was merged
-    from others stands under the name of each, and has the clicks of all (`click_blocks.parts_of`).
+    Clicks are in the field `packed` of their block's document (domain/clicks/block). A merged block is found
+    under the names of all blocks that it was merged from, and has all of their clicks
+    (`click_blocks.parts_of`).
     """
 
     entries: Sequence[PackedEntry]
@@ -63,48 +64,51 @@ class PackedPage:
 
 
 def name_of(fact: Fact) -> Name | None:
-    """Which document the fact names; None if it names none, or nobody any more."""
+    """The document that the fact names; None if it names none, or the person was erased."""
     collection = COLLECTIONS.get(fact["type"])
     if collection is None:
         return None
     if fact["type"] == EventType.IDENTIFY:
         return (collection, own_id(fact)) if fact["customer_id"] else None
-    found = next(fact[field] for field in _FIELDS if field in fact)
-    return (collection, found) if found else None
+    document_id = next(fact[field] for field in _FIELDS if field in fact)
+    return (collection, document_id) if document_id else None
 
 
 async def read_packed(
     database: Database, org_id: OrgId, after: Cursor, limit: int = MOST_ENTRIES
 ) -> PackedPage:
-    """The organization's entries from the one that the cursor is before, or in, on; at most `limit`.
+    """At most `limit` of the organization's entries, from the one that the cursor is before or in.
 
     The cursors of packed entries are between entries. Raises StorageError.
     """
     async with await database.client.start_session(snapshot=True) as session:
         head = (await heads.find_heads(database, [org_id], session))[org_id]
-        placed = {"org_id": org_id, "place": {"$gte": after.place, "$lte": head}}
-        found = database[entries.NAME].find(placed, session=session).sort("place", 1).limit(limit + 1)
-        documents = await found.to_list(None)
-        has_more = len(documents) > limit
-        read = [PackedEntry(each["facts"], Cursor(each["place"] + 1)) for each in documents[:limit]]
-        named = await _find_named(database, session, org_id, read)
-    behind = read[-1].cursor if has_more else max(after, Cursor(head + 1))
-    return PackedPage(read, named, behind, has_more)
+        query = {"org_id": org_id, "place": {"$gte": after.place, "$lte": head}}
+        cursor = database[entries.NAME].find(query, session=session).sort("place", 1).limit(limit + 1)
+        entry_documents = await cursor.to_list(None)
+        has_more = len(entry_documents) > limit
+        packed_entries = [
+            PackedEntry(document["facts"], Cursor(document["place"] + 1))
+            for document in entry_documents[:limit]
+        ]
+        documents_by_name = await _find_fact_documents(database, session, org_id, packed_entries)
+    behind = packed_entries[-1].cursor if has_more else max(after, Cursor(head + 1))
+    return PackedPage(packed_entries, documents_by_name, behind, has_more)
 
 
-async def _find_named(
-    database: Database, session: ClientSession, org_id: OrgId, read: Sequence[PackedEntry]
+async def _find_fact_documents(
+    database: Database, session: ClientSession, org_id: OrgId, packed_entries: Sequence[PackedEntry]
 ) -> dict[Name, Document]:
-    wanted: defaultdict[str, set[str]] = defaultdict(set)
-    for name in (name_of(fact) for entry in read for fact in entry.facts):
+    ids_by_collection: defaultdict[str, set[str]] = defaultdict(set)
+    for name in (name_of(fact) for entry in packed_entries for fact in entry.facts):
         if name:
-            wanted[name[0]].add(name[1])
-    found: dict[Name, Document] = {}
-    blocks = wanted.pop(click_blocks.NAME, set())
-    for collection, own_ids in wanted.items():
-        documents = await find_named(database, session, collection, org_id, own_ids)
-        found |= {(collection, each): document for each, document in documents.items()}
-    return found | await _find_blocks(database, session, org_id, blocks)
+            ids_by_collection[name[0]].add(name[1])
+    documents_by_name: dict[Name, Document] = {}
+    blocks = ids_by_collection.pop(click_blocks.NAME, set())
+    for collection, own_ids in ids_by_collection.items():
+        documents = await find_documents(database, session, collection, org_id, own_ids)
+        documents_by_name |= {(collection, own_id): document for own_id, document in documents.items()}
+    return documents_by_name | await _find_blocks(database, session, org_id, blocks)
 
 
 async def _find_blocks(
@@ -112,11 +116,11 @@ async def _find_blocks(
 ) -> dict[Name, Document]:
     if not own_ids:
         return {}
-    condition = click_blocks.that_have(org_id, list(own_ids))
+    condition = click_blocks.blocks_with(org_id, list(own_ids))
     documents = await database[click_blocks.NAME].find(condition, session=session).to_list(None)
     return {
-        (click_blocks.NAME, part.id): each
-        for each in documents
-        for part in click_blocks.parts_of(each)
+        (click_blocks.NAME, part.id): document
+        for document in documents
+        for part in click_blocks.parts_of(document)
         if part.id in own_ids
     }

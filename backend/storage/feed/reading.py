@@ -1,7 +1,7 @@
-"""Reads an organization's feed, behind a cursor and in its order.
+"""Reads the events of an organization's feed behind a cursor, in their order.
 
-Entries have their places already (storage/outbox/sequencer), and are read together with what they name as of
-one moment. What was erased, or has expired, is left out: the events around it keep their ids and places.
+Entries have their places already (storage/outbox/sequencer), and are read in one snapshot with the documents
+that they name. Events that were erased or have expired are left out; other events keep their ids and places.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from backend.storage.feed.runs import Run
 from backend.storage.outbox import entries, heads
 
 MOST_EVENTS = 5_000
-# Entries that are read at a time.
-_ENTRIES_AT_ONCE = 500
-# Entries that are looked through for a page. Where few are of the wanted types, it would take too long else.
+# Entries that MongoDB returns in one batch.
+_ENTRIES_PER_BATCH = 500
+# The most entries that are searched for a page, which bounds its time where events of the types are rare.
 _MOST_PLACES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """A part of a feed: its events, where to go on, and whether there is more now.
+    """A part of a feed: its events, the cursor behind it, and whether the feed has more events now.
 
-    It may be empty although there is more, where a long part of the feed has no events of the wanted types.
+    It may be empty although there is more, where a long part of the feed has no events of the types.
     """
 
     events: Sequence[Event]
@@ -53,23 +53,23 @@ async def read_feed(
 ) -> FeedPage:
     """The organization's events behind this cursor that are of these types, at most `limit`.
 
-    `url_form` says how their short URLs are written. Whatever was committed before an event that it gives, it
-    gives before, or another page has given it. Raises StorageError.
+    `url_form` says how their short URLs are written. An event that was committed before another one comes
+    before it, on this page or an earlier one. Raises StorageError.
     """
     async with await database.client.start_session(snapshot=True) as session:
         head = (await heads.find_heads(database, [org_id], session))[org_id]
         last = min(head, after.place + _MOST_PLACES)
         runs: list[Run] = []
-        left = limit
+        remaining = limit
         load = partial(_load, database, session, org_id, url_form)
         condition = _condition(org_id, after, last, types)
-        found = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_AT_ONCE)
-        async for entry in found.sort("place", 1):
+        cursor = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_PER_BATCH)
+        async for entry in cursor.sort("place", 1):
             for run in _runs(entry, after, types):
-                if not left:
+                if not remaining:
                     return FeedPage(await load(runs), run.begin, has_more=True)
-                part = replace(run, count=min(run.count, left))
-                left -= part.count
+                part = replace(run, count=min(run.count, remaining))
+                remaining -= part.count
                 runs.append(part)
                 if part.count < run.count:
                     return FeedPage(await load(runs), part.end, has_more=True)
@@ -78,29 +78,29 @@ async def read_feed(
 
 
 async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Cursor:
-    """Where to begin to read what was stored since this moment."""
+    """The cursor before the first entry that was stored at this moment or later."""
     first, behind = 1, (await heads.find_heads(database, [org_id]))[org_id] + 1
-    wanted = Timestamp(max(0, int(moment.timestamp())), 0)  # nothing was stored before 1970
+    stamp = Timestamp(max(0, int(moment.timestamp())), 0)  # nothing was stored before 1970
     while first < behind:
         middle = (first + behind) // 2
         place = {"$gte": middle, "$lt": behind}
-        found = await database[entries.NAME].find_one(
+        entry = await database[entries.NAME].find_one(
             {"org_id": org_id, "place": place}, {"stamp": 1, "place": 1}, sort=[("place", 1)]
         )
-        if found is None or found["stamp"] >= wanted:
+        if entry is None or entry["stamp"] >= stamp:
             behind = middle
         else:
-            first = found["place"] + 1
+            first = entry["place"] + 1
     return Cursor(first)
 
 
 async def waits_since(database: Database, org_id: OrgId, cursor: Cursor) -> datetime | None:
-    """When what comes next behind the cursor was stored; None if nothing does."""
+    """The time when the entry behind the cursor was stored; None if there is none."""
     next_place = {"org_id": org_id, "place": {"$gte": cursor.place}}
-    found = await database[entries.NAME].find_one(next_place, {"stamp": 1}, sort=[("place", 1)])
-    if found is None:
+    entry = await database[entries.NAME].find_one(next_place, {"stamp": 1}, sort=[("place", 1)])
+    if entry is None:
         return None
-    stored_at: datetime = found["stamp"].as_datetime()
+    stored_at: datetime = entry["stamp"].as_datetime()
     return stored_at
 
 
@@ -108,7 +108,7 @@ def _condition(org_id: OrgId, after: Cursor, last: int, types: Collection[EventT
     """The query for entries behind the cursor, up to the place `last`, that have facts of these types."""
     condition: Document = {"org_id": org_id, "place": {"$gte": after.place, "$lte": last}}
     if len(types) < len(EventType):
-        condition["facts.type"] = {"$in": [each.value for each in types]}
+        condition["facts.type"] = {"$in": [type_.value for type_ in types]}
     return condition
 
 
@@ -127,15 +127,24 @@ def _runs(entry: Document, after: Cursor, types: Collection[EventType]) -> Itera
 async def _load(
     database: Database, session: ClientSession, org_id: OrgId, url_form: ShortUrlForm, runs: Sequence[Run]
 ) -> list[Event]:
-    """The events of these runs, in their order, without those of which nothing is known any more."""
-    known: dict[Cursor, list[Event]] = {}
+    """The events of these runs, in their order, without those whose data was deleted."""
+    events: dict[Cursor, list[Event]] = {}
     loader = loaders(url_form)
     for type_ in dict.fromkeys(run.fact["type"] for run in runs):
-        own = [run for run in runs if run.fact["type"] == type_]
-        for run, told in zip(own, await loader[type_](database, session, org_id, own), strict=True):
-            known[run.begin] = [
-                Event(run.id_of(n), EventType(type_), each.at, org_id, each.data, run.cursor_behind(n))
-                for n, each in enumerate(told)
-                if each is not None
+        runs_of_type = [run for run in runs if run.fact["type"] == type_]
+        for run, contents in zip(
+            runs_of_type, await loader[type_](database, session, org_id, runs_of_type), strict=True
+        ):
+            events[run.begin] = [
+                Event(
+                    run.id_of(number),
+                    EventType(type_),
+                    content.at,
+                    org_id,
+                    content.data,
+                    run.cursor_behind(number),
+                )
+                for number, content in enumerate(contents)
+                if content is not None
             ]
-    return [event for run in runs for event in known[run.begin]]
+    return [event for run in runs for event in events[run.begin]]

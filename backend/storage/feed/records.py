@@ -1,4 +1,4 @@
-"""Leads, conversions and events in a feed: each telling of one is an event of its own."""
+"""Loads leads, conversions and custom events of a feed. Each telling of one is an event of its own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import OWN_FIELDS
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.named import find_named
-from backend.storage.feed.runs import Run, Told
+from backend.storage.feed.fact_documents import find_documents
+from backend.storage.feed.runs import EventContent, Run
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import events, records
 
@@ -27,30 +27,30 @@ COLLECTIONS: Mapping[Kind, str] = {
 
 async def load_records(
     kind: Kind, database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
-) -> list[list[Told | None]]:
-    """What was told of records of this kind."""
+) -> list[list[EventContent | None]]:
+    """The contents of these runs' tellings; None for a telling whose record was deleted."""
     calls = (run.fact["call"] for run in runs)
-    found = await find_named(database, session, COLLECTIONS[kind], org_id, calls)
-    known = {call: records.record_of(kind, each) for call, each in found.items()}
-    return [[_told(known.get(run.fact["call"]), run.fact.get("telling", 0))] for run in runs]
+    documents = await find_documents(database, session, COLLECTIONS[kind], org_id, calls)
+    records_by_call = {call: records.record_of(kind, document) for call, document in documents.items()}
+    return [[_content(records_by_call.get(run.fact["call"]), run.fact.get("telling", 0))] for run in runs]
 
 
-def _told(record: Record | None, number: int) -> Told | None:
+def _content(record: Record | None, number: int) -> EventContent | None:
     if record is None or number >= len(record.tellings):
         return None
-    then = record.until(number)
+    told_until = record.until(number)
     data = {
         "id": record.call_id,
         "told_by": "server" if record.tellings[number].is_server else "browser",
         "told_again": number > 0,
-        "customer_id": then.customer_id,
-        "device_id": then.device_id,
-        "page": then.page,
-        **{name: _json(then.fields.get(name)) for name in OWN_FIELDS[record.kind]},
+        "customer_id": told_until.customer_id,
+        "device_id": told_until.device_id,
+        "page": told_until.page,
+        **{name: _json(told_until.fields.get(name)) for name in OWN_FIELDS[record.kind]},
         "link_id": record.credit.last.link_id if record.credit.last else None,
         "touch": _touch(record.credit.last),
     }
-    return Told(then.at, data)
+    return EventContent(told_until.at, data)
 
 
 def _json(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Refunds in a feed, which are in the documents of their sales."""
+"""Loads the refunds of a feed's events from the documents of their sales."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from backend.domain.ids import OrgId
 from backend.domain.visitors.calls import Kind
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.named import find_named
-from backend.storage.feed.runs import Run, Told
+from backend.storage.feed.fact_documents import find_documents
+from backend.storage.feed.runs import EventContent, Run
 from backend.storage.sales import conversions
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import records
@@ -17,13 +17,15 @@ from backend.storage.visitors.calls import key_of
 
 async def load_refunds(
     database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
-) -> list[list[Told | None]]:
-    """What was paid back."""
-    sales = await find_named(database, session, conversions.NAME, org_id, (run.fact["call"] for run in runs))
-    return [[_told(sales.get(run.fact["call"]), run.fact["number"])] for run in runs]
+) -> list[list[EventContent | None]]:
+    """The contents of these runs' refunds; None for a refund whose sale was deleted."""
+    sales = await find_documents(
+        database, session, conversions.NAME, org_id, (run.fact["call"] for run in runs)
+    )
+    return [[_content(sales.get(run.fact["call"]), run.fact["number"])] for run in runs]
 
 
-def _told(sale: Document | None, number: int) -> Told | None:
+def _content(sale: Document | None, number: int) -> EventContent | None:
     refunds = refunds_of(sale) if sale else ()
     if sale is None or number >= len(refunds):
         return None
@@ -37,4 +39,4 @@ def _told(sale: Document | None, number: int) -> Told | None:
         "currency": sale["currency"],
         "link_id": credited.link_id if credited else None,
     }
-    return Told(refund.at, data)
+    return EventContent(refund.at, data)

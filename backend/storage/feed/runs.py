@@ -10,8 +10,8 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.facts import Fact
 
 
-class Told(NamedTuple):
-    """What an event says: when it happened, and its data."""
+class EventContent(NamedTuple):
+    """The content of an event: when it happened, and its data."""
 
     at: datetime
     data: dict[str, Any]
@@ -46,5 +46,5 @@ class Run:
         return f"{self.entry}-{self.index + number}"
 
     def cursor_behind(self, number: int) -> Cursor:
-        """Where to go on behind the event with this number in the run."""
+        """The cursor behind the event with this number in the run."""
         return Cursor(self.place, self.index + number + 1)

@@ -48,7 +48,7 @@ _Reader = Callable[[BlockingDatabase, BlockingSession, Sequence[Batch]], StoredS
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What was decided and stored. `is_dated` says if the retention days were the same after the commit."""
+    """The decisions that were stored. `is_dated` says if retention was the same after the commit."""
 
     decisions: Decisions
     is_dated: bool
@@ -69,11 +69,11 @@ async def store_batches(database: Database, batches: Sequence[Batch]) -> list[li
 
 def _store_once(database: BlockingDatabase, batches: Sequence[Batch], days: Days) -> _Stored:
     try:
-        return _store(database, batches, days, _expect_news)
+        return _store(database, batches, days, _read_as_new)
     except BulkWriteError as error:
         if not is_duplicate(error):
             raise
-        return _store(database, batches, days, _look_behind)
+        return _store(database, batches, days, _read_again)
 
 
 def _store(database: BlockingDatabase, batches: Sequence[Batch], days: Days, read: _Reader) -> _Stored:
@@ -89,12 +89,12 @@ def _store(database: BlockingDatabase, batches: Sequence[Batch], days: Days, rea
     return _Stored(decisions, read_retention_days(database, days) == days)
 
 
-def _expect_news(
+def _read_as_new(
     database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]
 ) -> StoredState:
-    """What is stored, assuming that none of the calls is stored, which is nearly always true.
+    """Read the stored state on the assumption that none of the calls is stored, which is nearly always true.
 
-    If one is, a unique index refuses the writes.
+    If one is stored, a unique index refuses the writes.
     """
     return StoredState(
         counted=counted_once.find_restored(database, session, _once_keys(batches)),
@@ -102,73 +102,78 @@ def _expect_news(
     )
 
 
-def _look_behind(
+def _read_again(
     database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]
 ) -> StoredState:
-    """What is stored, including which of these calls are stored already.
+    """Read the stored state, including which of these calls are stored already.
 
-    It also looks for their records: these may still exist when the marks of the calls have expired.
+    It also looks for the calls' records, which may still exist when the marks of the calls have expired.
     """
-    arrived = [(batch, each.call) for batch in batches for each in batch.calls]
-    call_keys = [call_key(batch, call) for batch, call in arrived]
-    found = [
-        calls.find_known(database, session, call_keys, collection.name)
+    batch_calls = [(batch, received_call.call) for batch in batches for received_call in batch.calls]
+    call_keys = [call_key(batch, call) for batch, call in batch_calls]
+    stored_keys = [
+        calls.find_stored(database, session, call_keys, collection.name)
         for collection in (calls.COLLECTION, *_RECORDS.values())
     ]
     counted = counted_once.find_counted(database, session, _once_keys(batches))
-    told = _find_told(database, session, counted)
+    counted_records = _find_counted_records(database, session, counted)
     return StoredState(
-        calls=frozenset().union(*found),
+        calls=frozenset().union(*stored_keys),
         counted=counted,
-        devices=_find_devices(database, session, batches, told.values()),
-        counted_records=told,
+        devices=_find_devices(database, session, batches, counted_records.values()),
+        counted_records=counted_records,
     )
 
 
-def _find_told(
+def _find_counted_records(
     database: BlockingDatabase, session: BlockingSession, counted: Iterable[OnceKey]
 ) -> dict[OnceKey, Record]:
-    """The records of ids that were counted, as far as they are still there."""
+    """The stored records of ids that were counted, by id; without records that were deleted."""
     ids: defaultdict[tuple[OrgId, Kind], list[str]] = defaultdict(list)
     for org_id, kind, own_id in counted:
         ids[org_id, kind].append(own_id)
-    found: dict[OnceKey, Record] = {}
+    counted_records: dict[OnceKey, Record] = {}
     for (org_id, kind), own_ids in ids.items():
         condition = records.having(org_id, ONCE_FIELDS[kind], own_ids)
-        for each in records.find_records(database, session, _RECORDS[kind].name, kind, condition):
-            found[org_id, kind, each.fields[ONCE_FIELDS[kind]]] = each
-    return found
+        for record in records.find_records(database, session, _RECORDS[kind].name, kind, condition):
+            counted_records[org_id, kind, record.fields[ONCE_FIELDS[kind]]] = record
+    return counted_records
 
 
 def _late_records(
     database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch], stored: StoredState
 ) -> dict[DeviceKey, list[Record]]:
     """Stored records of devices with touches that arrived late. Nearly always there are none."""
-    found: dict[DeviceKey, list[Record]] = {}
+    records_by_device: dict[DeviceKey, list[Record]] = {}
     for device, at in late_touches(batches, stored.devices).items():
         condition = records.since(device, at)
         for kind, collection in _RECORDS.items():
-            found.setdefault(device, []).extend(
+            records_by_device.setdefault(device, []).extend(
                 records.find_records(
                     database, session, collection.name, kind, condition, most=records.MOST_CREDITED
                 )
             )
-    return found
+    return records_by_device
 
 
 def _once_keys(batches: Iterable[Batch]) -> set[OnceKey]:
-    arrived = ((batch, each.call) for batch in batches for each in batch.calls)
-    return {key for batch, call in arrived if (key := once_key(batch, call))}
+    batch_calls = ((batch, received_call.call) for batch in batches for received_call in batch.calls)
+    return {key for batch, call in batch_calls if (key := once_key(batch, call))}
 
 
 def _find_devices(
     database: BlockingDatabase,
     session: BlockingSession,
     batches: Iterable[Batch],
-    told: Iterable[Record] = (),
+    counted_records: Iterable[Record] = (),
 ) -> dict[DeviceKey, Device]:
     keys = devices_of(batches)
-    keys |= {(each.org_id, one.device_id) for each in told for one in each.tellings if one.device_id}
+    keys |= {
+        (record.org_id, telling.device_id)
+        for record in counted_records
+        for telling in record.tellings
+        if telling.device_id
+    }
     return devices.find_devices(database, session, keys) if keys else {}
 
 
@@ -179,9 +184,9 @@ def _write(
     decisions: Decisions,
     days: Days,
 ) -> None:
-    """Write what was decided, one collection after another.
+    """Write the decisions, one collection after another.
 
-    Devices come first: there, two transactions can conflict.
+    Devices come first, since two transactions can conflict there.
     """
     changes = [
         devices.update(device, stored.devices.get(key), days.get(device.org_id))
@@ -192,17 +197,17 @@ def _write(
     for name, documents in _new_documents(decisions, days).items():
         if documents:
             database[name].insert_many(documents, session=session, ordered=False)
-    if links := _identity_changes(decisions, days):
-        database[identities.NAME].bulk_write(links, session=session)
-    before = {each.key: each for each in stored.counted_records.values()}
+    if identity_changes := _identity_changes(decisions, days):
+        database[identities.NAME].bulk_write(identity_changes, session=session)
+    stored_records = {record.key: record for record in stored.counted_records.values()}
     for kind, collection in _RECORDS.items():
-        if updates := _record_changes(kind, decisions, before, days):
+        if updates := _record_changes(kind, decisions, stored_records, days):
             database[collection.name].bulk_write(updates, session=session, ordered=False)
     note_blocking(database, session, decisions.facts, AgesBy.VISITORS)
 
 
 def _new_documents(decisions: Decisions, days: Days) -> dict[str, list[Document]]:
-    """What is inserted, by collection."""
+    """The documents to insert, by collection."""
     return {
         calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
         counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
@@ -211,28 +216,31 @@ def _new_documents(decisions: Decisions, days: Days) -> dict[str, list[Document]
 
 
 def _identity_changes(decisions: Decisions, days: Days) -> list[UpdateOne | UpdateMany]:
-    """What changes of identities: new ones, and how long those of devices that came again are kept."""
-    known = [device for device in decisions.devices.values() if device.customers]
+    """The writes of identities: new ones, and longer retention for those of devices that were seen again."""
+    identified = [device for device in decisions.devices.values() if device.customers]
     return [
-        *(identities.update(each, days.get(each.org_id)) for each in decisions.identities),
-        *(identities.renewal(device, days.get(device.org_id)) for device in known),
+        *(identities.update(identity, days.get(identity.org_id)) for identity in decisions.identities),
+        *(identities.renewal(device, days.get(device.org_id)) for device in identified),
     ]
 
 
 def _record_changes(
-    kind: Kind, decisions: Decisions, before: Mapping[RecordKey, Record], days: Days
+    kind: Kind, decisions: Decisions, stored_records: Mapping[RecordKey, Record], days: Days
 ) -> list[UpdateOne]:
-    """What changes of records of this kind that are stored already, and were so `before`."""
-    completed = [each for each in decisions.completed.items() if each[0][0] is kind]
-    credited = [each for each in decisions.credited.items() if each[0][0] is kind]
+    """The updates of stored records of this kind. `stored_records` has their earlier state."""
+    completed = [change for change in decisions.completed.items() if change[0][0] is kind]
+    credited = [change for change in decisions.credited.items() if change[0][0] is kind]
     return [
-        *(records.completion(before[key], record, days.get(record.org_id)) for key, record in completed),
+        *(
+            records.completion(stored_records[key], record, days.get(record.org_id))
+            for key, record in completed
+        ),
         *(records.credit_update(key[1:], credit) for key, credit in credited),
     ]
 
 
 def _written(decisions: Decisions) -> Iterable[Written]:
-    """What was written to collections with a retention time."""
+    """The documents that were written to collections with a retention time."""
     for org_id, device_id in decisions.devices:
         yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
         yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
@@ -243,9 +251,9 @@ def _written(decisions: Decisions) -> Iterable[Written]:
         yield Written(_RECORDS[record.kind], record.org_id, {"_id": records.record_id(record)})
 
 
-def _record_documents(decided: Iterable[Record], days: Days) -> dict[str, list[Document]]:
+def _record_documents(new_records: Iterable[Record], days: Days) -> dict[str, list[Document]]:
     documents: dict[str, list[Document]] = {}
-    for each in decided:
-        collection = _RECORDS[each.kind]
-        documents.setdefault(collection.name, []).append(records.document(each, days.get(each.org_id)))
+    for record in new_records:
+        collection = _RECORDS[record.kind]
+        documents.setdefault(collection.name, []).append(records.document(record, days.get(record.org_id)))
     return documents

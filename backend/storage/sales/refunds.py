@@ -1,4 +1,4 @@
-"""Refunds, which are kept in the documents of their sales: so they share whatever becomes of those."""
+"""Stores refunds in the documents of their sales, so that they expire, move and are erased with them."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from backend.storage.visitors import counted_once, records
 from backend.storage.visitors.calls import key_of
 
 FIELD = "refunds"
-# What sales of a group were refunded together, as a part of a $group stage.
+# The part of a $group stage that sums the refunds of a group's sales.
 SUM: Document = {FIELD: {"$sum": {"$sum": f"${FIELD}.amount"}}}
 _FIELDS = ("org_id", "transaction_id", "currency", "revenue", FIELD)
 
 
-async def store_refunds(database: Database, told: Sequence[ToldRefund]) -> list[RefundResult]:
-    """Store these refunds, each once and none beyond what was paid. Returns a result for each.
+async def store_refunds(database: Database, requests: Sequence[ToldRefund]) -> list[RefundResult]:
+    """Store these refunds, each once and none beyond the sale's revenue. Returns a result for each.
 
     When it returns, everything is stored with `w: majority`. If it raises, nothing of it counts as stored and
     the refunds may be sent again.
     """
-    decisions = await in_thread(database, lambda blocking: _store(blocking, told))
+    decisions = await in_thread(database, lambda blocking: _store(blocking, requests))
     return decisions.results
 
 
-def _store(database: BlockingDatabase, told: Sequence[ToldRefund]) -> RefundDecisions:
+def _store(database: BlockingDatabase, requests: Sequence[ToldRefund]) -> RefundDecisions:
     def work(session: BlockingSession) -> RefundDecisions:
-        found = _find_sales(database, session, {each.sale_key for each in told})
-        sales = {key: _paid(each) for key, each in found.items()}
-        keys = {each.key for each in told}
-        decisions = decide_refunds(told, sales, counted_once.find_counted(database, session, keys))
-        _write(database, session, found, decisions)
+        documents = _find_sales(database, session, {request.sale_key for request in requests})
+        sales = {key: _paid(document) for key, document in documents.items()}
+        keys = {request.key for request in requests}
+        decisions = decide_refunds(requests, sales, counted_once.find_counted(database, session, keys))
+        _write(database, session, documents, decisions)
         return decisions
 
     return transact(database, work)
@@ -62,44 +62,46 @@ def _find_sales(
     ids: defaultdict[OrgId, list[str]] = defaultdict(list)
     for org_id, transaction_id in keys:
         ids[org_id].append(transaction_id)
-    found: dict[SaleKey, Document] = {}
+    documents: dict[SaleKey, Document] = {}
     for org_id, own_ids in ids.items():
         condition = records.having(org_id, "transaction_id", own_ids)
         fields = dict.fromkeys(_FIELDS, 1)
-        for each in database[conversions.NAME].find(condition, fields, session=session):
-            found[org_id, each["transaction_id"]] = each
-    return found
+        for document in database[conversions.NAME].find(condition, fields, session=session):
+            documents[org_id, document["transaction_id"]] = document
+    return documents
 
 
 def _write(
     database: BlockingDatabase,
     session: BlockingSession,
-    found: dict[SaleKey, Document],
+    documents: dict[SaleKey, Document],
     decisions: RefundDecisions,
 ) -> None:
     """Add refunds to their sales.
 
-    Of two transactions that refund the same sale, the server lets one through; the other begins again and
-    sees what is left.
+    Of two transactions that refund the same sale, the server lets one commit. The other one starts again and
+    sees the first one's refund.
     """
     updates = [
-        UpdateOne({"_id": found[key]["_id"]}, {"$push": {FIELD: {"$each": list(map(_document, refunds))}}})
+        UpdateOne(
+            {"_id": documents[key]["_id"]}, {"$push": {FIELD: {"$each": list(map(_document, refunds))}}}
+        )
         for key, refunds in decisions.added.items()
     ]
     if updates:
         database[conversions.NAME].bulk_write(updates, session=session, ordered=False)
         marks = [counted_once.document(key, at) for key, at in decisions.counted.items()]
         database[counted_once.NAME].insert_many(marks, session=session, ordered=False)
-        note_blocking(database, session, _facts(found, decisions), AgesBy.VISITORS)
+        note_blocking(database, session, _facts(documents, decisions), AgesBy.VISITORS)
 
 
-def _facts(found: Mapping[SaleKey, Document], decisions: RefundDecisions) -> dict[OrgId, list[Fact]]:
+def _facts(documents: Mapping[SaleKey, Document], decisions: RefundDecisions) -> dict[OrgId, list[Fact]]:
     facts: dict[OrgId, list[Fact]] = {}
     for key, refunds in decisions.added.items():
-        org_id, call_id = key_of(found[key]["_id"])
-        first = len(found[key].get(FIELD, ()))
-        told = [refund_fact(call_id, number) for number in range(first, first + len(refunds))]
-        facts.setdefault(org_id, []).extend(told)
+        org_id, call_id = key_of(documents[key]["_id"])
+        first = len(documents[key].get(FIELD, ()))
+        new_facts = [refund_fact(call_id, number) for number in range(first, first + len(refunds))]
+        facts.setdefault(org_id, []).extend(new_facts)
     return facts
 
 
@@ -113,17 +115,17 @@ def _document(refund: Refund) -> Document:
 
 
 def refunds_of(sale: Document) -> tuple[Refund, ...]:
-    """The refunds in a sale's document, in the order in which they were told."""
+    """The refunds in a sale's document, in the order in which they arrived."""
     return tuple(
-        Refund(each["refund_id"], _decimal(each["amount"]), each["at"], each["received_at"])
-        for each in sale.get(FIELD, ())
+        Refund(refund["refund_id"], _decimal(refund["amount"]), refund["at"], refund["received_at"])
+        for refund in sale.get(FIELD, ())
     )
 
 
 def summed(group: Mapping[str, Any]) -> Decimal:
-    """The `SUM` of a group: without any refund, MongoDB gives the number 0."""
-    found = group[FIELD]
-    return found.to_decimal() if isinstance(found, Decimal128) else Decimal()
+    """The `SUM` of a group as a decimal. MongoDB gives the number 0 for a group without refunds."""
+    amount = group[FIELD]
+    return amount.to_decimal() if isinstance(amount, Decimal128) else Decimal()
 
 
 def _paid(sale: Document) -> PaidSale:
@@ -131,5 +133,5 @@ def _paid(sale: Document) -> PaidSale:
 
 
 def _decimal(value: Any) -> Decimal:
-    found: Decimal = value.to_decimal()
-    return found
+    amount: Decimal = value.to_decimal()
+    return amount

@@ -1,4 +1,4 @@
-"""The `calls` collection: which calls are stored already, by their call_id."""
+"""The `calls` collection: marks of the calls that are stored already, by call_id."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLLECTION = Collection(
     archived=Stage.HISTORY,
     shard_key=BY_ID,
 )
-# The SDK gives up on a call after a week, and a delivery that comes later meets the stored record's own id.
+# The SDK gives up on a call after a week. The id of its record refuses a delivery that arrives even later.
 KEPT = timedelta(days=30)
 
 
@@ -42,10 +42,10 @@ def document(key: CallKey, received_at: datetime) -> Document:
     return {"_id": document_id(key), "expires_at": received_at + KEPT}
 
 
-def find_known(
+def find_stored(
     database: BlockingDatabase, session: BlockingSession, keys: Iterable[CallKey], collection: str
 ) -> set[CallKey]:
     """Those of these calls that are in the collection."""
     by_id = {document_id(key): key for key in keys}
     cursor = database[collection].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
-    return {by_id[found["_id"]] for found in cursor}
+    return {by_id[document["_id"]] for document in cursor}

@@ -1,4 +1,4 @@
-"""The `counted_once` collection: what must never count twice, such as transaction ids and app installations.
+"""The `counted_once` collection: hashes of ids that must never count twice, such as transaction ids.
 
 Only hashes are stored, so they may be kept after retention and erasure: erased data that is reported again
 does not count again.
@@ -20,7 +20,7 @@ from backend.storage.schema.collection import HASHED, Collection, NoRetention, N
 from backend.storage.schema.ownership import ByField
 
 NAME = "counted_once"
-# An organization, what is counted, and the id under which it counts once (domain/sales/intake, and installs).
+# An organization, a kind of record, and the id that counts once (domain/sales/intake, and installs).
 CountedKey = tuple[OrgId, str, str]
 _KeyT = TypeVar("_KeyT", bound=CountedKey)
 # For each collection: the kind of its documents, and the field with the id that counts once.
@@ -37,13 +37,13 @@ COLLECTION = Collection(
 
 
 def marks_of(collection: str, document: Document, org_id: OrgId) -> list[str]:
-    """The ids of the marks that belong to a stored document, which may not have been checked yet."""
+    """The ids of the marks that belong to a document, which need not have been checked."""
     if collection == "installs":
         return [_hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))]
     kind, field = _MARKED_BY.get(collection, ("", ""))
     refunds = document.get("refunds") if collection == "conversions" else None
     own_ids = [(kind, document.get(field))]
-    own_ids += [("refund", each.get("refund_id")) for each in refunds or () if isinstance(each, dict)]
+    own_ids += [("refund", refund.get("refund_id")) for refund in refunds or () if isinstance(refund, dict)]
     return [_hash((org_id, kind, own_id)) for kind, own_id in own_ids if isinstance(own_id, str)]
 
 
@@ -62,7 +62,7 @@ def find_restored(
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before a restore, and are stored under the organization's id.
 
-    No unique index prevents that these count twice, so they have to be looked up.
+    No unique index refuses these keys, so they have to be looked up.
     """
     return _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
 
@@ -81,9 +81,9 @@ def find_counted(
     database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before."""
-    wanted = frozenset(keys)
-    marked = _find(database, session, {_hash(key): key for key in wanted})
-    return marked | find_restored(database, session, wanted)
+    distinct_keys = frozenset(keys)
+    marked = _find(database, session, {_hash(key): key for key in distinct_keys})
+    return marked | find_restored(database, session, distinct_keys)
 
 
 def _find(
@@ -92,7 +92,7 @@ def _find(
     if not by_id:
         return frozenset()
     cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
-    return frozenset([by_id[found["_id"]] for found in cursor])
+    return frozenset([by_id[document["_id"]] for document in cursor])
 
 
 def _hash(key: CountedKey) -> str:

@@ -67,9 +67,9 @@ async def keep_dates_right(database: Database, written: Iterable[Written], used:
     """Give documents that were written with these retention days a new date, as long as the days change."""
     written, org_ids = list(written), list(used)
     while (days := await find_retention_days(database, org_ids)) != used:
-        for each in written:
-            if days.get(each.org_id) != used.get(each.org_id):
-                await _date(database, each, days.get(each.org_id))
+        for write in written:
+            if days.get(write.org_id) != used.get(write.org_id):
+                await _date(database, write, days.get(write.org_id))
         used = days
 
 

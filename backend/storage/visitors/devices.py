@@ -39,7 +39,9 @@ def find_devices(
 ) -> dict[DeviceKey, Device]:
     """Those of these devices that are stored, by key."""
     ids = [own_id(*key) for key in keys]
-    devices = [_from_document(found) for found in database[NAME].find({"_id": {"$in": ids}}, session=session)]
+    devices = [
+        _from_document(document) for document in database[NAME].find({"_id": {"$in": ids}}, session=session)
+    ]
     return {(device.org_id, device.id): device for device in devices}
 
 
@@ -62,9 +64,9 @@ async def set_history(database: Database, session: ClientSession, device: Device
 async def first_and_last_arrival(database: Database, org_id: OrgId) -> tuple[datetime, datetime] | None:
     """The times when the organization's first and its newest device arrived; None if it has no devices."""
     ends = [
-        found["first_seen_at"]
+        document["first_seen_at"]
         for order in (1, -1)
-        async for found in database[NAME].find({"org_id": org_id}).sort("first_seen_at", order).limit(1)
+        async for document in database[NAME].find({"org_id": org_id}).sort("first_seen_at", order).limit(1)
     ]
     return (ends[0], ends[-1]) if ends else None
 
@@ -80,8 +82,8 @@ def update(device: Device, before: Device | None, days: int | None) -> UpdateOne
     stored = _changes(device, before) if before else document(device)
     stored["expires_at"] = RETENTION.expires_at(device.last_seen_at, days)
     stored.pop("_id", None)
-    own = {"_id": own_id(device.org_id, device.id)}
-    return UpdateOne(own, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
+    query = {"_id": own_id(device.org_id, device.id)}
+    return UpdateOne(query, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
 
 
 def document(device: Device) -> Document:
@@ -95,7 +97,7 @@ def document(device: Device) -> Document:
 
 
 def _changes(device: Device, before: Device) -> Document:
-    """The stored form of what is not as it was before."""
+    """The stored form of the fields that have changed."""
     return {
         name: form(value)
         for name, form in _FORMS.items()
@@ -109,29 +111,35 @@ def own_id(org_id: OrgId, device_id: DeviceId) -> str:
 
 
 def owners_of(document: Document) -> History[None]:
-    """From when a stored device was which customer's, and nothing of its visits."""
+    """The history of a stored device with its customers over time, and without its visits."""
     identified = [
-        (each.at, each.received_at, each.customer_id, each.taken_back_at, each.replaced_at)
-        for each in map(_identification, document["customers"])
+        (
+            identification.at,
+            identification.received_at,
+            identification.customer_id,
+            identification.taken_back_at,
+            identification.replaced_at,
+        )
+        for identification in map(_identification, document["customers"])
     ]
     own_id, seen_at = document["device_id"], document["last_seen_at"]
     return History[None].of(own_id, seen_at, (), identified, CreditRules())
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
 def _touches(touches: Iterable[Touch]) -> list[Document | None]:
-    return [touch_document(each) for each in touches]
+    return [touch_document(touch) for touch in touches]
 
 
 def _click_ids(click_ids: Iterable[ClickId]) -> list[Document]:
-    return [{"name": each.name, "value": each.value, "at": each.at} for each in click_ids]
+    return [{"name": click_id.name, "value": click_id.value, "at": click_id.at} for click_id in click_ids]
 
 
 def _customers(customers: Iterable[Identification]) -> list[Document]:
-    return [_customer(each) for each in customers]
+    return [_customer(identification) for identification in customers]
 
 
 def _customer(identification: Identification) -> Document:
@@ -154,20 +162,20 @@ def _identification(stored: Document) -> Identification:
 
 
 def _direct_visits(visits: Iterable[DirectVisit]) -> list[Document]:
-    return [{"at": each.at, "received_at": each.received_at} for each in visits]
+    return [{"at": visit.at, "received_at": visit.received_at} for visit in visits]
 
 
 def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
-    return [each // MILLISECOND for each in clocks]
+    return [clock // MILLISECOND for clock in clocks]
 
 
-_OF_SALES = ("sale", "replaced_at")  # what only identities have that follow from sales
+_OF_SALES = ("sale", "replaced_at")  # only identities that follow from sales have these
 _CUSTOMER = tuple(item.name for item in fields(Identification) if item.name not in _OF_SALES)
 _HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
-# How each field of a device is stored, but for those of its id.
+# How each field of a device is stored, except for those in its id.
 _FORMS: dict[str, Callable[[Any], Any]] = {
-    "first_seen_at": _as_it_is,
-    "last_seen_at": _as_it_is,
+    "first_seen_at": _unchanged,
+    "last_seen_at": _unchanged,
     "first_touch": touch_document,
     "touches": _touches,
     "click_ids": _click_ids,
@@ -186,10 +194,10 @@ def _from_document(document: dict[str, Any]) -> Device:
         last_seen_at=document["last_seen_at"],
         first_touch=touch_of(first) if first else None,
         touches=tuple(map(touch_of, document["touches"])),
-        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document["click_ids"]),
+        click_ids=tuple(ClickId(**known_fields(click_id, ClickId)) for click_id in document["click_ids"]),
         customers=tuple(map(_identification, document["customers"])),
-        clocks=tuple(each * MILLISECOND for each in document["clocks"]),
+        clocks=tuple(clock * MILLISECOND for clock in document["clocks"]),
         direct_visits=tuple(
-            DirectVisit(**known_fields(each, DirectVisit)) for each in document["direct_visits"]
+            DirectVisit(**known_fields(visit, DirectVisit)) for visit in document["direct_visits"]
         ),
     )

@@ -1,4 +1,4 @@
-"""The `identities` collection: the customers that devices were identified as, and what is known of them."""
+"""The `identities` collection: the customers that devices were identified as, with name and hashes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
 
 NAME = "identities"
-# How far an identity may be behind its device in `last_at`, which is when the device was seen last: so each
-# outlives it, and whoever is to be erased is found as long as there is anything to erase.
+# How far `last_at` of an identity may be behind the time when its device was seen last. The identity is kept
+# longer by as much, so that a person's devices are found as long as there is anything to erase.
 _BEHIND = timedelta(days=1)
 RETENTION = AgesFrom("last_at", spare=_BEHIND)
 COLLECTION = Collection(
@@ -55,7 +55,7 @@ _EMAILS_KEPT = 20
 
 
 def update(identity: Identity, days: int | None) -> UpdateOne:
-    """The write that keeps a customer, of a device if one is named, with the name and hashes of the call."""
+    """The write that stores an identity with the name and hashes of its call."""
     details = dict(identity.details)
     email = details.pop("email_sha256", None)
     values = {
@@ -67,7 +67,7 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
     changes = {
         # `$literal`, since text from a visitor may look like a field of the document.
         **{name: {"$literal": value} for name, value in values.items()},
-        # An identity that was taken back and is told once more begins anew.
+        # An identity that was taken back begins again when another call tells it.
         "first_at": {
             "$cond": [{"$eq": [_TAKEN_BACK, None]}, {"$min": ["$first_at", identity.at]}, identity.at]
         },
@@ -79,14 +79,14 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
 
 
 def own_id(identity: Identity) -> str:
-    """The `_id` of an identity's document. Without a device, nothing stands in its place."""
+    """The `_id` of an identity's document. Its middle part is empty for an identity without a device."""
     return "/".join((identity.org_id, identity.device_id or "", identity.customer_id))
 
 
 def renewal(device: Device, days: int | None) -> UpdateMany:
     """The write that keeps a device's identities for as long as the device itself.
 
-    Usually it changes nothing.
+    Usually it matches no document.
     """
     behind = {"$lt": device.last_seen_at - _BEHIND}
     # By ids, which begin like this: so a cluster knows where they are.
@@ -107,41 +107,49 @@ def latest_devices(
     org_id: OrgId,
     customer_ids: Iterable[CustomerId],
 ) -> set[DeviceId]:
-    """The devices that were ever identified as one of these customers, of each the latest that count."""
+    """The devices that were ever identified as these customers: for each, the latest MOST_DEVICES."""
     of_device = {"device_id": {"$gt": ""}}
     pipeline: list[Document] = [
         {"$match": {"org_id": org_id, "customer_id": {"$in": list(customer_ids)}} | of_device},
         {"$group": {"_id": "$customer_id", "devices": {"$topN": _LATEST}}},
     ]
-    found = database[NAME].aggregate(pipeline, session=session)
-    return {device_id for each in found for device_id in each["devices"]}
+    customers = database[NAME].aggregate(pipeline, session=session)
+    return {device_id for customer in customers for device_id in customer["devices"]}
 
 
 async def take_back(
     database: Database, org_id: OrgId, device_id: DeviceId, customer_id: CustomerId, at: datetime
 ) -> bool:
-    """Note that the device was never this customer's, as far as is known until now.
+    """Take back that the device is this customer's, for all times until now.
 
-    Returns False, and changes nothing, if no identity as this customer holds: none was told, it was taken
-    back before, or the sale that told it says another customer now. Nothing else that is stored changes: what
-    follows from it is seen where it is read.
+    Returns False, and changes nothing, if the device has no valid identity as this customer: no call told
+    one, it was taken back before, or its sale names another customer now. No record changes: readers apply
+    the device's history.
     """
 
-    is_known = False
+    is_changed = False
 
     async def work(session: ClientSession) -> None:
-        nonlocal is_known
+        nonlocal is_changed
         device = await devices.find_device(database, org_id, device_id, session)
-        said = [each for each in device.customers if each.customer_id == customer_id] if device else []
-        if said and not any(each.holds for each in said):
-            is_known = False
+        identifications = (
+            [
+                identification
+                for identification in device.customers
+                if identification.customer_id == customer_id
+            ]
+            if device
+            else []
+        )
+        if identifications and not any(identification.holds for identification in identifications):
+            is_changed = False
             return
         own_id = "/".join((org_id, device_id, customer_id))
         changed = await database[NAME].update_one(
             {"_id": own_id} | STANDING, {"$set": {"taken_back_at": at}}, session=session
         )
-        is_known = bool(changed.matched_count)
-        if not is_known:
+        is_changed = bool(changed.matched_count)
+        if not is_changed:
             return
         facts = [identify_fact(device_id, customer_id, at, taken_back=True)]
         if device:
@@ -150,7 +158,7 @@ async def take_back(
         await entries.note(database, session, {org_id: facts}, AgesBy.VISITORS)
 
     await in_transaction(database, work)
-    return is_known
+    return is_changed
 
 
 def _with_email(email: str) -> Document:

@@ -1,4 +1,4 @@
-"""What leads, conversions and events have in common: the person, the time and the source."""
+"""Stores what leads, conversions and events have in common: the person, the time and the source."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ INDEXES = [
     IndexModel([("org_id", 1), ("customer_id", 1)]),
 ]
 TOUCHES = ("first_touch", "touch")
-# What was told of the record. What a browser told once, and nobody else, is in the record's own fields.
+# The field with a record's tellings. A single telling by a browser is in the record's own fields instead.
 TELLINGS = "tellings"
 TOLD_AT = f"{TELLINGS}.at"
-# Of records that several may tell, as far as they keep what was told: most do not.
+# Partial indexes, since most records have no field `tellings`.
 TELLING_INDEXES = [
     IndexModel([("org_id", 1), (field, 1)], partialFilterExpression={field: {"$exists": True}})
     for field in (TOLD_AT, f"{TELLINGS}.customer_id", f"{TELLINGS}.device_id")
@@ -46,21 +46,21 @@ RETENTION = AgesFrom("at")
 def document(record: Record, days: int | None) -> Document:
     """The stored form of a record. `days` is the organization's retention; None means without limit.
 
-    `at` is the time that counts; `occurred_at` is the time by the clock of the first who told it.
-    `customer_id` is the customer that it was told of, and not the one whose its device was.
+    `at` is the time that counts, and `occurred_at` the time by the first teller's clock. `customer_id` is the
+    customer that a telling named, and not the owner of the device.
     """
-    told = record.combined
+    combined = record.combined
     return {
         "_id": record_id(record),
         "org_id": record.org_id,
-        "device_id": told.device_id,
-        "customer_id": told.customer_id,
-        "at": told.at,
+        "device_id": combined.device_id,
+        "customer_id": combined.customer_id,
+        "at": combined.at,
         "occurred_at": record.tellings[0].occurred_at,
-        "received_at": told.received_at,
+        "received_at": combined.received_at,
         "page": record.page,
         **_credit(record.credit),
-        "expires_at": RETENTION.expires_at(told.at, days),
+        "expires_at": RETENTION.expires_at(combined.at, days),
         **_tellings(record.tellings),
         **{name: _exact(value) for name, value in record.fields.items()},
     }
@@ -69,7 +69,7 @@ def document(record: Record, days: int | None) -> Document:
 def _tellings(tellings: Sequence[Telling[Touch]]) -> Document:
     if len(tellings) == 1 and not tellings[0].is_server:
         return {}
-    return {TELLINGS: [_telling(each) for each in tellings]}
+    return {TELLINGS: [_telling(telling) for telling in tellings]}
 
 
 def _telling(telling: Telling[Touch]) -> Document:
@@ -84,7 +84,7 @@ def record_id(record: Record) -> str:
 
 
 def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
-    """The write that adds to a stored record what another telling knew more."""
+    """The write that adds the values of a further telling to a stored record."""
     stored = document(before, days)
     added = {name: value for name, value in document(after, days).items() if stored.get(name) != value}
     return UpdateOne({"_id": record_id(after)}, {"$set": added})
@@ -92,7 +92,7 @@ def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
 
 def having(org_id: OrgId, field: str, ids: Collection[str]) -> Document:
     """The query for an organization's records with one of these ids (such as a transaction_id)."""
-    # Of text: without that, the partial indexes on such ids would not serve it.
+    # The type is named, or the query would not use the partial indexes on such ids.
     return {"org_id": org_id, field: {"$in": list(ids), "$type": "string"}}
 
 
@@ -112,8 +112,8 @@ def find_records(
     most: int = 0,
 ) -> list[Record]:
     """The records of this kind that the condition finds, oldest first; `most` of them, or all for 0."""
-    found = database[collection].find(condition, session=session).sort("at", 1).limit(most)
-    return [record_of(kind, each) for each in found]
+    cursor = database[collection].find(condition, session=session).sort("at", 1).limit(most)
+    return [record_of(kind, document) for document in cursor]
 
 
 def record_of(kind: Kind, document: Document) -> Record:
@@ -167,5 +167,5 @@ def _credit(credit: Credit) -> Document:
 
 
 def _credit_of(document: Mapping[str, Any]) -> Credit:
-    first, last = (found and touch_of(found) for found in (document["first_touch"], document["touch"]))
+    first, last = (touch and touch_of(touch) for touch in (document["first_touch"], document["touch"]))
     return Credit(first, last)

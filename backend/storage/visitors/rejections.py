@@ -36,8 +36,8 @@ KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """How many calls were rejected for one reason, and when the last of them came."""
+class RejectionCount:
+    """How many calls were rejected for one reason, and when the last of them arrived."""
 
     rejection: Rejection
     calls: int
@@ -61,8 +61,8 @@ async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) 
     calls: Counter[tuple[OrgId, Rejection]] = Counter()
     last: dict[tuple[OrgId, Rejection], datetime] = {}
     for request in requests:
-        for each in request.rejections:
-            key = request.org_id, each
+        for rejection in request.rejections:
+            key = request.org_id, rejection
             calls[key] += 1
             last[key] = max(last.get(key, request.at), request.at)
     updates = [_update(*key, count, last[key]) for key, count in calls.items()]
@@ -70,18 +70,18 @@ async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) 
         await database[NAME].bulk_write(updates, ordered=False)
 
 
-async def list_rejections(database: Database, org_id: OrgId) -> list[Rejected]:
+async def list_rejections(database: Database, org_id: OrgId) -> list[RejectionCount]:
     """The organization's rejections, latest first. Each is deleted thirty days after it last happened."""
-    found = [_read(each) async for each in database[NAME].find(COLLECTION.scope(org_id))]
-    return sorted(found, key=lambda each: each.last, reverse=True)
+    counts = [_read(document) async for document in database[NAME].find(COLLECTION.scope(org_id))]
+    return sorted(counts, key=lambda count: count.last, reverse=True)
 
 
 def _update(org_id: OrgId, rejection: Rejection, calls: int, last: datetime) -> UpdateOne:
-    said = {"kind": rejection.kind, "field": rejection.field, "rule": rejection.rule}
+    fields = {"kind": rejection.kind, "field": rejection.field, "rule": rejection.rule}
     return UpdateOne(
-        {"_id": "/".join((org_id, *said.values()))},
+        {"_id": "/".join((org_id, *fields.values()))},
         {
-            "$setOnInsert": said,
+            "$setOnInsert": fields,
             "$inc": {"calls": calls},
             "$max": {"last": last, "expires_at": last + KEPT},
         },
@@ -89,6 +89,6 @@ def _update(org_id: OrgId, rejection: Rejection, calls: int, last: datetime) -> 
     )
 
 
-def _read(document: Document) -> Rejected:
+def _read(document: Document) -> RejectionCount:
     rejection = Rejection(document["kind"], document["field"], document["rule"])
-    return Rejected(rejection, document["calls"], document["last"])
+    return RejectionCount(rejection, document["calls"], document["last"])

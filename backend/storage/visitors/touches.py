@@ -1,4 +1,4 @@
-"""Touches as documents have them: those of devices, the copies that records keep, and those of tellings."""
+"""The stored form of touches: those of devices, copies of them in records, and those of tellings."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from backend.domain.visitors.attribution import Touch
 from backend.storage.driver.mongo import Document
 
-# What a touch has only if it names its click.
+# The fields that only a touch with its click has.
 CLICK_FIELDS = ("click_at", "click_mark")
-_RARE = ("variant", *CLICK_FIELDS)  # what few touches have
+_RARE = ("variant", *CLICK_FIELDS)  # few touches have these fields
 _ALWAYS = tuple(item.name for item in fields(Touch) if item.name not in {*_RARE, "is_named"})
 
 
 def touch_of(stored: Mapping[str, Any]) -> Touch:
-    """A stored touch. Not by `known_fields`, which takes several times as long: reports read many."""
+    """The touch in a document. It does without `known_fields`, which is several times slower."""
     get = stored.get
     return Touch(
         stored["at"],

@@ -12,7 +12,7 @@ import pytest
 
 from backend.domain.sales.explanation import Explanation, explain
 from backend.storage.driver.mongo import Database
-from backend.storage.sales import explained as explained_sales
+from backend.storage.sales import sale_explanation as explained_sales
 from tests.api.link_calls import create, info
 from tests.api.told_sales import API, SALE, tell
 from tests.facts.organizations import TestOrganization, create_test_organization

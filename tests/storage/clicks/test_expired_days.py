@@ -277,7 +277,7 @@ asyncio.run(work(*sys.argv[1:]))
 async def test_a_block_that_is_changed_meanwhile(database: Database, org_id: OrgId) -> None:
     """What was read of it before is not stored: the clicks are those that the next round finds."""
     await ship(database, some_clicks(org_id, 30))
-    part = await expired_days._next_part(database, org_id, DUE, Bounds())
+    part = await expired_days._next_batch(database, org_id, DUE, Bounds())
     assert part
     left = some_clicks(org_id, 20, seed=1)
     changed = {"$set": click_blocks.fields_of(block_of(org_id, left))}

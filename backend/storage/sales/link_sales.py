@@ -1,4 +1,4 @@
-"""Reads the single sales that a link gets the credit for: conversions whose last touch is of it."""
+"""Reads the single sales of a link: conversions whose last touch is of the link."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NEWEST_FIRST = [("at", DESCENDING), ("_id", DESCENDING)]
 _FIELDS = dict.fromkeys(
     ("at", "touch.at", "revenue", "currency", "transaction_id", "customer_id", "device_id", refunds.FIELD), 1
 )
-_AT_ONCE = 1_000
+_SALES_PER_BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A sale: when it was, of how much, whose it is, and when the visit was that gets the credit.
+    """A sale, with its customer. `touched_at` is the time of the visit that gets the credit.
 
-    `refunded` is what was paid back of its revenue.
+    `refunded` is the sum that was paid back of its revenue.
     """
 
     at: datetime
@@ -51,28 +51,28 @@ async def count_link_sales(database: Database, org_id: OrgId, link_id: LinkId) -
 
 
 async def all_sales(database: Database, org_id: OrgId, link_id: LinkId) -> AsyncGenerator[list[Sale], None]:
-    """All sales of the link, newest first, many at a time."""
+    """All sales of the link, newest first, in batches."""
     cursor = database[conversions.NAME].find(_of_link(org_id, link_id), _FIELDS).sort(_NEWEST_FIRST)
-    while found := await cursor.to_list(_AT_ONCE):
-        yield await _sales(database, org_id, found)
+    while documents := await cursor.to_list(_SALES_PER_BATCH):
+        yield await _sales(database, org_id, documents)
 
 
 def _of_link(org_id: OrgId, link_id: LinkId) -> Document:
     return {"org_id": org_id, "touch.link_id": link_id}
 
 
-async def _sales(database: Database, org_id: OrgId, found: Sequence[Document]) -> list[Sale]:
-    customers = await customers_of(database, org_id, found)
-    return [_sale(*each) for each in zip(found, customers, strict=True)]
+async def _sales(database: Database, org_id: OrgId, documents: Sequence[Document]) -> list[Sale]:
+    customers = await customers_of(database, org_id, documents)
+    return [_sale(*each) for each in zip(documents, customers, strict=True)]
 
 
-def _sale(found: Document, customer_id: CustomerId | None) -> Sale:
+def _sale(document: Document, customer_id: CustomerId | None) -> Sale:
     return Sale(
-        found["at"],
-        found["touch"]["at"],
-        found["revenue"].to_decimal(),
-        found["currency"],
-        found.get("transaction_id"),
+        document["at"],
+        document["touch"]["at"],
+        document["revenue"].to_decimal(),
+        document["currency"],
+        document.get("transaction_id"),
         customer_id,
-        sum((each.amount for each in refunds.refunds_of(found)), Decimal()),
+        sum((refund.amount for refund in refunds.refunds_of(document)), Decimal()),
     )

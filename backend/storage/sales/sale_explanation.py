@@ -1,4 +1,4 @@
-"""Reads a single sale with all that its credit follows from, and explains it (domain/sales/explanation)."""
+"""Reads a single sale with the facts that decide its credit, and explains it (domain/sales/explanation)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import devices, identities, records
 from backend.storage.visitors.calls import key_of
 
-_MOST_CLICKS = 20  # each is looked for in the blocks of its day
+_MOST_CLICKS = 20  # each of them takes a search in the blocks of its day
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedSale:
-    """A sale with the explanation of its credit, and the links and clicks that this names.
+    """A sale with the explanation of its credit, and the links and clicks that the explanation names.
 
     Amounts of the explanation are in units of ten to the power of minus `digits`.
     """
@@ -55,8 +55,8 @@ class ExplainedSale:
 
     @property
     def refunded(self) -> Decimal:
-        """What was paid back."""
-        return sum((each.amount for each in self.refunds), Decimal())
+        """The sum of all refunds."""
+        return sum((refund.amount for refund in self.refunds), Decimal())
 
     def amount(self, units: Fraction) -> Decimal:
         """An amount of the explanation in the currency's main unit, rounded to its decimals."""
@@ -68,35 +68,35 @@ async def explain_sale(
 ) -> ExplainedSale | None:
     """The organization's sale with this transaction_id, explained by these rules; None if there is none.
 
-    Everything is read as it was at one moment.
+    The facts are read in one snapshot.
     """
     async with await database.client.start_session(snapshot=True) as session:
         condition = records.having(org_id, "transaction_id", [transaction_id])
-        found = await database[conversions.NAME].find_one(condition, session=session)
-        if found is None:
+        document = await database[conversions.NAME].find_one(condition, session=session)
+        if document is None:
             return None
-        revenue = found["revenue"].to_decimal()
-        digits = digits_of(revenue, found["currency"])
-        sale = _facts(found, digits, rules)
+        revenue = document["revenue"].to_decimal()
+        digits = digits_of(revenue, document["currency"])
+        sale = _facts(document, digits, rules)
         read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
-        known = await in_thread(database, read)
-    explanation = await beside_the_loop(partial(explain, sale, known, rules))
-    _, call_id = key_of(found["_id"])
+        device_histories = await in_thread(database, read)
+    explanation = await beside_the_loop(partial(explain, sale, device_histories, rules))
+    _, call_id = key_of(document["_id"])
     verdicts = (explanation.verdict, *explanation.others)
-    touches = [each.touch for each in explanation.steps] + [
-        share.touch for each in verdicts for share in each.shares
+    touches = [step.touch for step in explanation.steps] + [
+        share.touch for step in verdicts for share in step.shares
     ]
-    link_ids = {each.link_id for each in touches if each and each.link_id}
-    places = {(each.link_id, each.click) for each in touches if each and each.link_id and each.click}
+    link_ids = {touch.link_id for touch in touches if touch and touch.link_id}
+    places = {(touch.link_id, touch.click) for touch in touches if touch and touch.link_id and touch.click}
     return ExplainedSale(
         id=call_id,
         transaction_id=transaction_id,
         at=sale.at,
         received_at=sale.received_at,
         device_id=sale.device_id,
-        currency=found["currency"],
+        currency=document["currency"],
         revenue=revenue,
-        refunds=refunds_of(found),
+        refunds=refunds_of(document),
         digits=digits,
         explanation=explanation,
         links=await find_links(database, link_ids, org_id),
@@ -106,7 +106,8 @@ async def explain_sale(
 
 def _facts(sale: Document, digits: int, rules: CreditRules) -> SaleFacts[Touch]:
     paid_back = [
-        RefundFact(each.received_at, in_units(each.amount, digits), each.at) for each in refunds_of(sale)
+        RefundFact(refund.received_at, in_units(refund.amount, digits), refund.at)
+        for refund in refunds_of(sale)
     ]
     amount = in_units(sale["revenue"].to_decimal(), digits)
     facts = records.record_of(Kind.CONVERSION, sale).facts_known(rules)
@@ -120,22 +121,22 @@ def _devices(
     sale: SaleFacts[Touch],
     rules: CreditRules,
 ) -> list[Device]:
-    """The sale's device and all of its customer."""
-    own = {(org_id, sale.device_id)} if sale.device_id else set()
-    found = devices.find_devices(database, session, own)
-    histories = [History.of_device(each, rules) for each in found.values()]
+    """The sale's device and all devices of its customer."""
+    own_keys = {(org_id, sale.device_id)} if sale.device_id else set()
+    devices_by_key = devices.find_devices(database, session, own_keys)
+    histories = [History.of_device(device, rules) for device in devices_by_key.values()]
     customer_id = customer_of(sale, histories[0] if histories else None)
     if customer_id is not None:
-        theirs = identities.latest_devices(database, session, org_id, [customer_id])
-        others = {(org_id, each) for each in theirs} - own
-        found |= devices.find_devices(database, session, others)
-    return list(found.values())
+        device_ids = identities.latest_devices(database, session, org_id, [customer_id])
+        others = {(org_id, device_id) for device_id in device_ids} - own_keys
+        devices_by_key |= devices.find_devices(database, session, others)
+    return list(devices_by_key.values())
 
 
 async def _clicks(
     database: Database, org_id: OrgId, places: Iterable[tuple[LinkId, ClickPlace]]
 ) -> dict[ClickPlace, Click]:
-    """The clicks at these places of these links, the latest ones; without those that have expired."""
-    latest = sorted(places, key=lambda each: each[1].at)[-_MOST_CLICKS:]
-    found = {place: await find_click(database, org_id, link_id, place) for link_id, place in latest}
-    return {place: click for place, click in found.items() if click}
+    """The latest clicks at these places of these links, by place; without those that have expired."""
+    latest = sorted(places, key=lambda click_place: click_place[1].at)[-_MOST_CLICKS:]
+    clicks = {place: await find_click(database, org_id, link_id, place) for link_id, place in latest}
+    return {place: click for place, click in clicks.items() if click}
