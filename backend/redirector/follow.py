@@ -256,7 +256,7 @@ class Redirector:
         if reason and not self._limits.keeps_uncounted_visit(arrival.address):
             return None
         line = self._line(outcome, reason, visit, entry, arrival, variant=variant)
-        await self.shipper.keep(line)
+        await self.shipper.record(line)
         link = entry.link
         if reason or outcome is not _WEB or not (key := self._click_signing.key_for(link.org_id)):
             return None

@@ -28,16 +28,17 @@ _ANSWERS = Counter("waylink_redirects", "Requests to link domains.", ["status"])
 _SECONDS = _BulkHistogram("waylink_redirect_seconds", "Time to the answer of a link domain.", buckets=_BOUNDS)
 _WAITING = Gauge(
     "waylink_clicks_waiting_bytes",
-    "Clicks on local disk that are not in MongoDB yet, in bytes.",
+    "Records of clicks on local disk that are not shipped to MongoDB yet, in bytes.",
     multiprocess_mode="livesum",
 )
 _UNREADABLE = Counter(
     "waylink_unreadable_click_records", "Records of click logs that could not be read and were set aside."
 )
 _AT_RISK = Counter(
-    "waylink_clicks_at_risk", "Clicks answered before disk or database had them; most are stored later."
+    "waylink_clicks_at_risk",
+    "Clicks answered before disk or database had their records; most are stored later.",
 )
-_LOST = Counter("waylink_clicks_lost", "Clicks answered that neither disk nor database took.")
+_LOST = Counter("waylink_clicks_lost", "Clicks answered whose records neither disk nor database took.")
 
 
 class AnswerTallies:
@@ -72,7 +73,7 @@ class AnswerTallies:
 
 
 def observe_backlog(size: int) -> None:
-    """Set the metric for what waits to be shipped, in bytes."""
+    """Set the metric for records that wait to be shipped, in bytes."""
     _WAITING.set(size)
 
 

@@ -1,8 +1,8 @@
 """Blocks of clicks: many clicks of one organization and one day in UTC, as compressed columns.
 
-A block is made from clicks and read whole. Each column has one entry a click. What repeats,
-such as links and browsers, is kept once in a table, and the column holds positions in it; so a click takes a
-few bytes, and counting blocks costs far less than reading lines.
+A block is made from clicks and read whole. Each column has one entry a click. What repeats, such as links and
+browsers, is kept once in a table, and the column holds positions in it. So a click takes a few bytes, and
+reading blocks costs far less than reading records.
 
 The same clicks in the same order have the same columns. The SHA-256 of these says what a block's clicks are
 (`Content`), however they are compressed, and in whichever larger block they are found again.

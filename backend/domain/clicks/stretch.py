@@ -1,4 +1,4 @@
-"""Stretches of click logs: their lines, read as blocks."""
+"""Stretches of click logs: their records, read as blocks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from backend.domain.clicks.clicks import Click, parse_record, variant_in
 from backend.domain.clicks.visitor_hashes import HIGHEST_HASH
 from backend.domain.links.destinations.destination import Outcome
 
-# Reading lines holds the interpreter, so it is done in parts of this many characters: about a millisecond
-# each.
-_PART = 64_000
+# Reading records holds the interpreter, so it is done in chunks of this many bytes: about a millisecond each.
+_CHUNK_BYTES = 64_000
 
 
 @dataclass(slots=True)
 class Stretch:
-    """What is in a stretch of a click log. `unreadable` has the position of each line that can't be read."""
+    """The contents of a stretch. `unreadable` has the position of each record that can't be read."""
 
     blocks: list[Block] = field(default_factory=list)
     handoffs: list[Click] = field(default_factory=list)
@@ -27,11 +26,11 @@ class Stretch:
 
 
 def read_stretch(lines: bytes) -> Stretch:
-    """The clicks in these lines of a click log, as blocks: one for each organization and day."""
+    """The clicks of these records of a click log as blocks: one for each organization and day."""
     contents = Stretch()
     rows: list[ClickRow] = []
-    for position, part in _parts(lines):
-        rows += _read_fast(part, contents) or _read_slowly(part, position, contents)
+    for position, chunk in _chunks(lines):
+        rows += _read_fast(chunk, contents) or _read_slowly(chunk, position, contents)
     contents.blocks = blocks_of_rows(rows)
     return contents
 
@@ -46,21 +45,21 @@ _LINE = re.compile(
 )
 
 
-def _parts(stretch: bytes) -> Iterator[tuple[int, bytes]]:
-    """The stretch in parts of whole lines, each with its position."""
+def _chunks(stretch: bytes) -> Iterator[tuple[int, bytes]]:
+    """The stretch in chunks of whole lines, each with its position."""
     position = 0
     while position < len(stretch):
-        end = stretch.rfind(b"\n", position, position + _PART) + 1
+        end = stretch.rfind(b"\n", position, position + _CHUNK_BYTES) + 1
         end = end or stretch.find(b"\n", position) + 1 or len(stretch)
         yield position, stretch[position:end]
         position = end
 
 
-def _read_fast(part: bytes, contents: Stretch) -> list[ClickRow] | None:
+def _read_fast(chunk: bytes, contents: Stretch) -> list[ClickRow] | None:
     """The rows of lines that all look as usual; None if one does not."""
-    if not part.isascii() or not part.endswith(b"\n"):
+    if not chunk.isascii() or not chunk.endswith(b"\n"):
         return None
-    text = part.decode("ascii")
+    text = chunk.decode("ascii")
     lines = _LINE.findall(text)
     if len(lines) != text.count("\n"):
         return None
@@ -79,7 +78,7 @@ def _read_fast(part: bytes, contents: Stretch) -> list[ClickRow] | None:
     hashes = [None if visitor == _NO_VISITOR else int(visitor[1:]) for visitor in visitors]
     if max((hashed or 0 for hashed in hashes), default=0) > HIGHEST_HASH:
         return None
-    handoffs = _handoffs(part, rests) if any(rests) else []
+    handoffs = _handoffs(chunk, rests) if any(rests) else []
     if handoffs is None:
         return None
     contents.handoffs += handoffs
@@ -99,10 +98,10 @@ def _read_fast(part: bytes, contents: Stretch) -> list[ClickRow] | None:
     )
 
 
-def _handoffs(part: bytes, rests: Iterable[str]) -> list[Click] | None:
+def _handoffs(chunk: bytes, rests: Iterable[str]) -> list[Click] | None:
     """The clicks that led to an app, which only lines with a rest can say; None if one can't be read."""
     try:
-        clicks = [parse_record(line) for line, rest in zip(part.split(b"\n"), rests, strict=False) if rest]
+        clicks = [parse_record(line) for line, rest in zip(chunk.split(b"\n"), rests, strict=False) if rest]
     except ValueError:
         return None
     return [click for click in clicks if click.handoff]
@@ -121,9 +120,9 @@ _NO_VISITOR = ",null"
 _OUTCOMES = {outcome.value for outcome in Outcome}
 
 
-def _read_slowly(part: bytes, position: int, contents: Stretch) -> list[ClickRow]:
+def _read_slowly(chunk: bytes, position: int, contents: Stretch) -> list[ClickRow]:
     rows = []
-    for line in part.splitlines(keepends=True):
+    for line in chunk.splitlines(keepends=True):
         try:
             click = parse_record(line)
             rows.append(row_of(click))

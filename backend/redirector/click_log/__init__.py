@@ -1,1 +1,1 @@
-"""Click logs: each process writes clicks to disk, and the shipper moves them into the database."""
+"""Click logs: each process records visits on disk, and its shipper ships the records to MongoDB."""

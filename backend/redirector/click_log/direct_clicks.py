@@ -1,4 +1,4 @@
-"""Stores clicks that the disk refuses directly in the database, in groups. Each counts only once."""
+"""Stores records that the disk refuses directly in the database, in groups, each record once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Lines that one transaction stores like a log of their own, so that they count once if tried again."""
+    """Records that one transaction stores like a log of their own, so that a second try stores none twice."""
 
     lines: Sequence[bytes]
     stored: Sequence[asyncio.Future[None]]
@@ -37,7 +37,10 @@ class _Group:
 
 
 class DirectClicks:
-    """While the database does not answer, clicks wait in memory, up to a limit; visitors do not wait."""
+    """Stores clicks without a click log. While MongoDB does not answer, they wait in memory, up to a limit.
+
+    Visitors then do not wait.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Click logs: each process writes its clicks to a file, one line each, before it answers the visitor.
+"""Click logs: each process records its visits in a file, one line each, before it answers the visitor.
 
 Once `append` returns, the kernel has the lines, so they survive the process. The file is locked by the
 process that writes it. However that process ends, the kernel removes the lock, and another process can take

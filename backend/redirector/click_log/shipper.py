@@ -1,4 +1,4 @@
-"""Moves clicks from the logs on disk into the database, in the background. What is there is counted."""
+"""Records clicks in this process's log, and ships the records of logs to MongoDB in the background."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backend.concurrency.startable import SideBySide
 from backend.redirector.click_log.direct_clicks import DirectClicks
 from backend.redirector.click_log.files import ClickLog, create_log, take_over_logs
 from backend.redirector.click_log.shipping import STRETCH_BYTES, LogShipping
-from backend.redirector.click_log.writer import Kept, LogWriter
+from backend.redirector.click_log.writer import LogWriter, WriteResult
 from backend.redirector.metrics import count_at_risk
 from backend.storage.clicks.logs import LogHead
 from backend.storage.driver.deadlines import deadline
@@ -28,25 +28,25 @@ _GATHER = 0.05
 _LOOK_EVERY = 1.0
 # Seconds between two searches for logs of ended processes.
 _TAKE_OVER_EVERY = 5.0
-_MOST_LEFT_BEHIND = 16  # logs that one process has open
+_MOST_LEFT_BEHIND = 16  # logs of ended processes that one process has open
 _LONGEST_REST = 1.0
 _REST = 4.0  # a rest lasts so many times as long as a stretch, while redirects go on
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
 _GIVE_UP_SECONDS = 1.0  # for a disk that hangs while the service stops
-_ON_DISK = Kept.ON_DISK  # named for each redirect, which takes Python 3.11 longer than to compare it
+_ON_DISK = WriteResult.ON_DISK  # named for each redirect, which takes Python 3.11 longer than to compare it
 _logger = logging.getLogger(__name__)
 
 
 class Shipper:
     """Owns the click logs of this process and of ended ones, until they are in the database.
 
-    Its own log and those left behind are shipped in turns, one stretch at a time. So old clicks don't delay
+    Its own log and those left behind are shipped in turns, one stretch at a time. So old records don't delay
     new ones, and a failing log doesn't delay the others.
     """
 
     def __init__(self, database: Database, folder: Path, unreadable: Path, last_try: float = 5.0) -> None:
-        """When the service stops, it ships for at most `last_try` seconds.
+        """When the service stops, the shipper goes on shipping for at most `last_try` seconds.
 
         The next start takes over what is left. `unreadable` is the folder for records that can't be read.
         """
@@ -93,31 +93,31 @@ class Shipper:
         except (StorageError, TimeoutError):
             pass
         except Exception:  # the service goes on stopping; the next one ships the rest
-            _logger.exception("Clicks stay on disk")
+            _logger.exception("Clicks could not be shipped and stay on disk")
         self._direct.give_up()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._disk.run(self._give_up_logs), _GIVE_UP_SECONDS)
         self._disk.end()
 
-    async def keep(self, line: bytes) -> None:
-        """Store a click on disk, or in the database if the disk refuses it.
+    async def record(self, line: bytes) -> None:
+        """Write the record of a visit to disk, or store it in MongoDB directly if the disk refuses it.
 
-        Returns after a second at the latest. Even if the click is only in memory by then, the visitor is
+        Returns after a second at the latest. Even if the record is only in memory by then, the visitor is
         answered; it is stored as soon as possible.
         """
-        kept = await self._disk.write(line)
-        if kept is _ON_DISK:
+        result = await self._disk.write(line)
+        if result is _ON_DISK:
             self._written.set()
             return
-        if kept is Kept.REFUSED:
+        if result is WriteResult.REFUSED:
             await self._direct.store(line)
         else:
             count_at_risk(1)
 
     @property
     def backlog(self) -> int:
-        """The bytes of clicks in this process's log that are not in the database yet."""
-        return self._own.waiting + sum(each.waiting for each in self._left_behind)
+        """The bytes of records in the logs of this process that are not shipped yet."""
+        return self._own.waiting + sum(shipping.waiting for shipping in self._left_behind)
 
     async def _ship_own(self) -> float:
         """Ship a stretch of this process's log, and wait for more. Returns the seconds to rest."""
@@ -139,14 +139,14 @@ class Shipper:
             await self._take_over()
         if not self._left_behind:
             return _TAKE_OVER_EVERY
-        clicks_until_now = self.log.end
+        end_before = self.log.end
         # The next stretch is of another log, also where this one fails.
         self._left_behind.append(shipping := self._left_behind.pop(0))
         took = await self._ship_stretch(shipping)
         if shipping.is_done:
             self._left_behind.remove(shipping)
             await self._disk.run(shipping.log.remove)
-        return rest_after(took) if self.log.end > clicks_until_now else 0
+        return rest_after(took) if self.log.end > end_before else 0
 
     async def _ship_stretch(self, shipping: LogShipping) -> float:
         """Ship a stretch. Returns the seconds that it took.
@@ -161,12 +161,12 @@ class Shipper:
     async def _take_over(self) -> None:
         """Take over logs that were left behind. Raises OSError if one of them can't be opened."""
         self._take_over_at = time.monotonic() + _TAKE_OVER_EVERY
-        taken: list[ClickLog] = []
-        most = _MOST_LEFT_BEHIND - len(self._left_behind)
+        logs: list[ClickLog] = []
+        most_logs = _MOST_LEFT_BEHIND - len(self._left_behind)
         try:
-            await self._disk.run(lambda: taken.extend(take_over_logs(self._logs, most)))
+            await self._disk.run(lambda: logs.extend(take_over_logs(self._logs, most_logs)))
         finally:
-            self._left_behind += map(self._shipping, taken)
+            self._left_behind += map(self._shipping, logs)
 
     def _shipping(self, log: ClickLog, head: LogHead | None = None) -> LogShipping:
         return LogShipping(self._database, self._disk, log, self._unreadable, head)
@@ -201,8 +201,8 @@ class Shipper:
             self._own = self._shipping(self.log, LogHead())
 
     def _give_up_logs(self) -> None:
-        for each in self._left_behind:
-            each.log.close()
+        for shipping in self._left_behind:
+            shipping.log.close()
         if self._own.is_done:
             self.log.remove()
         else:
@@ -215,7 +215,7 @@ async def _keep_shipping(ship: Callable[[], Awaitable[float]]) -> NoReturn:
 
     def warn(error: Exception) -> None:
         if retries.failures == 1:
-            _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
+            _logger.warning("Clicks are not shipped, since the database can't be written: %s", error)
 
     await keep_trying(ship, StorageError, warn, retries)
 

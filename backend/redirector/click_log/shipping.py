@@ -1,4 +1,4 @@
-"""Moves one click log into the database, stretch by stretch."""
+"""Ships the records of one click log to MongoDB, stretch by stretch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _logger = logging.getLogger(__name__)
 
 
 class LogShipping:
-    """One log with how far it is in the database; None means that the database has to be asked first.
+    """One log, and how far it is shipped. Without a `head`, the database is asked for that first.
 
-    Lines that can't be read are copied to a file with the log's name in the folder `unreadable`. If the
-    process is killed before the database knows, the next one copies the same lines again.
+    Records that can't be read are copied to a file with the log's name in the folder `unreadable`. If the
+    process is killed before the database knows, the next one copies the same records again.
     """
 
     def __init__(
@@ -41,16 +41,16 @@ class LogShipping:
         self._disk = disk
         self._unreadable = unreadable / log.path.name
         self._head = head
-        self._set_aside_to = 0  # bad lines before here are set aside already
+        self._set_aside_to = 0  # unreadable records before here are set aside already
 
     @property
     def is_done(self) -> bool:
-        """Whether the whole log is known to be in the database."""
+        """Whether the whole log is known to be shipped."""
         return self._head is not None and self._head.position >= self.log.end
 
     @property
     def waiting(self) -> int:
-        """The number of bytes that are not in the database yet."""
+        """The number of bytes that are not shipped yet."""
         return self.log.end - (self._head.position if self._head else 0)
 
     async def ship_stretch(self) -> None:

@@ -23,17 +23,17 @@ _MOST_WAITING = 10_000
 _logger = logging.getLogger(__name__)
 
 
-class Kept(Enum):
-    """What happened to a line that was to be written."""
+class WriteResult(Enum):
+    """What happened to a record that was to be written."""
 
     ON_DISK = auto()
     REFUSED = auto()  # it is not in the log, and never will be
-    LATE = auto()  # the disk hangs: only later is it known whether the line is in the log
+    LATE = auto()  # the disk hangs: only later is it known whether the record is in the log
 
 
-_ON_DISK = Kept.ON_DISK
-# A line, and what is to be told when it is known what happened to it.
-_Entry = tuple[bytes, asyncio.Future[Kept]]
+_ON_DISK = WriteResult.ON_DISK
+# A record, and the future that gets what happened to it.
+_Entry = tuple[bytes, asyncio.Future[WriteResult]]
 
 
 class LogWriter:
@@ -56,17 +56,17 @@ class LogWriter:
         self._hangs = self._refuses = False
         threading.Thread(target=self._work, name="click log", daemon=True).start()
 
-    def write(self, line: bytes) -> asyncio.Future[Kept]:
+    def write(self, line: bytes) -> asyncio.Future[WriteResult]:
         """Write a line. The result says what happened to it, after half a second at the latest."""
-        kept: asyncio.Future[Kept] = self._loop.create_future()
+        settled: asyncio.Future[WriteResult] = self._loop.create_future()
         if self._hangs or len(self._lines) >= _MOST_WAITING:
-            kept.set_result(Kept.REFUSED)
-            return kept
-        self._lines.append((line, kept))
+            settled.set_result(WriteResult.REFUSED)
+            return settled
+        self._lines.append((line, settled))
         if not self._is_announced:
             self._is_announced = True
             self._ask(self._write_lines)
-        return kept
+        return settled
 
     async def run(self, job: Callable[[], ResultT]) -> ResultT:
         """Run another job on the disk and return its result, however long it takes."""
@@ -113,9 +113,9 @@ class LogWriter:
         """Stop waiting: lines that the thread has not started to write will not be written."""
         with contextlib.suppress(IndexError):
             while True:
-                _settle(self._lines.popleft()[1], Kept.REFUSED)
-        for _, kept in self._in_hand:
-            _settle(kept, Kept.LATE)
+                _settle(self._lines.popleft()[1], WriteResult.REFUSED)
+        for _, settled in self._in_hand:
+            _settle(settled, WriteResult.LATE)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -138,9 +138,11 @@ class LogWriter:
         self._tell(lambda: self._settle_all(entries, written, refusal))
 
     def _settle_all(self, entries: Sequence[_Entry], written: int, refusal: str) -> None:
-        for _, kept in entries[:written]:
-            _settle(kept, _ON_DISK)
-        refused_late = [line for line, kept in entries[written:] if not _settle(kept, Kept.REFUSED)]
+        for _, settled in entries[:written]:
+            _settle(settled, _ON_DISK)
+        refused_late = [
+            line for line, settled in entries[written:] if not _settle(settled, WriteResult.REFUSED)
+        ]
         if refused_late:
             self._refused_late(refused_late)
         if refusal and not self._refuses:
@@ -152,11 +154,11 @@ class LogWriter:
             self._loop.call_soon_threadsafe(what)
 
 
-def _settle(kept: asyncio.Future[Kept], how: Kept) -> bool:
+def _settle(settled: asyncio.Future[WriteResult], result: WriteResult) -> bool:
     """Report what happened to a line. Returns False if that was reported before."""
-    if kept.done():
+    if settled.done():
         return False
-    kept.set_result(how)
+    settled.set_result(result)
     return True
 
 

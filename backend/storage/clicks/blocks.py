@@ -71,7 +71,7 @@ async def ship_blocks(
     *,
     handoffs: Sequence[Click] = (),
 ) -> LogHead:
-    """Store the clicks of a click log from `begin` to byte `end`: all of them, and only once.
+    """Store the blocks of a stretch of a click log, from `begin` to byte `end`: all of them, and only once.
 
     `handoffs` are those of the clicks that lead to an app. Clicks of deleted organizations are left out.
     Returns the new head of the log. Raises AlreadyShipped if the log was already stored further than

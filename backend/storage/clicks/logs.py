@@ -1,4 +1,4 @@
-"""The `click_logs` collection: how much of each process's click log is in the database.
+"""The `click_logs` collection: how far each process's click log is shipped.
 
 A document also has, in `hashes`, the hash of each organization's last block of the log: the receipt of its
 next block names that hash (domain/ledger/receipts).
@@ -19,7 +19,7 @@ from backend.storage.schema.ownership import NotOwned
 NAME = "click_logs"
 _DAY = 24 * 3600
 # A log's file is gone within days; its position stays far longer, so that a file restored from a backup
-# is not counted again.
+# is not shipped again.
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("updated_at", expireAfterSeconds=400 * _DAY)],
@@ -33,14 +33,14 @@ COLLECTION = Collection(
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """How many bytes of a log are in the database, and the hash of each organization's last block."""
+    """How far a log is shipped, in bytes, and the hash of each organization's last block of it."""
 
     position: int = 0
     hashes: Mapping[OrgId, str] = field(default_factory=dict)
 
 
 class AlreadyShipped(Exception):
-    """The log is already stored beyond the position; `head` says how far."""
+    """The log was shipped beyond this position before; `head` says how far."""
 
     def __init__(self, head: LogHead) -> None:
         super().__init__(head.position)
@@ -55,13 +55,13 @@ class Moved(Exception):
 
 
 async def find_head(database: Database, log_id: str) -> LogHead:
-    """How far a click log is in the database, on a majority of its members."""
+    """How far a click log is shipped, as a majority of the database's members have it."""
     document = await database[NAME].find_one({"_id": log_id})
     return LogHead(int(document["position"]), document.get("hashes", {})) if document else LogHead()
 
 
 async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[str, int]:
-    """The number of bytes in the database of each of these logs; without logs that it does not have."""
+    """The number of shipped bytes of each of these logs; without logs that the database does not have."""
     cursor = database[NAME].find({"_id": {"$in": list(log_ids)}})
     return {document["_id"]: int(document["position"]) async for document in cursor}
 

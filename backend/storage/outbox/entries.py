@@ -116,23 +116,23 @@ def _documents(
             "stamp": _NOW,
             "waits": True,
             **limits,
-            "facts": part,
+            "facts": entry_facts,
         }
         for org_id, org_facts in facts.items()
-        for part in _parts(org_facts)
+        for entry_facts in _by_entry(org_facts)
     ]
 
 
-def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    """The facts divided into parts, each of which fits into one entry."""
-    part: list[Fact] = []
+def _by_entry(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
+    """The facts of each entry: as many as fit into one."""
+    entry_facts: list[Fact] = []
     bytes_left = _MOST_BYTES
     for fact in facts:
-        if len(part) == _MOST_FACTS or bytes_left <= 0:
-            yield part
-            part, bytes_left = [], _MOST_BYTES
-        part.append(fact)
+        if len(entry_facts) == _MOST_FACTS or bytes_left <= 0:
+            yield entry_facts
+            entry_facts, bytes_left = [], _MOST_BYTES
+        entry_facts.append(fact)
         if "link" in fact:  # no other has more than a name of something
             bytes_left -= len(encode(fact["link"]))
-    if part:
-        yield part
+    if entry_facts:
+        yield entry_facts
