@@ -38,7 +38,9 @@ def test_a_file_of_settings_names_the_installation(running: ServiceProcess, else
     kept = {name: text for name, text in running.environment.items() if name.startswith("WAYLINK_")}
     file.write_text("".join(f"{name}={text}\n" for name, text in kept.items()))
     listed = invoke("--env-file", str(file), "organization", "list", "--json", environment={})
-    assert created["id"] in {each["id"] for each in json.loads(listed.stdout)["organizations"]}
+    assert created["id"] in {
+        organization["id"] for organization in json.loads(listed.stdout)["organizations"]
+    }
     afterwards = invoke("settings", "--json", environment={})
     assert json.loads(afterwards.stdout)["WAYLINK_MONGODB_URI"] is None
     assert "does not exist" in invoke("--env-file", "none.env", "settings", environment={}).output
@@ -58,8 +60,10 @@ def test_paths_in_a_file_of_settings_are_relative_to_it(elsewhere: Path) -> None
     file.write_text(f"WAYLINK_DATA_DIR={elsewhere / 'absolute'}\n")
     shown = json.loads(invoke("--env-file", str(file), "settings", "--json", environment={}).stdout)
     assert shown["WAYLINK_DATA_DIR"] == str(elsewhere / "absolute")
-    given = {"WAYLINK_DATA_DIR": "mine"}
-    assert json.loads(invoke("settings", "--json", environment=given).stdout)["WAYLINK_DATA_DIR"] == "mine"
+    environment = {"WAYLINK_DATA_DIR": "mine"}
+    assert (
+        json.loads(invoke("settings", "--json", environment=environment).stdout)["WAYLINK_DATA_DIR"] == "mine"
+    )
 
 
 def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
@@ -68,7 +72,7 @@ def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
     created = run_process(*named, "organization", "create", "Mine", "--json", environment={})
     assert created.returncode == 0, created.stderr
     listed = invoke(*named, "organization", "list", "--json", environment={})
-    assert [each["id"] for each in json.loads(listed.stdout)["organizations"]] == [
+    assert [organization["id"] for organization in json.loads(listed.stdout)["organizations"]] == [
         json.loads(created.stdout)["id"]
     ]
 
@@ -76,8 +80,8 @@ def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["lines", "json"])
 def test_settings_show_no_secrets(how: tuple[str, ...]) -> None:
     """Neither the password in MongoDB's address, nor one among its options, nor the token for /metrics."""
-    given = {"WAYLINK_MONGODB_URI": URI, "WAYLINK_METRICS_TOKEN": "t0ken"}
-    printed = invoke("settings", *how, environment=given).stdout
+    variables = {"WAYLINK_MONGODB_URI": URI, "WAYLINK_METRICS_TOKEN": "t0ken"}
+    printed = invoke("settings", *how, environment=variables).stdout
     assert (
         "mongodb://admin:***@db.example:27017/?replicaSet=w&tlsCertificateKeyFilePassword=***&w=1" in printed
     )

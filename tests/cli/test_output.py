@@ -59,7 +59,7 @@ def test_with_json_nobody_is_asked(running: ServiceProcess, org_id: OrgId) -> No
 def test_what_is_in_a_value_is_shown_in_words() -> None:
     """People read no Python: names and values, yes and no, a dash for what is not there."""
     app = {"team_id": "ABCDE12345", "app_store_id": None}
-    assert [cell(each) for each in (app, {}, ["a", "b"], [], True, None)] == [
+    assert [cell(value) for value in (app, {}, ["a", "b"], [], True, None)] == [
         "team_id ABCDE12345", "-", "a, b", "-", "yes", "-",
     ]  # fmt: skip
 

@@ -72,23 +72,23 @@ def test_what_deletes_asks_before(
     running.command("origin", "add", "https://kept.example", "--org", org_id)
     running.command("domain", "add", "kept.example", "--org", org_id)
     running.command("app", "set", "kept.example", "--org", org_id, "--android-package", "com.kept")
-    if not any(each["email"] == "kept@example.com" for each in running.command("user", "list")["users"]):
+    if not any(user["email"] == "kept@example.com" for user in running.command("user", "list")["users"]):
         invoke(
             *("user", "create", "kept@example.com", "--org", org_id, "--password-stdin"),
             environment=running.environment, typed="a long enough one\n",
         )  # fmt: skip
-    arguments = [each.format(key=key, org=org_id) for each in command]
+    arguments = [argument.format(key=key, org=org_id) for argument in command]
     for typed in ("n\n", ""):
         done = invoke(*arguments, environment=running.environment, typed=typed)
         assert (done.exit_code, done.stdout) == (1, "")
         assert question in done.stderr
         assert BEFORE in done.stderr
-    [kept] = [each for each in running.command("key", "list", "--org", org_id)["keys"] if each["id"] == key]
+    [kept] = [row for row in running.command("key", "list", "--org", org_id)["keys"] if row["id"] == key]
     assert kept["revoked"] is None
     assert "https://kept.example" in running.command("origin", "list", "--org", org_id)["origins"]
     assert "kept.example" in running.command("domain", "list", "--org", org_id)["domains"]
     assert running.command("app", "list", "--org", org_id)["apps"]
-    assert any(each["email"] == "kept@example.com" for each in running.command("user", "list")["users"])
+    assert any(user["email"] == "kept@example.com" for user in running.command("user", "list")["users"])
     [stored] = running.stored("organizations", _id=org_id)
     assert {"retention_days", "click_days"}.isdisjoint(stored)
 
@@ -98,9 +98,7 @@ def test_a_yes_goes_on(running: ServiceProcess, org_id: OrgId) -> None:
     key = running.command("key", "create", "--org", org_id, "--kind", "web")["id"]
     done = invoke("key", "revoke", key, environment=running.environment, typed="y\n")
     assert done.exit_code == 0
-    [revoked] = [
-        each for each in running.command("key", "list", "--org", org_id)["keys"] if each["id"] == key
-    ]
+    [revoked] = [row for row in running.command("key", "list", "--org", org_id)["keys"] if row["id"] == key]
     assert revoked["revoked"]
     longer = running.command("privacy", "click-retention", "--org", org_id, "--days", "500")
     assert longer["click_days"] == 500
@@ -111,7 +109,7 @@ def test_a_key_has_a_name(running: ServiceProcess, org_id: OrgId) -> None:
     made = running.command("key", "create", "--org", org_id, "--kind", "rest", "--name", "Shop")
     assert made["name"] == "Shop"
     assert running.command("key", "rename", made["id"], " Warehouse ")["name"] == "Warehouse"
-    names = {each["id"]: each["name"] for each in running.command("key", "list", "--org", org_id)["keys"]}
+    names = {row["id"]: row["name"] for row in running.command("key", "list", "--org", org_id)["keys"]}
     assert names[made["id"]] == "Warehouse"
     asked = invoke("key", "revoke", made["id"], environment=running.environment, typed="n\n").stderr
     assert f"c_api_…{made['key'][-4:]} (Warehouse)" in asked
@@ -202,16 +200,16 @@ def test_an_organization_is_deleted_by_its_name(running: ServiceProcess) -> None
 
 def test_a_service_ends_a_deletion_that_was_interrupted(mongodb_uri: str, tmp_path: Path) -> None:
     """It begins with that when it starts, and doctor says that it is still to be done."""
-    with own_database(mongodb_uri) as own, MongoClient[dict[str, Any]](mongodb_uri) as client:
-        environment = environment_of(tmp_path, **own)
+    with own_database(mongodb_uri) as variables, MongoClient[dict[str, Any]](mongodb_uri) as client:
+        environment = environment_of(tmp_path, **variables)
         org_id = run_command("organization", "create", "Gone", environment=environment)["id"]
         run_command("domain", "add", "gone.example", "--org", org_id, environment=environment)
-        database = client[own["WAYLINK_MONGODB_DATABASE"]]
+        database = client[variables["WAYLINK_MONGODB_DATABASE"]]
         begun = {"_id": org_id, "at": datetime(2026, 1, 1, tzinfo=UTC), "is_gone": False}
         database["deleted_organizations"].insert_one(begun)
         examined = invoke("doctor", "--json", environment=environment)
         assert f'"{org_id}", "message": "Its deletion, begun on 2026-01-01 00:00, is not' in examined.stdout
-        with service_process(tmp_path, **own):
+        with service_process(tmp_path, **variables):
             wait_for(
                 lambda: database["deleted_organizations"].find_one({"_id": org_id, "is_gone": True}),
                 "the service ends the deletion",

@@ -85,12 +85,14 @@ async def documents(database: Database, org_id: OrgId) -> Counter[str]:
 
     That tells also what went, and never gets shorter.
     """
-    found = {
-        name: each.owned_by.condition(org_id) if not isinstance(each.owned_by, ByLink) else {"org_id": org_id}
-        for name, each in archived_collections().items()
+    conditions = {
+        name: collection.owned_by.condition(org_id)
+        if not isinstance(collection.owned_by, ByLink)
+        else {"org_id": org_id}
+        for name, collection in archived_collections().items()
         if name not in {entries.NAME, heads.NAME}
     }
-    return Counter({name: await database[name].count_documents(query) for name, query in found.items()})
+    return Counter({name: await database[name].count_documents(query) for name, query in conditions.items()})
 
 
 async def seen_organizations(database: Database) -> tuple[OrgId, ...]:
@@ -109,40 +111,40 @@ async def test_what_was_drawn_is_counted(database: Database, analytics: Analytic
     """The clicks of each link are those in the blocks, of each day up to the last whole hour."""
     await make(database, org_id)
     clicks = await recorded_clicks(database, org_id)
-    counted = Counter(each.link_id for each in clicks if each.counted)
+    counted = Counter(visit.link_id for visit in clicks if visit.counted)
     assert counted.total() > 100
     assert await counts(analytics, org_id) == counted
-    assert {each.at.date() for each in clicks} == {
+    assert {visit.at.date() for visit in clicks} == {
         (NOW - timedelta(days=day)).date() for day in range(DAYS + 1)
     }
-    assert max(each.at for each in clicks) < NOW.replace(minute=0)
-    assert {each.reason for each in clicks} > {None, "crawler", "preview_fetcher"}
+    assert max(visit.at for visit in clicks) < NOW.replace(minute=0)
+    assert {visit.reason for visit in clicks} > {None, "crawler", "preview_fetcher"}
 
 
 async def test_sales_are_attributed_to_links(database: Database, analytics: Analytics, org_id: OrgId) -> None:
     """Leads and sales are credited to links of the history, and to nothing else."""
     await make(database, org_id)
-    links = {each.id for each in await find_history_links(database, org_id)}
+    links = {link.id for link in await find_history_links(database, org_id)}
     period = QueryPeriod(NOW.replace(minute=0) - timedelta(days=DAYS), NOW.replace(minute=0), UTC)
     measures = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONTACTS)
     asked = Query(period=period, measures=measures, group_by=(Field.LINK,))
-    found = await analytics.ask(org_id, AskQuery(asked, is_whole=True))
-    assert {row.group[0] for row in found.rows} <= links
-    assert all(found.totals.values[each] for each in measures)
-    assert all(row.values[Measure.CONTACTS] for row in found.rows)
+    answer = await analytics.ask(org_id, AskQuery(asked, is_whole=True))
+    assert {row.group[0] for row in answer.rows} <= links
+    assert all(answer.totals.values[measure] for measure in measures)
+    assert all(row.values[Measure.CONTACTS] for row in answer.rows)
 
 
 async def test_links_have_tags(database: Database, analytics: Analytics, org_id: OrgId) -> None:
     """Each link has those of its plan, in their colours, and clicks are counted by them."""
     await make(database, org_id)
-    tags = {each.id: each for each in await list_tags(database, org_id)}
-    assert {each.color for each in tags.values()} <= {PALETTE[color] for color in TAGS.values()}
+    tags = {tag.id: tag for tag in await list_tags(database, org_id)}
+    assert {tag.color for tag in tags.values()} <= {PALETTE[color] for color in TAGS.values()}
     links = await find_history_links(database, org_id)
-    assert {tags[each].name for link in links for each in link.tag_ids} > {"Newsletter", "Print"}
+    assert {tags[tag_id].name for link in links for tag_id in link.tag_ids} > {"Newsletter", "Print"}
     until = NOW.replace(minute=0)
     asked = Query(period=QueryPeriod(until - timedelta(days=DAYS), until, UTC), group_by=(Field.TAG,))
     rows = (await analytics.ask(org_id, AskQuery(asked))).rows
-    assert {row.group[0] for row in rows} <= {each.name for each in tags.values()}
+    assert {row.group[0] for row in rows} <= {tag.name for tag in tags.values()}
     assert all(row.values[Measure.CLICKS] for row in rows)
 
 
@@ -164,7 +166,7 @@ async def test_nothing_is_made_in_the_future(database: Database, org_id: OrgId) 
     """Links of campaigns that begin in the next days are prepared by now, not made later than now."""
     await make_history(database, org_id, "http://localhost:8081", NOW, lambda *_: None, days=1)
     links = await find_history_links(database, org_id)
-    assert max(max(each.created_at, each.modified_at) for each in links) <= NOW
+    assert max(max(link.created_at, link.modified_at) for link in links) <= NOW
 
 
 async def test_an_interrupted_history_goes_on(
@@ -180,20 +182,22 @@ async def test_an_interrupted_history_goes_on(
         await make(database, org_id, progress=stop_half_way)
     await make(database, org_id)
     clicks = await recorded_clicks(database, org_id)
-    counted = Counter(each.link_id for each in clicks if each.counted)
-    assert len({(each.at, each.link_id, each.visitor) for each in clicks}) == len(clicks)
+    counted = Counter(visit.link_id for visit in clicks if visit.counted)
+    assert len({(visit.at, visit.link_id, visit.visitor) for visit in clicks}) == len(clicks)
     assert await counts(analytics, org_id) == counted
-    stored = [each async for each in database["conversions"].find({"org_id": org_id})]
-    assert len({each["transaction_id"] for each in stored}) == len(stored) > 0
+    stored = [conversion async for conversion in database["conversions"].find({"org_id": org_id})]
+    assert len({conversion["transaction_id"] for conversion in stored}) == len(stored) > 0
 
 
 async def test_it_is_deleted_with_its_organization(
     database: Database, analytics: Analytics, organization: TestOrganization, tmp_path: Path
 ) -> None:
     """The demo's user sees it first and then the demo again; what another organization has stays its own."""
-    own = _link(organization.id, organization.domain, "own")
-    await insert_links(database, [own])
-    clicks = [click(organization.id, own.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)]
+    own_link = _link(organization.id, organization.domain, "own")
+    await insert_links(database, [own_link])
+    clicks = [
+        click(organization.id, own_link.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)
+    ]
     await ship(database, clicks)
     before = await documents(database, organization.id)
     await prepare_user(database, tmp_path / "password.txt", organization.id, NOW)
@@ -209,7 +213,9 @@ async def test_it_is_deleted_with_its_organization(
     assert deleted["conversions"] > 0
     assert not +await documents(database, org_id)
     assert await seen_organizations(database) == (organization.id,)
-    assert await recorded_clicks(database, organization.id) == sorted(clicks, key=lambda each: each.at)
+    assert await recorded_clicks(database, organization.id) == sorted(
+        clicks, key=lambda recorded: recorded.at
+    )
     assert await documents(database, organization.id) == before + Counter(users=1)
     await database["users"].delete_one({"email": EMAIL})
 
@@ -238,12 +244,12 @@ async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId
     """If the shop is at another port at a later start, the links lead there, each to its page."""
     await make(database, org_id)
     pages = {
-        each.id: each.destination_url.removeprefix(SHOP)
-        for each in await find_history_links(database, org_id)
+        link.id: link.destination_url.removeprefix(SHOP)
+        for link in await find_history_links(database, org_id)
     }
     await make_history(database, org_id, "http://localhost:9999", NOW, nothing)
     links = await find_history_links(database, org_id)
-    assert {each.id: each.destination_url for each in links} == {
+    assert {link.id: link.destination_url for link in links} == {
         link_id: f"http://localhost:9999{page}" for link_id, page in pages.items()
     }
 
@@ -251,45 +257,46 @@ async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId
 def test_three_hundred_links_with_names_of_campaigns() -> None:
     """The catalogue has 300 links at different addresses, all with source, medium and campaign."""
     links = planned_links(date(2026, 9, 23))
-    assert len({(each.domain, each.path) for each in links}) == len(links) == MOST_LINKS == 300
-    assert {each.domain for each in links} == set(DOMAINS)
-    assert all({"utm_source", "utm_medium", "utm_campaign"} <= each.utm.keys() for each in links)
-    assert len({each.utm["utm_campaign"] for each in links}) > 20
-    assert {tag for each in links for tag in each.tags} == TAGS.keys()
-    assert all(each.path == each.path.lower() and " " not in each.path for each in links)
+    assert len({(link.domain, link.path) for link in links}) == len(links) == MOST_LINKS == 300
+    assert {link.domain for link in links} == set(DOMAINS)
+    assert all({"utm_source", "utm_medium", "utm_campaign"} <= link.utm.keys() for link in links)
+    assert len({link.utm["utm_campaign"] for link in links}) > 20
+    assert {tag for link in links for tag in link.tags} == TAGS.keys()
+    assert all(link.path == link.path.lower() and " " not in link.path for link in links)
 
 
 def test_the_seed_gives_the_same_again() -> None:
     """Two histories of the same run have the same clicks and calls, hour by hour."""
     first, second = drawn(links=20), drawn(links=20)
     hours = range(24, 48)
-    assert [_facts(each) for each in first.clicks(hours)] == [_facts(each) for each in second.clicks(hours)]
+    assert [_facts(visit) for visit in first.clicks(hours)] == [
+        _facts(visit) for visit in second.clicks(hours)
+    ]
     sent = first.batches(hours)
-    assert [each.device_id for each in sent] == [each.device_id for each in second.batches(hours)]
+    assert [batch.device_id for batch in sent] == [batch.device_id for batch in second.batches(hours)]
     assert all(
-        is_uuid(each) and each.startswith("0a1b2c3d-") for each in (str(each.device_id) for each in sent)
+        is_uuid(device_id) and device_id.startswith("0a1b2c3d-")
+        for device_id in (str(batch.device_id) for batch in sent)
     )
 
 
 def test_sales_are_in_two_currencies() -> None:
     """Visitors from America pay in dollars, others in euros."""
     sent = drawn().batches(range(24 * 4))
-    sales = [each.call for batch in sent for each in batch.calls if each.call.kind is Kind.CONVERSION]
-    assert {each.fields["currency"] for each in sales} == {"EUR", "USD"}
+    sales = [
+        arrived.call for batch in sent for arrived in batch.calls if arrived.call.kind is Kind.CONVERSION
+    ]
+    assert {sale.fields["currency"] for sale in sales} == {"EUR", "USD"}
 
 
 def test_weeks_have_a_rhythm() -> None:
     """Tuesdays, when the newsletter goes out, are busier than Sundays; evenings are busier than nights."""
     clicks = drawn().clicks(range(14 * 24))
-    days = Counter(each.at.weekday() for each in clicks)
-    hours = Counter(each.at.hour for each in clicks)
+    days = Counter(visit.at.weekday() for visit in clicks)
+    hours = Counter(visit.at.hour for visit in clicks)
     assert days[1] > 1.5 * days[6]
     assert hours[19] > 4 * hours[2]
 
 
-def _facts(each: Click) -> tuple[object, ...]:
-    return each.at, each.reason, each.browser, each.country, each.referrer_host, each.visitor
-
-
-async def _stop(*_: Any) -> None:
-    raise KeyboardInterrupt
+def _facts(visit: Click) -> tuple[object, ...]:
+    return visit.at, visit.reason, visit.browser, visit.country, visit.referrer_host, visit.visitor

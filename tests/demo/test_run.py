@@ -14,8 +14,8 @@ from tests.processes.service_process import own_database
 def test_history_is_made_and_removed_by_one_command(mongodb_uri: str, tmp_path: Path) -> None:
     """A first start makes history up and says so; one command removes it while the demo runs."""
     with (
-        own_database(mongodb_uri) as own,
-        demo_process(tmp_path, options=["--history-days", "1"], **own) as demo,
+        own_database(mongodb_uri) as variables,
+        demo_process(tmp_path, options=["--history-days", "1"], **variables) as demo,
     ):
         assert "Making up links, clicks and sales of the past" in demo.printed
         removed = subprocess.run(

@@ -79,8 +79,8 @@ async def test_what_is_found(own_database: Database, organization: TestOrganizat
     links.append(link_to(organization, 6, gone, is_enabled=False))
     await insert_links(own_database, links)
     assert await look(own_database) == 6
-    found = await list_broken(own_database, organization.id, 10)
-    assert sorted((each.link.id, each.broken[0].field, each.broken[0].problem) for each in found) == [
+    broken = await list_broken(own_database, organization.id, 10)
+    assert sorted((link.link.id, link.broken[0].field, link.broken[0].problem) for link in broken) == [
         ("0003", "destination_url", "answers with status 404"),
         ("0004", "destination_url", "does not answer"),
         ("0005", "desktop_url", "answers with status 404"),
@@ -90,7 +90,7 @@ async def test_what_is_found(own_database: Database, organization: TestOrganizat
     site.page("/gone", "back")
     await begin_again(own_database, "test", utc_now())
     await look(own_database)
-    assert {each.link.id for each in await list_broken(own_database, organization.id, 10)} == {"0004"}
+    assert {link.link.id for link in await list_broken(own_database, organization.id, 10)} == {"0004"}
 
 
 async def test_since_when_and_how_long(
@@ -154,8 +154,8 @@ async def test_a_host_is_asked_with_pauses(site: Site, tell: Callable[[str], Non
     """One request after the other, HEAD only where that answers; another host meanwhile; an address once."""
     urls = [site.page(f"/{number}", "here") for number in range(4)]
     began = time.monotonic()
-    found = await DestinationCheck(READER, pause=0.2).problems([*urls, *urls, "http://localhost:1/"])
-    assert found == {"http://localhost:1/": "does not answer"}
+    problems = await DestinationCheck(READER, pause=0.2).problems([*urls, *urls, "http://localhost:1/"])
+    assert problems == {"http://localhost:1/": "does not answer"}
     assert site.asked == [f"HEAD /{number}" for number in range(4)]
     assert time.monotonic() - began >= 0.6
 
@@ -175,8 +175,8 @@ async def test_no_organization_is_not_every_one(
     """The next links are those of the organization, or of all for None: for an empty id there are none."""
     await insert_links(own_database, [link_to(organization, 1, site.url("/"))])
     owners = (None, organization.id, OrgId(""))
-    found = [await next_links(own_database, each, None, 10) for each in owners]
-    assert [len(each) for each in found] == [1, 1, 0]
+    links_by_owner = [await next_links(own_database, owner, None, 10) for owner in owners]
+    assert [len(links) for links in links_by_owner] == [1, 1, 0]
 
 
 async def test_the_service_looks_by_itself(
@@ -191,14 +191,14 @@ async def test_the_service_looks_by_itself(
     try:
 
         async def is_over() -> bool:
-            found = await own_database["destination_rounds"].find_one({"_id": NAME})
-            return bool(found and found["is_over"])
+            stored_round = await own_database["destination_rounds"].find_one({"_id": NAME})
+            return bool(stored_round and stored_round["is_over"])
 
         await wait_for_async(is_over, "nothing is looked at")
         assert await take_turn(own_database, NAME, "another", utc_now()) is None
     finally:
         await watching.stop()
-    assert [each.link.id for each in await list_broken(own_database, organization.id, 10)] == ["0001"]
+    assert [link.link.id for link in await list_broken(own_database, organization.id, 10)] == ["0001"]
     asked = len(site.asked)
     assert await take_turn(own_database, NAME, "another", utc_now())
     off = DestinationWatch(own_database, READER, utc_now, hours=0)

@@ -37,14 +37,14 @@ def front_proxy(upstream: str) -> Iterator[tuple[int, Behaviour]]:
             self._handle(self.rfile.read(int(self.headers["Content-Length"])))
 
         def _handle(self, body: bytes) -> None:
-            own = behaviour.answers.get(urlsplit(self.path).path)
-            self._send(*(own or self._forward(body)))
+            own_answer = behaviour.answers.get(urlsplit(self.path).path)
+            self._send(*(own_answer or self._forward(body)))
 
         def _forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
-            given = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
             changes = behaviour.sends | ({"Host": behaviour.host} if behaviour.host else {})
             answer = httpx.request(
-                self.command, upstream + self.path, content=body, headers=given | changes, timeout=20
+                self.command, upstream + self.path, content=body, headers=headers | changes, timeout=20
             )
             headers = {name: value for name, value in answer.headers.items() if name not in _HOP_BY_HOP}
             return answer.status_code, headers, answer.content

@@ -20,20 +20,22 @@ from tests.processes.small_disk import full_disk
 def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     """Although its folder may be written, no file can be; what else is there stays as it was."""
     with full_disk(tmp_path) as full:
-        found = examine_folder(full / "clicks")
-        assert [each.name for each in full.iterdir()] == ["all of it"]
-    assert found.severity is Severity.ERROR
-    assert "(No space left on device): clicks are lost while MongoDB is away" in found.message
-    assert found.advice == "Make room on its disk, or name a folder on another one."
+        finding = examine_folder(full / "clicks")
+        assert [path.name for path in full.iterdir()] == ["all of it"]
+    assert finding.severity is Severity.ERROR
+    assert "(No space left on device): clicks are lost while MongoDB is away" in finding.message
+    assert finding.advice == "Make room on its disk, or name a folder on another one."
 
 
 def test_the_command_tells_of_both_disks(tmp_path: Path, mongodb_uri: str) -> None:
     """`waylink doctor` writes into the folder of its settings, and asks MongoDB for its room."""
-    with full_disk(tmp_path) as full, own_database(mongodb_uri) as own:
+    with full_disk(tmp_path) as full, own_database(mongodb_uri) as variables:
         # A MongoDB in which nothing is stored does not tell.
-        run_command("organization", "create", "Acme", environment=own | {"WAYLINK_DATA_DIR": str(tmp_path)})
-        done = invoke("doctor", "--json", environment=own | {"WAYLINK_DATA_DIR": str(full / "data")})
-    findings = {each["subject"]: each for each in json.loads(done.stdout)["findings"]}
+        run_command(
+            "organization", "create", "Acme", environment=variables | {"WAYLINK_DATA_DIR": str(tmp_path)}
+        )
+        done = invoke("doctor", "--json", environment=variables | {"WAYLINK_DATA_DIR": str(full / "data")})
+    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
     folder, disk = findings["WAYLINK_DATA_DIR"], findings["MongoDB's disk"]
     assert (done.exit_code, folder["severity"], folder["area"]) == (1, "error", "configuration")
     assert "(No space left on device)" in folder["message"]
@@ -44,13 +46,13 @@ def test_the_command_tells_of_both_disks(tmp_path: Path, mongodb_uri: str) -> No
 def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How much is left, and for how many clicks; where it is little, that is a warning. Nothing stays."""
     room = os.statvfs(tmp_path)
-    left = room.f_bavail * room.f_frsize
-    found = examine_folder(tmp_path / "data" / "clicks")
-    assert found.severity is (Severity.OK if left >= disks.LITTLE_SPACE else Severity.WARNING)
-    told = float(found.message.split(" GB are left")[0].split()[-1].replace(",", ""))
-    assert told == pytest.approx(left / 1e9, abs=1)
-    assert found.message.endswith(" clicks that wait, at 180 bytes each.")
-    monkeypatch.setattr(disks, "LITTLE_SPACE", 2 * left)
+    free = room.f_bavail * room.f_frsize
+    finding = examine_folder(tmp_path / "data" / "clicks")
+    assert finding.severity is (Severity.OK if free >= disks.LITTLE_SPACE else Severity.WARNING)
+    shown = float(finding.message.split(" GB are left")[0].split()[-1].replace(",", ""))
+    assert shown == pytest.approx(free / 1e9, abs=1)
+    assert finding.message.endswith(" clicks that wait, at 180 bytes each.")
+    monkeypatch.setattr(disks, "LITTLE_SPACE", 2 * free)
     assert examine_folder(tmp_path).severity is Severity.WARNING
     assert list(tmp_path.iterdir()) == []
 
@@ -58,8 +60,8 @@ def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_folder_that_can_not_be_entered(tmp_path: Path) -> None:
     """A file where the folder should be: nothing can be written there, whoever asks."""
     (tmp_path / "data").touch()
-    found = examine_folder(tmp_path / "data" / "clicks")
-    assert (found.severity, "Not a directory" in found.message) == (Severity.ERROR, True)
+    finding = examine_folder(tmp_path / "data" / "clicks")
+    assert (finding.severity, "Not a directory" in finding.message) == (Severity.ERROR, True)
 
 
 async def test_the_disk_of_mongodb(database: Database) -> None:

@@ -53,12 +53,12 @@ class Installation:
     def doctor(self, *arguments: str, **settings: str) -> tuple[int, list[Finding]]:
         """The exit code, and the findings that are not ok."""
         code, printed = self.doctor_prints(*arguments, **settings)
-        found: list[Finding] = printed["findings"]
+        findings: list[Finding] = printed["findings"]
         counts: dict[str, int] = printed["counts"]
         for severity, count in counts.items():
-            assert count == sum(each["severity"] == severity for each in found)
+            assert count == sum(finding["severity"] == severity for finding in findings)
         assert code == (1 if counts["error"] else 0)
-        return code, found
+        return code, findings
 
     def doctor_prints(self, *arguments: str, **settings: str) -> tuple[int, dict[str, Any]]:
         """The exit code, and what --json prints."""
@@ -113,22 +113,24 @@ def set_apps(running: ServiceProcess, org_id: OrgId, *more: str) -> None:
 
 def about(findings: list[Finding], area: str, severity: str = "") -> list[Finding]:
     """The findings of an area, of one severity where it is given."""
-    return [each for each in findings if each["area"] == area and severity in {"", each["severity"]}]
+    return [
+        finding for finding in findings if finding["area"] == area and severity in {"", finding["severity"]}
+    ]
 
 
 def messages(findings: list[Finding]) -> str:
     """All that is said, for a test to look in."""
-    return "\n".join(f"{each['subject']}: {each['message']}" for each in findings)
+    return "\n".join(f"{finding['subject']}: {finding['message']}" for finding in findings)
 
 
 def test_all_is_well(installation: Installation) -> None:
     """A service that works has no warning and no error, in any area, and the command ends with code 0."""
     code, findings = installation.doctor()
-    assert (code, [each for each in findings if each["severity"] in {"warning", "error"}]) == (0, [])
+    assert (code, [finding for finding in findings if finding["severity"] in {"warning", "error"}]) == (0, [])
     areas = {"configuration", "storage", "domains", "proxies", "keys", "ledger"}
-    assert {each["area"] for each in findings} == areas
+    assert {finding["area"] for finding in findings} == areas
     address = f"http://{DOMAIN}:{installation.proxy_port}"
-    readable = [each["subject"] for each in about(findings, "domains", "ok")]
+    readable = [finding["subject"] for finding in about(findings, "domains", "ok")]
     assert readable == [DOMAIN, f"{address}{APPLE}", f"{address}{GOOGLE}"]
     lines = installation.run("doctor").stdout.splitlines()
     assert lines[-1] == "0 errors, 0 warnings"
@@ -141,7 +143,7 @@ def test_settings(installation: Installation) -> None:
     assert (code, len(findings)) == (1, 1)
     assert "WAYLINK_RATE_LIMIT is 'many'" in findings[0]["message"]
     _, findings = installation.doctor(WAYLINK_PROT="80", WAYLINK_COUNTRY_HEADER="CF-IPCountry")
-    subjects = [each["subject"] for each in about(findings, "configuration", "warning")]
+    subjects = [finding["subject"] for finding in about(findings, "configuration", "warning")]
     assert subjects == ["WAYLINK_PROT", "WAYLINK_COUNTRY_HEADER"]
 
 
@@ -187,7 +189,7 @@ async def test_association_files_that_phones_refuse(
     site = site_of(DOMAIN, installation.proxy_port)
     async with httpx.AsyncClient() as client:
         findings = await examine_association_files(client, site, APPS)
-    [error] = [each for each in findings if each.severity is Severity.ERROR]
+    [error] = [finding for finding in findings if finding.severity is Severity.ERROR]
     assert error.subject.endswith(path)
     assert words in error.message
     assert error.advice
@@ -197,14 +199,17 @@ def test_an_association_file_that_phones_refuse_is_an_error(installation: Instal
     """The command ends with code 1 where a phone would not accept a file."""
     installation.proxy.answers[APPLE] = (301, {"Location": "https://www.shop.example/"}, b"")
     code, findings = installation.doctor()
-    assert (code, [APPLE in each["subject"] for each in about(findings, "domains", "error")]) == (1, [True])
+    assert (code, [APPLE in finding["subject"] for finding in about(findings, "domains", "error")]) == (
+        1,
+        [True],
+    )
 
 
 def test_a_proxy_that_rewrites_the_host(installation: Installation) -> None:
     """A link domain whose requests arrive as the API's is an error that names the Host header."""
     installation.proxy.host = "127.0.0.1"
     _, findings = installation.doctor()
-    [error] = [each for each in about(findings, "domains", "error") if each["subject"] == DOMAIN]
+    [error] = [finding for finding in about(findings, "domains", "error") if finding["subject"] == DOMAIN]
     assert "pass the Host header on" in error["advice"]
 
 
@@ -215,9 +220,11 @@ def test_domains_that_do_not_work(installation: Installation) -> None:
         installation.running.command("domain", "add", domain, "--org", other)
     api = f"http://api.shop.localhost:{installation.proxy_port}"
     _, findings = installation.doctor("--org", other, WAYLINK_BASE_URL=api)
-    said = {each["subject"]: each["message"] for each in about(findings, "domains", "error")}
-    assert said["go.nowhere.invalid"].startswith("DNS has no address for it")
-    assert said["api.shop.localhost"].startswith("It is the host of WAYLINK_BASE_URL too")
+    messages_by_subject = {
+        finding["subject"]: finding["message"] for finding in about(findings, "domains", "error")
+    }
+    assert messages_by_subject["go.nowhere.invalid"].startswith("DNS has no address for it")
+    assert messages_by_subject["api.shop.localhost"].startswith("It is the host of WAYLINK_BASE_URL too")
     set_apps(installation.running, installation.org_id)
     _, findings = installation.doctor("--org", installation.org_id)
     set_apps(installation.running, installation.org_id, "--android-fingerprint", FINGERPRINT)
@@ -238,7 +245,7 @@ def test_proxies(installation: Installation, sends: dict[str, str], trusted: str
     installation.proxy.sends |= sends
     _, findings = installation.doctor(WAYLINK_TRUSTED_PROXIES=trusted)
     warnings = about(findings, "proxies", "warning")
-    assert [words in each["message"] for each in warnings] == ([True] if words else [])
+    assert [words in finding["message"] for finding in warnings] == ([True] if words else [])
 
 
 def test_keys(installation: Installation) -> None:
@@ -262,8 +269,8 @@ def test_keys(installation: Installation) -> None:
     code, findings = installation.doctor("--org", org_id)
     assert code == 1
     keys = about(findings, "keys")
-    assert {each["subject"] for each in keys} == {f"Empty ({org_id})"}
-    assert [(each["severity"], each["message"].split(":")[0]) for each in keys] == [
+    assert {finding["subject"] for finding in keys} == {f"Empty ({org_id})"}
+    assert [(finding["severity"], finding["message"].split(":")[0]) for finding in keys] == [
         ("warning", "No REST key is in force"),
         ("error", "It has a key for browsers and no allowed origin"),
         ("warning", f"The key c_web_…{web['key'][-4:]}, created on 2024-01-01, was last used on 2024-01-01."),
@@ -289,8 +296,8 @@ def test_the_use_of_a_key_is_remembered(installation: Installation) -> None:
 def last_use(running: ServiceProcess, org_id: OrgId, key_id: KeyId) -> str | None:
     """When a key was used last, as the list of keys says it."""
     keys = running.command("key", "list", "--org", org_id)["keys"]
-    found: str | None = next(key["last_used"] for key in keys if key["id"] == key_id)
-    return found
+    time: str | None = next(key["last_used"] for key in keys if key["id"] == key_id)
+    return time
 
 
 def test_indexes(installation: Installation) -> None:
@@ -307,10 +314,12 @@ def test_indexes(installation: Installation) -> None:
         finally:
             links.drop_index("domain_1_path_1")
             links.drop_index("link_name_1")
-    found = {
-        each["subject"]: each["severity"] for each in about(findings, "storage") if "." in each["subject"]
+    severities = {
+        finding["subject"]: finding["severity"]
+        for finding in about(findings, "storage")
+        if "." in finding["subject"]
     }
-    assert found == {
+    assert severities == {
         "links.domain_1_path_1": "error",
         "links.link_name_1": "info",
         "apps.org_id_1__id_1": "warning",

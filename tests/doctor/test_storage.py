@@ -53,9 +53,9 @@ def wait_until_it_answers(port: int) -> None:
 async def test_a_server_without_a_replica_set(standalone: str, tmp_path: Path) -> None:
     """It is an error, since transactions and change streams do not work there; the rest is examined too."""
     settings = Settings(mongodb_uri=standalone, data_dir=tmp_path, port=free_port())
-    found = [finding async for finding in Examination(settings, {}, utc_now, None).run()]
-    storage = [finding for finding in found if finding.area is Area.STORAGE]
-    assert [(each.subject, each.severity) for each in storage] == [
+    findings = [finding async for finding in Examination(settings, {}, utc_now, None).run()]
+    storage = [finding for finding in findings if finding.area is Area.STORAGE]
+    assert [(finding.subject, finding.severity) for finding in storage] == [
         ("MongoDB", Severity.OK),
         ("replica set", Severity.ERROR),
         ("clock", Severity.OK),

@@ -23,7 +23,7 @@ class Forwarded:
 
     def with_header(self, name: str, value: str | None) -> Forwarded:
         """The same with another value for a header, or without it."""
-        rest = {each: text for each, text in self.headers.items() if each.lower() != name.lower()}
+        rest = {header: text for header, text in self.headers.items() if header.lower() != name.lower()}
         return replace(self, headers=rest if value is None else rest | {name: value})
 
 
@@ -62,7 +62,7 @@ class Answered:
 
     def with_header(self, name: str, value: str | None) -> Answered:
         """The same with another value for a header, or without it."""
-        rest = {each: text for each, text in self.headers.items() if each.lower() != name.lower()}
+        rest = {header: text for header, text in self.headers.items() if header.lower() != name.lower()}
         return replace(self, headers=rest if value is None else rest | {name: value})
 
 

@@ -40,15 +40,17 @@ def site(shop: RealService, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def cap(page: Page, seconds: float) -> None:
     """Let the cookie end soon, as Safari does with cookies of scripts."""
-    own = device_cookie(page)
-    capped = {name: own[name] for name in ("name", "value", "domain", "path")}
+    cookie = device_cookie(page)
+    capped = {name: cookie[name] for name in ("name", "value", "domain", "path")}
     page.context.add_cookies([{**capped, "expires": time.time() + seconds}])  # type: ignore[typeddict-item]
 
 
 def answers_of(page: Page) -> list[Response]:
     """The answers to batches that the page gets from now on."""
     answers: list[Response] = []
-    page.on("response", lambda each: answers.append(each) if "/serviceCore/" in each.url else None)
+    page.on(
+        "response", lambda response: answers.append(response) if "/serviceCore/" in response.url else None
+    )
     return answers
 
 
@@ -118,7 +120,7 @@ def test_nothing_is_set_before_consent_or_after_it_is_withdrawn(
     page.evaluate("Waylink.grantConsent()")
     page.evaluate("sale => sale.promise", sale)
     assert answers
-    assert all("cl_device_id=" in (each.header_value("Set-Cookie") or "") for each in answers)
+    assert all("cl_device_id=" in (response.header_value("Set-Cookie") or "") for response in answers)
     page.evaluate("Waylink.denyConsent()")
     assert page.context.cookies() == []
 
@@ -132,5 +134,5 @@ def test_a_proxy_on_another_origin_sets_nothing(page: Page, shop: RealService, t
         page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
         page.evaluate(CONVERSION)
         assert len(answers) == 2
-        assert not any(each.header_value("Set-Cookie") for each in answers)
+        assert not any(response.header_value("Set-Cookie") for response in answers)
         assert device_cookie(page)["expires"] > time.time() + 399 * DAY

@@ -53,7 +53,7 @@ def shop(start_service: ServiceStarter) -> Iterator[RealService]:
         yield shop
 
 
-@pytest.fixture(scope="module", params=[*RECIPES, *FOLDERS], ids=lambda each: each.__name__)
+@pytest.fixture(scope="module", params=[*RECIPES, *FOLDERS], ids=lambda recipe: recipe.__name__)
 def site(
     request: pytest.FixtureRequest, shop: RealService, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
@@ -75,9 +75,9 @@ def test_what_the_sdk_sends_is_stored_once(page: Page, shop: RealService, site: 
     sale = {"revenue": 12.5, "currency": "EUR", "transaction_id": tag}
     page.evaluate("sale => Waylink.trackConversion(sale)", sale)
     page.evaluate("sale => Waylink.trackConversion(sale)", sale)
-    (stored,) = [each for each in shop.stored("conversions") if each.get("transaction_id") == tag]
+    (stored,) = [sale for sale in shop.stored("conversions") if sale.get("transaction_id") == tag]
     assert stored["touch"]["utm"]["utm_source"] == tag
-    loaded = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
+    loaded = page.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)")
     assert set(loaded) == {site.script, f"{site.base_url}/serviceCore/sdk/v1/batch"}
 
 
@@ -85,24 +85,24 @@ def test_neither_host_nor_name_is_the_services(page: Page, shop: RealService, si
     """A page that only loads the script under the site's name sends its first call there, and asks for no
     other address; the call is stored, and on the page's own origin the device cookie is renewed."""
     asked: list[tuple[str, str]] = []
-    page.on("request", lambda each: asked.append((each.method, each.url)))
+    page.on("request", lambda sent: asked.append((sent.method, sent.url)))
     tag = f"named-{urlsplit(site.origin).port}"
     page.goto(f"{site.origin}/?utm_source={tag}")
     page.evaluate(f"Waylink.init({{apiKey: '{shop.web_key}', debug: true}})")
     assert page.evaluate("Waylink.getAttribution().utm_source") == tag
     page.evaluate("name => Waylink.trackEvent(name)", tag)
-    assert [each["name"] for each in shop.stored("events") if each["name"] == tag] == [tag]
+    assert [event["name"] for event in shop.stored("events") if event["name"] == tag] == [tag]
     assert asked[0] == ("GET", f"{site.origin}/?utm_source={tag}")
     assert set(asked[1:]) == {
         ("GET", site.script),
         ("GET", f"{site.base_url}.json"),
         ("POST", site.base_url),
     }
-    cookies = {each["name"] for each in page.context.cookies()}
+    cookies = {cookie["name"] for cookie in page.context.cookies()}
     assert ("cl_device_id_kept" in cookies) == site.base_url.startswith(site.origin)
 
 
-@pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda recipe: recipe.__name__)
 def test_the_npm_package_has_its_sentences(page: Page, shop: RealService, site: Site) -> None:
     """With `debug` it finds the sentences below its `baseUrl`, and says in words what was sent."""
     page.goto(site.origin)
@@ -110,7 +110,7 @@ def test_the_npm_package_has_its_sentences(page: Page, shop: RealService, site: 
     names = re.search(r"export\{(\w+) as Waylink", (DIST / "waylink.mjs").read_text())
     assert names
     page.add_script_tag(content=f"{module}; window.fromNpm = {names[1]}", type="module")
-    with page.expect_console_message(lambda each: "Sent:" in each.text):
+    with page.expect_console_message(lambda message: "Sent:" in message.text):
         page.evaluate(f"fromNpm.init({{apiKey: '{shop.web_key}', baseUrl: '{site.base_url}', debug: true}})")
 
 
@@ -130,10 +130,10 @@ def test_the_files_pass_as_the_service_sends_them(
     with httpx.stream("GET", site.base_url + ending, headers=asked, timeout=60) as answer:
         assert b"".join(answer.iter_raw()) == (DIST / f"waylink{ending}{ENDINGS[coding]}").read_bytes()
     head = httpx.head(site.base_url + ending, headers=asked, timeout=60)
-    for each in (answer, head):
-        assert kept_of(each) == kept_of(straight)
-    known = asked | {"If-None-Match": answer.headers["ETag"]}
-    again = httpx.get(site.base_url + ending, headers=known, timeout=60)
+    for proxied in (answer, head):
+        assert kept_of(proxied) == kept_of(straight)
+    conditional = asked | {"If-None-Match": answer.headers["ETag"]}
+    again = httpx.get(site.base_url + ending, headers=conditional, timeout=60)
     assert (again.status_code, again.headers["ETag"]) == (304, answer.headers["ETag"])
 
 
@@ -158,21 +158,21 @@ def test_cookies_pass_both_ways(shop: RealService, site: Site, path: str) -> Non
     headers = {"Origin": site.origin, "Cookie": f"theme=dark; cl_device_id={DEVICE}"}
     answer = httpx.post(site.base_url + path, json=batch(shop), headers=headers, timeout=60)
     assert answer.json()["results"][0]["status"] == "accepted"
-    cookies = sorted(each.partition(";")[0] for each in answer.headers.get_list("Set-Cookie"))
+    cookies = sorted(cookie.partition(";")[0] for cookie in answer.headers.get_list("Set-Cookie"))
     assert cookies == [f"cl_device_id={DEVICE}", f"cl_device_id_kept={DEVICE}"]
 
 
 def test_each_visitor_counts_alone(shop: RealService, site: Site) -> None:
     """The service sees the visitor's address behind the proxy: who sends too much keeps nobody else out."""
-    own = new_shop(shop.service)  # addresses count in each organization
-    own.allow(site.origin)
+    own_shop = new_shop(shop.service)  # addresses count in each organization
+    own_shop.allow(site.origin)
     headers = {"Origin": site.origin, "X-Forwarded-For": "203.0.113.9"}  # which anybody can send
     for address in ("127.0.0.2", "127.0.0.3"):
         with httpx.Client(
             transport=httpx.HTTPTransport(local_address=address), headers=headers, timeout=60
         ) as visitor:
-            answers = [visitor.post(site.base_url, json=batch(own, CALLS // 2)) for _ in range(3)]
-        assert [each.status_code for each in answers] == [200, 200, 429]
+            answers = [visitor.post(site.base_url, json=batch(own_shop, CALLS // 2)) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
         assert len(answers[1].json()["results"]) == CALLS // 2
 
 
@@ -183,7 +183,7 @@ def test_the_doctor_finds_nothing_lost(site: Site) -> None:
         assert examined == {"url": url, "ok": True, "lost": []}
 
 
-@pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda recipe: recipe.__name__)
 def test_the_rest_of_the_service_stays_outside(site: Site) -> None:
     """The proxy passes on nothing but GET of the files and POST of calls, and nothing but the SDK's."""
     for method, path in (

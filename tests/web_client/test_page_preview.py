@@ -21,7 +21,7 @@ def page(
 
 
 @pytest.mark.parametrize(
-    ("html", "found"),
+    ("html", "fields"),
     [
         (
             "<title> A\n &amp; B </title><meta name=Description content='C'>",
@@ -47,9 +47,9 @@ def page(
         ("\x00\x01\x02", {}),
     ],
 )  # fmt: skip
-def test_what_a_page_says(html: str, found: dict[str, str]) -> None:
+def test_what_a_page_says(html: str, fields: dict[str, str]) -> None:
     """Open Graph before Twitter's names before the page's own; what a link may not have is left out."""
-    assert preview_of(page(html)) == found
+    assert preview_of(page(html)) == fields
 
 
 @pytest.mark.parametrize("charset", ["iso-8859-1", None, "no-such-charset", "rot13", "utf-8-sig"])

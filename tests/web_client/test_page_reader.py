@@ -134,12 +134,12 @@ async def test_a_name_server_that_hangs_holds_up_no_other_work(monkeypatch: pyte
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
-    asked = [asyncio.create_task(guarded_network.resolve(f"{each}.example", 80)) for each in range(40)]
+    asked = [asyncio.create_task(guarded_network.resolve(f"{number}.example", 80)) for number in range(40)]
     await asyncio.sleep(0)  # now each of them waits
     try:
         async with asyncio.timeout(5):
             assert await asyncio.to_thread(lambda: "free") == "free"
-        assert not any(each.done() for each in asked)
+        assert not any(task.done() for task in asked)
     finally:
         over.set()
     assert await asyncio.gather(*asked) == [[]] * 40

@@ -54,9 +54,11 @@ class ExampleReceiver:
     @contextmanager
     def running(self, secret: str) -> Iterator[subprocess.Popen[bytes]]:
         """It runs for the length of the block, with this secret."""
-        own = {"WEBHOOK_SECRET": secret, "PORT": str(self.port), "PATH": node_environment()["PATH"]}
+        variables = {"WEBHOOK_SECRET": secret, "PORT": str(self.port), "PATH": node_environment()["PATH"]}
         stores = {"WEBHOOK_DATABASE": str(self.file), "WEBHOOK_FILE": str(self.file)}
-        with server_process(self._command(), f"http://127.0.0.1:{self.port}", **own, **stores) as process:
+        with server_process(
+            self._command(), f"http://127.0.0.1:{self.port}", **variables, **stores
+        ) as process:
             yield process
 
     def _command(self) -> Sequence[str]:

@@ -30,14 +30,16 @@ async def _arrives(
     secrets: Mapping[ExampleReceiver, str],
     database: Database,
     org_id: OrgId,
-    wanted: int,
+    number: int,
 ) -> None:
     """Run the receivers and let clicks happen, until each has so many events; then kill the receivers."""
     with ExitStack() as stack:
-        processes = [stack.enter_context(each.running(secrets[each])) for each in receivers]
+        processes = [stack.enter_context(receiver.running(secrets[receiver])) for receiver in receivers]
         await ship(database, [click(org_id, LINK, datetime.now(UTC)) for _ in range(CLICKS)])
         await until(
-            lambda: all(len(each.events) == wanted for each in receivers), "events are missing", seconds=60
+            lambda: all(len(receiver.events) == number for receiver in receivers),
+            "events are missing",
+            seconds=60,
         )
         for process in processes:
             process.kill()
@@ -52,8 +54,8 @@ async def test_what_happens_arrives(running: ServiceProcess, tmp_path: Path) -> 
     async with open_database(settings) as database:
         secrets = {}
         for receiver, batch_size in receivers.items():
-            given = {"url": receiver.url, "batch_size": batch_size}
-            secrets[receiver] = (await create_endpoint(database, org_id, given, datetime.now(UTC))).secret
+            fields = {"url": receiver.url, "batch_size": batch_size}
+            secrets[receiver] = (await create_endpoint(database, org_id, fields, datetime.now(UTC))).secret
         await _arrives(receivers, secrets, database, org_id, CLICKS)
         await ship(database, [click(org_id, LINK, datetime.now(UTC)) for _ in range(CLICKS)])
         await _arrives(receivers, secrets, database, org_id, 3 * CLICKS)

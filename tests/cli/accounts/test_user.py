@@ -69,7 +69,7 @@ def taken(running: ServiceProcess, org_id: OrgId) -> str:
 
 @pytest.mark.usefixtures("taken")
 @pytest.mark.parametrize(
-    ("arguments", "password", "said"),
+    ("arguments", "password", "sentence"),
     [
         (["taken@example.com"], PASSWORD, "There is a user taken@example.com already."),
         (["no address"], PASSWORD, "must be an e-mail address such as ada@example.com"),
@@ -80,17 +80,17 @@ def taken(running: ServiceProcess, org_id: OrgId) -> str:
     ],
 )
 def test_what_a_user_can_not_be(
-    running: ServiceProcess, org_id: OrgId, arguments: list[str], password: str, said: str
+    running: ServiceProcess, org_id: OrgId, arguments: list[str], password: str, sentence: str
 ) -> None:
     """Each refusal is one sentence that says the rule."""
     command = ("user", "create", *arguments, "--org", org_id, "--password-stdin")
-    assert said in running.refusal(*command, typed=f"{password}\n")
+    assert sentence in running.refusal(*command, typed=f"{password}\n")
 
 
 def test_a_user_needs_an_organization_that_exists(running: ServiceProcess) -> None:
     """An unknown id of an organization is refused before a password is asked for."""
-    said = running.refusal("user", "create", "nowhere@example.com", "--org", "none", "--password-stdin")
-    assert "There is no organization with the id 'none'" in said
+    message = running.refusal("user", "create", "nowhere@example.com", "--org", "none", "--password-stdin")
+    assert "There is no organization with the id 'none'" in message
 
 
 def test_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:
@@ -115,6 +115,6 @@ def test_the_organizations_of_a_user(running: ServiceProcess, org_id: OrgId) -> 
     created_id(running, "two@example.com", org_id)
     second = str(running.command("organization", "create", "Second")["id"])
     running.command("user", "organizations", "two@example.com", "--org", org_id, "--org", second)
-    listed = {each["email"]: each["organizations"] for each in running.command("user", "list")["users"]}
+    listed = {user["email"]: user["organizations"] for user in running.command("user", "list")["users"]}
     assert listed["two@example.com"] == [org_id, second]
     assert "no organization" in running.refusal("user", "organizations", "two@example.com", "--org", "none")

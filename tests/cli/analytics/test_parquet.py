@@ -59,8 +59,8 @@ class Owner:
     def get(self, path: str, form: str, **query: str) -> httpx.Response:
         """The answer to an export over REST."""
         url = f"{self.service.base_url}/serviceCore/pa/v1{path}"
-        given = {"format": form} | (QUERY if "analytics" in path else TIME) | query
-        return httpx.get(url, params=given, headers={"API-KEY": self.key}, timeout=120)
+        parameters = {"format": form} | (QUERY if "analytics" in path else TIME) | query
+        return httpx.get(url, params=parameters, headers={"API-KEY": self.key}, timeout=120)
 
     def command(self, place: str, form: str) -> list[str]:
         """The command that prints the report."""
@@ -71,7 +71,7 @@ class Owner:
             self.org_id,
             "--format",
             form,
-            *(each.replace("_", "-", 1) for each in times),
+            *(option.replace("_", "-", 1) for option in times),
         ]
 
     def export_of_clicks(self, file: Path) -> list[str]:
@@ -88,11 +88,11 @@ class Owner:
             assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}.parquet"'
             return answer.content
         if place == "export":
-            told = self.service.command(
+            summary = self.service.command(
                 "export", "--org", self.org_id, "--clicks", "parquet", "-o", str(folder / "c")
             )
             content = (folder / "c").read_bytes()
-            assert told == {
+            assert summary == {
                 "org_id": self.org_id,
                 "file": str(folder / "c"),
                 "clicks": len(read(content).rows),
@@ -104,7 +104,7 @@ class Owner:
 
     def assert_nothing_is_left(self) -> None:
         """Assert that no file is left soon, and that the process that makes them does nothing."""
-        wait_for(lambda: list(self.files.iterdir()), "files are left", lambda left: not left)
+        wait_for(lambda: list(self.files.iterdir()), "files are left", lambda files: not files)
         wait_for(lambda: _works(pid_of(self)), "it goes on", lambda works: not works)
 
 
@@ -171,14 +171,14 @@ def owner(running: ServiceProcess) -> Iterator[Owner]:
 @pytest.mark.parametrize("place", ["/clicks/export", "report clicks", "export"])
 def test_clicks(owner: Owner, tmp_path: Path, place: str) -> None:
     """Each click once, with all that the lines of JSON say, typed, and sorted by time as a whole."""
-    found = read(owner.parquet(place, tmp_path))
-    assert (found.types, found.row_groups) == (CLICK_TYPES, 2)
-    times = list(map(itemgetter(0), found.rows))
+    table = read(owner.parquet(place, tmp_path))
+    assert (table.types, table.row_groups) == (CLICK_TYPES, 2)
+    times = list(map(itemgetter(0), table.rows))
     assert times == sorted(times)
     lines = owner.get("/clicks/export", "ndjson").text.splitlines()
-    told = [json.loads(line) for line in lines]
-    assert len(told) == CLICKS
-    assert sorted(map(_text, found.objects)) == sorted(map(_text, told))
+    clicks = [json.loads(line) for line in lines]
+    assert len(clicks) == CLICKS
+    assert sorted(map(_text, table.objects)) == sorted(map(_text, clicks))
 
 
 def _text(row: dict[str, Any]) -> str:
@@ -188,16 +188,16 @@ def _text(row: dict[str, Any]) -> str:
 @pytest.mark.parametrize("place", ["/analytics/export", "report analytics"])
 def test_analytics(owner: Owner, tmp_path: Path, place: str) -> None:
     """Each row of the CSV file, in its order, typed."""
-    found = read(owner.parquet(place, tmp_path))
-    assert found.types == {
+    table = read(owner.parquet(place, tmp_path))
+    assert table.types == {
         "day": "DATE", "referrer": "VARCHAR", "country": "VARCHAR", "partial": "BOOLEAN",
         "clicks": "BIGINT", "visitors": "BIGINT", "previous_clicks": "BIGINT", "previous_visitors": "BIGINT",
     }  # fmt: skip
-    told = as_parquet(owner.get("/analytics/export", "csv").text, found.types)
-    assert len(told) > 110_000
-    assert found.rows == told
+    csv_rows = as_parquet(owner.get("/analytics/export", "csv").text, table.types)
+    assert len(csv_rows) > 110_000
+    assert table.rows == csv_rows
     printed = invoke(*owner.command("report analytics", "csv"), environment=owner.service.environment)
-    assert as_parquet(printed.stdout, found.types) == told
+    assert as_parquet(printed.stdout, table.types) == csv_rows
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -212,20 +212,20 @@ def test_nothing(running: ServiceProcess, owner: Owner, tmp_path: Path, place: s
 def test_a_part_of_the_clicks(owner: Owner) -> None:
     """Times and a link leave those of them alone."""
     query = {"from": "2026-03-02T01:00:00.001Z", "to": "2026-03-03T00:00Z"}
-    told = [json.loads(line) for line in owner.get("/clicks/export", "ndjson", **query).text.splitlines()]
-    link = next(each["link_id"] for each in told if each["short_url"])
-    kept = [each for each in told if each["link_id"] == link]
-    assert 0 < len(kept) < len(told) < CLICKS
-    found = read(owner.get("/clicks/export", "parquet", link=link, **query).content)
-    assert sorted(map(_text, found.objects)) == sorted(map(_text, kept))
+    clicks = [json.loads(line) for line in owner.get("/clicks/export", "ndjson", **query).text.splitlines()]
+    link = next(row["link_id"] for row in clicks if row["short_url"])
+    kept = [row for row in clicks if row["link_id"] == link]
+    assert 0 < len(kept) < len(clicks) < CLICKS
+    table = read(owner.get("/clicks/export", "parquet", link=link, **query).content)
+    assert sorted(map(_text, table.objects)) == sorted(map(_text, kept))
 
 
 def test_the_first_rows(owner: Owner) -> None:
     """--limit leaves the first rows of a report; notes are on stderr."""
     command = owner.command("report analytics", "parquet")
     done = invoke(*command, "--limit", "2500", environment=owner.service.environment)
-    found = read(done.stdout_bytes)
-    assert found.rows == as_parquet(owner.get("/analytics/export", "csv").text, found.types)[:2500]
+    table = read(done.stdout_bytes)
+    assert table.rows == as_parquet(owner.get("/analytics/export", "csv").text, table.types)[:2500]
     assert "Note: Compared with" in done.stderr
 
 
@@ -274,12 +274,12 @@ def test_a_command_that_is_killed(owner: Owner, tmp_path: Path, place: str) -> N
 
 def test_what_a_killed_process_leaves(owner: Owner) -> None:
     """The next process that makes files removes what one that was killed has left."""
-    left = owner.files / "left" / "clicks.parquet"
-    left.parent.mkdir()
-    left.write_bytes(b"PAR1")
+    leftover = owner.files / "left" / "clicks.parquet"
+    leftover.parent.mkdir()
+    leftover.write_bytes(b"PAR1")
     os.kill(pid_of(owner), signal.SIGKILL)
     assert owner.get("/clicks/export", "parquet").status_code == 200
-    assert not left.parent.exists()
+    assert not leftover.parent.exists()
 
 
 def test_damaged_blocks(running: ServiceProcess, tmp_path: Path) -> None:
@@ -303,8 +303,8 @@ def test_damaged_blocks(running: ServiceProcess, tmp_path: Path) -> None:
         assert (len(read(done.stdout_bytes).rows), done.exit_code) == (1, 1)
         assert "7 requests of this time are missing" in done.stderr
         file = tmp_path / "c"
-        told = running.refusal(*owner.export_of_clicks(file))
-        assert "7 requests of this time are missing" in told
+        message = running.refusal(*owner.export_of_clicks(file))
+        assert "7 requests of this time are missing" in message
         assert len(read(file.read_bytes()).rows) == 1
         # What is damaged later is in columns, and so in the file.
         blocks.update_one(

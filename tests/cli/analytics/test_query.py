@@ -63,7 +63,7 @@ def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
         ["CAMPAIGN", "CLICKS", "CONVERSIONS"], ["=cmd()", "2", "0"], ["(none)", "1", "0"],
         ["TOTAL", "3", "0"],
     ]  # fmt: skip
-    assert notes == "".join(f"Note: {each}\n" for each in whole["notes"])
+    assert notes == "".join(f"Note: {note}\n" for note in whole["notes"])
     lines = printed(running, *command, "--format", "jsonl")[0].splitlines()
     assert [json.loads(line) for line in lines] == whole["rows"]
     rows = list(csv.DictReader(printed(running, *command, "--format", "csv")[0].splitlines()))
@@ -74,14 +74,14 @@ def test_each_option(running: ServiceProcess, clicked: OrgId) -> None:
     """Time, zone, filters, comparison, currency, order and limit are what the engine takes."""
     today = datetime.now(UTC).date()
     command = (*REPORT, clicked, "--group-by", "link")
-    found = running.command(*command, "--filter", "campaign==cmd()", "--compare", "year")
-    assert [(row["link_name"], row["clicks"], row["previous"]) for row in found["rows"]] == [
+    answer = running.command(*command, "--filter", "campaign==cmd()", "--compare", "year")
+    assert [(row["link_name"], row["clicks"], row["previous"]) for row in answer["rows"]] == [
         ("Link a", 2, {"clicks": 0})
     ]
-    found = running.command(
+    answer = running.command(
         *command, "--filter", "campaign=", "--filter", "campaign==cmd()", "--order-by", "clicks"
     )
-    assert [row["clicks"] for row in found["rows"]] == [1, 2]
+    assert [row["clicks"] for row in answer["rows"]] == [1, 2]
     assert len(running.command(*command, "--limit", "1")["rows"]) == 1
     before = running.command(*command, "--from", "2026-01-01", "--to", str(today), "--timezone", "Asia/Tokyo")
     assert before["period"]["from"] == "2026-01-01T00:00:00+09:00"
@@ -100,8 +100,8 @@ def test_filters_of_every_kind(running: ServiceProcess, clicked: OrgId) -> None:
         (("--filter-prefix", "campaign=cm"), []),
         (("--filter-prefix", "campaign==", "--filter-not", "country=DE"), ["=cmd()"]),
     ):
-        found = running.command(*command, *options)["rows"]
-        assert [row["campaign"] for row in found] == campaigns, options
+        rows = running.command(*command, *options)["rows"]
+        assert [row["campaign"] for row in rows] == campaigns, options
 
 
 def test_changes_against_the_time_before(running: ServiceProcess, clicked: OrgId) -> None:
@@ -109,8 +109,8 @@ def test_changes_against_the_time_before(running: ServiceProcess, clicked: OrgId
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     days = ("--from", str(tomorrow), "--to", str(tomorrow + timedelta(days=1)))
     compared = (*REPORT, clicked, *days, "--compare", "previous", "--change", "--group-by", "campaign")
-    found = running.command(*compared, "--order-by", "-change.clicks")
-    assert [row["change"] for row in (*found["rows"], found["totals"])] == [{"clicks": -1.0}] * 3
+    answer = running.command(*compared, "--order-by", "-change.clicks")
+    assert [row["change"] for row in (*answer["rows"], answer["totals"])] == [{"clicks": -1.0}] * 3
     assert [re.split("  +", line) for line in printed(running, *compared)[0].splitlines()] == [
         ["CAMPAIGN", "CLICKS", "PREVIOUS CLICKS", "CHANGE CLICKS"], ["=cmd()", "0", "2", "-1.0"],
         ["(none)", "0", "1", "-1.0"], ["TOTAL", "0", "3", "-1.0"],
@@ -122,12 +122,12 @@ def test_changes_against_the_time_before(running: ServiceProcess, clicked: OrgId
 def test_the_day_on_which_weeks_begin(running: ServiceProcess, clicked: OrgId) -> None:
     """Monday, unless Sunday is asked for."""
     for options, weekday in (((), 0), (("--week-starts", "monday"), 0), (("--week-starts", "sunday"), 6)):
-        found = running.command(*REPORT, clicked, "--group-by", "week", *options)["rows"]
-        assert {date.fromisoformat(row["week"]).weekday() for row in found} == {weekday}
+        rows = running.command(*REPORT, clicked, "--group-by", "week", *options)["rows"]
+        assert {date.fromisoformat(row["week"]).weekday() for row in rows} == {weekday}
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         (("--measures", "clickz"), "--measures must be one of clicks, visitors"),
         (("--measures", ""), "--measures must have from 1 to"),
@@ -158,10 +158,10 @@ def test_the_day_on_which_weeks_begin(running: ServiceProcess, clicked: OrgId) -
     ],
 )
 def test_what_cannot_be_asked(
-    running: ServiceProcess, clicked: OrgId, options: tuple[str, ...], said: str
+    running: ServiceProcess, clicked: OrgId, options: tuple[str, ...], sentence: str
 ) -> None:
     """The option is named, and what is possible."""
-    assert said in running.refusal(*REPORT, clicked, *options)
+    assert sentence in running.refusal(*REPORT, clicked, *options)
 
 
 def test_an_unknown_organization(running: ServiceProcess) -> None:

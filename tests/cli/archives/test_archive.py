@@ -72,11 +72,11 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongo
     refused."""
     org_id, file = export_one(running, tmp_path)
     with (
-        own_database(mongodb_uri) as own,
+        own_database(mongodb_uri) as variables,
         MongoClient[dict[str, Any]](mongodb_uri) as client,
     ):
-        environment = environment_of(tmp_path / "to", **own)
-        stored = client[own["WAYLINK_MONGODB_DATABASE"]]
+        environment = environment_of(tmp_path / "to", **variables)
+        stored = client[variables["WAYLINK_MONGODB_DATABASE"]]
         command = ("restore", str(multiplied(file)))
         kill_while_it_stores(command, environment, stored["restores"])
         assert run_command("organization", "list", environment=environment) == {"organizations": []}

@@ -49,8 +49,8 @@ Change = Callable[[str, Document], list[Document]]
 @pytest.fixture(scope="module")
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service places events or signs."""
-    async with fresh_database(service.resources.database) as own:
-        yield own
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 @pytest.fixture
@@ -112,32 +112,32 @@ def forge(file: Path, change: Change) -> Path:
 def verify(file: Path, *options: str) -> dict[str, Any]:
     """What the command says of the file, as JSON; its exit code says the same."""
     result = CliRunner().invoke(main, ["verify", str(file), "--json", *options])
-    said: dict[str, Any] = json.loads(result.stdout)
-    assert result.exit_code == (0 if said["is_unchanged"] else 1)
-    return said
+    result_json: dict[str, Any] = json.loads(result.stdout)
+    assert result.exit_code == (0 if result_json["is_unchanged"] else 1)
+    return result_json
 
 
-def kinds(said: dict[str, Any]) -> set[str]:
+def kinds(result: dict[str, Any]) -> set[str]:
     """The kinds of what is wrong."""
-    return {each["kind"] for each in said["findings"]}
+    return {finding["kind"] for finding in result["findings"]}
 
 
 async def test_a_whole_ledger(database: Database, org_id: OrgId, tmp_path: Path) -> None:
     """Two hosts, a late log, merges and a new key: all is as signed, with the totals of days and links."""
     await fill(database, org_id)
     key = public_key(await signing_key(database, KEY))
-    said = verify(await export(database, org_id, tmp_path), "--public-key", key)
-    assert said["findings"] == []
-    days = [(each["day"], each["blocks"], each["requests"], each["clicks"]) for each in said["days"]]
+    result = verify(await export(database, org_id, tmp_path), "--public-key", key)
+    assert result["findings"] == []
+    days = [(day["day"], day["blocks"], day["requests"], day["clicks"]) for day in result["days"]]
     ago = [f"{TODAY - timedelta(days=number)}" for number in range(4)]
     assert days == [(ago[3], 2, 7, 6), (ago[2], 2, 4, 4), (ago[1], 1, 2, 2)]
-    assert {name: each["clicks"] for name, each in said["amounts"].items() if each["blocks"]} == {
+    assert {name: amount["clicks"] for name, amount in result["amounts"].items() if amount["blocks"]} == {
         "proved": 15,
         "unsigned": 2,
     }
-    assert sorted((each["requests"], each["clicks"]) for each in said["links"]) == [(7, 7), (8, 7)]
+    assert sorted((link["requests"], link["clicks"]) for link in result["links"]) == [(7, 7), (8, 7)]
     of_day = verify(await export(database, org_id, tmp_path), "--from", ago[0], "--to", ago[0])
-    assert [each["clicks"] for each in of_day["links"]] == [1, 1]
+    assert [link["clicks"] for link in of_day["links"]] == [1, 1]
     assert of_day["days"] == []
     new = public_key(await replace_signing_key(database, KEY))
     assert await sign_days(database, org_id, TODAY + timedelta(days=1)) == 1
@@ -158,21 +158,24 @@ def without_a_click(name: str, document: Document) -> list[Document]:
     return [forged]
 
 
-def only(wanted: str, change: Callable[[Document], list[Document]]) -> Change:
+def only(collection: str, change: Callable[[Document], list[Document]]) -> Change:
     """A change of the documents of one collection."""
-    return lambda name, document: change(document) if name == wanted else [document]
+    return lambda name, document: change(document) if name == collection else [document]
 
 
 FORGED: list[tuple[Change, set[str]]] = [
     (without_a_click, {"content"}),
     (only(NAME, lambda _: []), {"missing_block"}),
     (only(entries.NAME, lambda _: []), {"added_block", "root"}),
-    (only(STATEMENTS, lambda each: [each | {"counted": each["counted"] + 1}]), {"signature", "totals"}),
     (
-        only(STATEMENTS, lambda each: [each] if each["previous"] else []),
+        only(STATEMENTS, lambda statement: [statement | {"counted": statement["counted"] + 1}]),
+        {"signature", "totals"},
+    ),
+    (
+        only(STATEMENTS, lambda statement: [statement] if statement["previous"] else []),
         {"statement_chain"},
     ),
-    (only(entries.NAME, lambda each: [each, each | {"_id": each["_id"] + "x"}]), {"malformed"}),
+    (only(entries.NAME, lambda entry: [entry, entry | {"_id": entry["_id"] + "x"}]), {"malformed"}),
 ]
 
 
@@ -183,11 +186,15 @@ async def test_forged_archives(database: Database, org_id: OrgId, tmp_path: Path
     for change, expected in FORGED:
         assert kinds(await asyncio.to_thread(verify, forge(file, change))) >= expected
     kept = tmp_path / "kept.ndjson"
-    signed = [each async for each in database[STATEMENTS].find({"org_id": org_id}, {"_id": 0})]
+    signed = [statement async for statement in database[STATEMENTS].find({"org_id": org_id}, {"_id": 0})]
     kept.write_text("\n".join(map(json.dumps, signed)))
     assert not verify(file, "--kept", str(kept))["findings"]
     cut = forge(
-        file, only(STATEMENTS, lambda each: [] if each["day"] > min(s["day"] for s in signed) else [each])
+        file,
+        only(
+            STATEMENTS,
+            lambda statement: [] if statement["day"] > min(s["day"] for s in signed) else [statement],
+        ),
     )
     assert not verify(cut)["findings"]
     assert kinds(verify(cut, "--kept", str(kept))) == {"kept_statement"}
@@ -210,14 +217,14 @@ async def test_what_has_expired(database: Database, org_id: OrgId, tmp_path: Pat
     await sign_all(database, TODAY)
     await set_click_days(database, org_id, 40)
     assert await sum_expired(database, org_id, NOW) == 9
-    said = verify(await export(database, org_id, tmp_path))
-    assert said["findings"] == []
-    amounts = said["amounts"]
+    result = verify(await export(database, org_id, tmp_path))
+    assert result["findings"] == []
+    amounts = result["amounts"]
     assert (amounts["expired"]["clicks"], amounts["proved"]["clicks"]) == (9, 4)
     assert await delete_expired(database, NOW) == 1
-    said = verify(await export(database, org_id, tmp_path))
-    assert said["findings"] == []
-    amounts = said["amounts"]
+    result = verify(await export(database, org_id, tmp_path))
+    assert result["findings"] == []
+    amounts = result["amounts"]
     assert [amounts[name]["clicks"] for name in ("faded", "expired", "proved")] == [5, 4, 4]
 
 
@@ -226,8 +233,8 @@ async def test_what_can_not_be_read(database: Database, org_id: OrgId, tmp_path:
     await fill(database, org_id)
     block = {"org_id": org_id, "clicks": 2}
     await database[NAME].update_one(block, {"$set": {"packed": b"\x01damaged", "is_unreadable": True}})
-    said = verify(await export(database, org_id, tmp_path))
-    assert (said["findings"], said["amounts"]["unreadable"]["clicks"]) == ([], 2)
+    result = verify(await export(database, org_id, tmp_path))
+    assert (result["findings"], result["amounts"]["unreadable"]["clicks"]) == ([], 2)
 
 
 async def test_signing_goes_on(database: Database, org_id: OrgId) -> None:
@@ -239,11 +246,15 @@ async def test_signing_goes_on(database: Database, org_id: OrgId) -> None:
     await store(database, org_id, 2, "a", 2, 2)  # late: of a day that is signed
     assert await sign_days(database, org_id, TODAY) == 0
     assert await sign_days(database, org_id, TODAY + timedelta(days=1)) == 1
-    found = await database[STATEMENTS].find({"org_id": org_id}).sort("day", 1).to_list(None)
-    assert [date.fromisoformat(each["day"]) for each in found] == [
+    statements = await database[STATEMENTS].find({"org_id": org_id}).sort("day", 1).to_list(None)
+    assert [date.fromisoformat(statement["day"]) for statement in statements] == [
         TODAY - timedelta(days=2), TODAY - timedelta(days=1), TODAY,
     ]  # fmt: skip
-    assert [(each["first_place"], each["last_place"]) for each in found] == [(1, 1), (2, 2), (3, 3)]
+    assert [(statement["first_place"], statement["last_place"]) for statement in statements] == [
+        (1, 1),
+        (2, 2),
+        (3, 3),
+    ]
 
 
 async def test_a_restored_ledger_goes_on(database: Database, tmp_path: Path) -> None:
@@ -254,7 +265,10 @@ async def test_a_restored_ledger_goes_on(database: Database, tmp_path: Path) -> 
         org_id, domain = organization.id, organization.domain
         await insert_links(
             home,
-            [Link(each, org_id, domain, each, "https://shop.example/", each, NOW, NOW) for each in LINKS],
+            [
+                Link(link_id, org_id, domain, link_id, "https://shop.example/", link_id, NOW, NOW)
+                for link_id in LINKS
+            ],
         )
         await fill(home, org_id)
         file = await export(home, org_id, tmp_path)
@@ -267,6 +281,6 @@ async def test_a_restored_ledger_goes_on(database: Database, tmp_path: Path) -> 
         assert former != new
         (tmp_path / "again").mkdir()
         again = await export(elsewhere, org_id, tmp_path / "again")
-    said = verify(again, "--public-key", former, "--public-key", new)
-    assert said["is_unchanged"], said["findings"]
-    assert len(said["days"]) == 4
+    result = verify(again, "--public-key", former, "--public-key", new)
+    assert result["is_unchanged"], result["findings"]
+    assert len(result["days"]) == 4

@@ -16,8 +16,8 @@ from tests.webhooks.receiver import Receiver, receiver
 @pytest.fixture
 def hook() -> Iterator[Receiver]:
     """A receiver of this test's own."""
-    with receiver() as own:
-        yield own
+    with receiver() as started:
+        yield started
 
 
 def create(running: ServiceProcess, org_id: OrgId, url: str, *options: str) -> dict[str, Any]:
@@ -81,8 +81,8 @@ def test_a_test_tells_what_was_answered(running: ServiceProcess, org_id: OrgId, 
     assert running.command("webhook", "test", *one)["error"] == "The receiver answered with status 500"
     running.command("webhook", "change", *one, "--url", f"http://127.0.0.1:{free_port()}/")
     assert "The receiver does not answer" in read(running, "test", *one)
-    found = running.command("webhook", "deliveries", *one)["deliveries"]
-    assert [each["status"] for each in found] == [None, 500, 204]
+    deliveries = running.command("webhook", "deliveries", *one)["deliveries"]
+    assert [delivery["status"] for delivery in deliveries] == [None, 500, 204]
 
 
 def test_a_replay(running: ServiceProcess, org_id: OrgId) -> None:
@@ -116,8 +116,8 @@ def test_a_bad_field_is_named(
     running: ServiceProcess, org_id: OrgId, arguments: tuple[str, ...], error: str, field: str
 ) -> None:
     """By the option that gave it, and for programs by its name."""
-    told = refused(running, *arguments, "--org", org_id)
-    assert told == {"error": error, "field": field}
+    refusal = refused(running, *arguments, "--org", org_id)
+    assert refusal == {"error": error, "field": field}
 
 
 @pytest.mark.parametrize(

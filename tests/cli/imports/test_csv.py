@@ -47,7 +47,7 @@ def test_what_people_read(tmp_path: Path, running: ServiceProcess, org_id: OrgId
     )  # fmt: skip
     command = ("import", "csv", str(file), "--org", org_id)
     done = invoke(*command, "--dry-run", environment=running.environment)
-    said = "Dry run: nothing was stored.\n\n" + (
+    printed = "Dry run: nothing was stored.\n\n" + (
         "LINKS             ROWS\n"
         "would be created  1\n"
         "already there     0\n"
@@ -63,7 +63,9 @@ def test_what_people_read(tmp_path: Path, running: ServiceProcess, org_id: OrgId
         "Refused rows, to correct and to import with `waylink import csv`: "
         f"{tmp_path / 'links.refused.csv'}\n"
     )
-    assert [line.split() for line in done.stdout.splitlines()] == [line.split() for line in said.splitlines()]
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        line.split() for line in printed.splitlines()
+    ]
     assert "created" not in done.stdout.replace("would be created", "")
     assert (
         "go.elsewhere.example is no link domain of the organization. If it is yours: "
@@ -81,7 +83,7 @@ def test_columns_and_defaults(tmp_path: Path, running: ServiceProcess, org_id: O
     file.write_text("link,long_url,title,archived\nold.example/a,https://shop.example/a,,true\n")
     command = ("import", "csv", str(file), "--org", org_id)
     columns = ("short_url=link", "destination_url=long_url", "link_name=title", "is_disabled=archived")
-    options = [part for each in columns for part in ("--column", each)]
+    options = [part for pair in columns for part in ("--column", pair)]
     done = running.command(
         *command, *options, "--default", "link_name={path}", "--domain", "old.example=go.columns.example"
     )

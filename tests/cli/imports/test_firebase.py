@@ -29,7 +29,7 @@ def test_import_firebase(tmp_path: Path, running: ServiceProcess) -> None:
     )  # fmt: skip
     dry = running.command(*command, "--dry-run")
     assert (dry["would_be_created"], dry["already_there"], dry["refused"]) == (3, 0, 0)
-    assert sum(each["rows"] for each in dry["not_taken_over"]) == 8
+    assert sum(column["rows"] for column in dry["not_taken_over"]) == 8
     assert dry["left_out_report"] == str(tmp_path / "export.left-out.csv")
     assert running.command(*command)["created"] == 3
     again = run_process(*command, environment=running.environment)

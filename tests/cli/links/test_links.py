@@ -73,9 +73,9 @@ def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: 
         (refused,) = running.command("links", "check", "--org", org_id)["broken"]
         assert (refused["problem"], site.asked) == ("is not in the public internet", [])
         environment = running.environment | {"WAYLINK_PRIVATE_DESTINATIONS": "true"}
-        found = run_command("links", "check", "--org", org_id, environment=environment)
-    assert found["checked"] == 1
-    (row,) = found["broken"]
+        checked = run_command("links", "check", "--org", org_id, environment=environment)
+    assert checked["checked"] == 1
+    (row,) = checked["broken"]
     assert (row["id"], row["problem"]) == (made["id"], "answers with status 404")
 
 
@@ -83,8 +83,8 @@ def test_reports_are_listed(running: ServiceProcess, org_id: OrgId, made: dict[s
     """With what visitors said, for all organizations or one; and dismissed."""
     fields = {"link": made["path"], "reason": "spam", "text": "Again"}
     headers = {"Host": "go.held.localhost"}
-    told = httpx.post(f"{running.base_url}/report", data=fields, headers=headers, timeout=60)
-    assert told.status_code == 200
+    answer = httpx.post(f"{running.base_url}/report", data=fields, headers=headers, timeout=60)
+    assert answer.status_code == 200
     for options in ([], ["--org", org_id]):
         (row,) = running.command("links", "reports", *options)["reports"]
         assert (row["id"], row["reports"], row["reason"], row["text"]) == (made["id"], 1, "spam", "Again")

@@ -135,8 +135,8 @@ def test_passwords_are_no_arguments(running: ServiceProcess, org: str) -> None:
     assert (done.exit_code, "sesame" in done.output) == (0, False)
     assert running.command("links", "show", made["id"], "--org", org)["has_password"] is True
     assert "--password must have" in running.refusal(*command, "--password-stdin", typed="abc\n")
-    given = running.refusal(*command, "--field", 'password="secret"')
-    assert "use --password or --password-stdin" in given
+    message = running.refusal(*command, "--field", 'password="secret"')
+    assert "use --password or --password-stdin" in message
 
 
 def test_a_link_is_archived_and_brought_back(running: ServiceProcess, org: str) -> None:
@@ -147,7 +147,7 @@ def test_a_link_is_archived_and_brought_back(running: ServiceProcess, org: str) 
     assert running.command(*command, "--yes")["state"] == "archived"
     assert running.command("links", "show", made["id"], "--org", org)["is_archived"] is True
     listed = running.command("links", "list", "--org", org, "--state", "archived")["links"]
-    assert [each["id"] for each in listed] == [made["id"]]
+    assert [link["id"] for link in listed] == [made["id"]]
     assert running.command(*command, "--undo")["state"] == "enabled"
 
 
@@ -157,7 +157,7 @@ def test_links_are_listed(running: ServiceProcess, org: str) -> None:
         create(running, org, "--name", f"Listed {name}", "--utm-campaign", "listed", "--tag", "Shoes")
     command = ("links", "list", "--org", org, "--campaign", "listed")
     by_name = running.command(*command, "--sort", "-name", "--limit", "2")
-    assert [each["link_name"] for each in by_name["links"]] == ["Listed c", "Listed b"]
+    assert [link["link_name"] for link in by_name["links"]] == ["Listed c", "Listed b"]
     assert by_name["has_more"] is True
     by_clicks = running.command(*command, "--sort", "clicks_30", "--tag", "shoes", "--search", "Listed")
     assert (len(by_clicks["links"]), by_clicks["has_more"]) == (3, False)

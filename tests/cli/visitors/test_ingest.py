@@ -81,9 +81,7 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> Non
     lines = printed(running, *command, "--format", "jsonl").splitlines()
     assert [json.loads(line) for line in lines] == rows
     table = list(csv.DictReader(printed(running, *command, "--format", "csv").splitlines()))
-    assert [
-        (each["source"], each["kind"], each["revenue_EUR"], each["net_revenue_USD"]) for each in table
-    ] == [
+    assert [(row["source"], row["kind"], row["revenue_EUR"], row["net_revenue_USD"]) for row in table] == [
         ("'=cmd()", "", "19.99", "0"),
         ("", "not_credited", "0", "3.75"),
     ]
@@ -129,7 +127,7 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId)
     assert post(running, org_id, identify, conversion(), device=device) == 200
     for names in (("--email", " Ada@Example.com "), ("--device", device), ("--customer", "ada")):
         exported = running.command("privacy", "export", "--org", org_id, *names)
-        assert [each["revenue"] for each in exported["conversions"]] == ["19.99"]
+        assert [sale["revenue"] for sale in exported["conversions"]] == ["19.99"]
         assert len(exported["devices"]) == 1
     erased = running.command("privacy", "erase", "--org", org_id, "--customer", "ada", "--yes")
     assert (erased["conversions"], erased["devices"], erased["identities"]) == (1, 1, 1)
@@ -163,7 +161,7 @@ def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: OrgId) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "sentence"),
     [
         (["--device-cookie", "maybe"], "'maybe' is not one of"),
         (["--device-cookie", "on", "--cookie-domain", "com"], "'com' is not a domain"),
@@ -173,10 +171,10 @@ def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: OrgId) 
     ],
 )
 def test_bad_settings_of_the_device_cookie(
-    running: ServiceProcess, org_id: OrgId, arguments: list[str], said: str
+    running: ServiceProcess, org_id: OrgId, arguments: list[str], sentence: str
 ) -> None:
     """A wrong word, what is no domain, and an unknown organization are named, and nothing is changed."""
-    assert said in running.refusal("organization", "set", "--org", org_id, *arguments)
+    assert sentence in running.refusal("organization", "set", "--org", org_id, *arguments)
 
 
 def test_single_clicks(running: ServiceProcess, org_id: OrgId) -> None:
