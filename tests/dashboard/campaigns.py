@@ -41,8 +41,8 @@ async def clicked(
 ) -> None:
     """So many people click on the link."""
     made = [
-        click(link.org_id, link.id, at, country=country, visitor=int(at.timestamp()) % 10**6 + each)
-        for each in range(number)
+        click(link.org_id, link.id, at, country=country, visitor=int(at.timestamp()) % 10**6 + visitor_number)
+        for visitor_number in range(number)
     ]
     await ship(database, made)
 
@@ -67,10 +67,10 @@ async def bought(
             parse_call(
                 {"kind": "attribution", "call_id": str(uuid.uuid4()), "occurred_at": moment.isoformat()}
             ),
-            source_of({}, each),
+            source_of({}, touched_link),
         )
-        for moment, each in ((at - timedelta(milliseconds=1), after), (at, link))
-        if each
+        for moment, touched_link in ((at - timedelta(milliseconds=1), after), (at, link))
+        if touched_link
     ]
     sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency}
     sale |= {"transaction_id": order} if refunded else {}
@@ -99,22 +99,22 @@ async def sold_by_nobody(
 
 def figures(page: str) -> dict[str, tuple[str, str]]:
     """The figures by their names: the number, and how it changed."""
-    found = {}
-    for each in page.partition('<ul class="measures')[2].partition("</ul>")[0].split("<li")[1:]:
-        name = text(re.search(r'measure-name">(.*?)</span>', each))
-        change = re.search(r'<span class="change.*?(?=\s*<span class="spark|\s*</a>|\s*</div>)', each, re.S)
-        found[name] = (text(re.search(r'measure-number">(.*?)</span>', each)), text(change))
-    return found
+    figures_by_name = {}
+    for item in page.partition('<ul class="measures')[2].partition("</ul>")[0].split("<li")[1:]:
+        name = text(re.search(r'measure-name">(.*?)</span>', item))
+        change = re.search(r'<span class="change.*?(?=\s*<span class="spark|\s*</a>|\s*</div>)', item, re.S)
+        figures_by_name[name] = (text(re.search(r'measure-number">(.*?)</span>', item)), text(change))
+    return figures_by_name
 
 
-def text(found: re.Match[str] | None) -> str:
+def text(match: re.Match[str] | None) -> str:
     """What people read of what was found."""
-    return words(found[1 if found.re.groups else 0]) if found else ""
+    return words(match[1 if match.re.groups else 0]) if match else ""
 
 
 def table(page: str, title: str) -> list[list[str]]:
     """The rows of a table of this title."""
-    card = next((each for each in page.split("<section")[1:] if f">{title}</h2>" in each), "")
+    card = next((section for section in page.split("<section")[1:] if f">{title}</h2>" in section), "")
     return rows(card)
 
 
@@ -122,8 +122,8 @@ def rows(html: str) -> list[list[str]]:
     """The rows of the first table."""
     body = html.partition("<tbody>")[2].partition("</tbody>")[0]
     body = re.sub(r'<a class="to-link.*?</a>', "", body, flags=re.S)
-    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in body.split("<tr>")[1:]]
-    return [[words(cell) for cell in row] for row in found]
+    cells_by_row = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in body.split("<tr>")[1:]]
+    return [[words(cell) for cell in row] for row in cells_by_row]
 
 
 def words(html: str) -> str:
@@ -133,6 +133,6 @@ def words(html: str) -> str:
 
 def address(page: str, words: str) -> str:
     """Where the link with these words leads."""
-    found = re.search(rf'<a [^>]*?href="([^"]+)"[^>]*>{re.escape(words)}</a>', page)
-    assert found, f"no link {words!r}"
-    return unescape(found[1])
+    match = re.search(rf'<a [^>]*?href="([^"]+)"[^>]*>{re.escape(words)}</a>', page)
+    assert match, f"no link {words!r}"
+    return unescape(match[1])

@@ -46,8 +46,8 @@ class Office:
         with self.client() as client:
             page.context.add_cookies(
                 [
-                    {"name": each.name, "value": each.value or "", "url": self.base_url}
-                    for each in client.cookies.jar
+                    {"name": cookie.name, "value": cookie.value or "", "url": self.base_url}
+                    for cookie in client.cookies.jar
                 ]
             )
 
@@ -64,7 +64,7 @@ class Office:
     def pages(self) -> list[str]:
         """The address of every page."""
         paths = set(routes("GET", self.ids))
-        pages = sorted(path for path in paths if not any(each in path for each in NOT_PAGES))
+        pages = sorted(path for path in paths if not any(part in path for part in NOT_PAGES))
         return [*pages, *VIEWS]
 
 

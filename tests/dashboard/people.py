@@ -87,23 +87,25 @@ class FormsOf(HTMLParser):
 
     def fields_of(self, action: str) -> dict[str, str]:
         """The fields of the first form that is sent there."""
-        found = next((fields for to, fields in self.forms if to == action), None)
-        assert found is not None, f"no form for {action}, only for {[to for to, _ in self.forms]}"
-        return found
+        form_fields = next((fields for to, fields in self.forms if to == action), None)
+        assert form_fields is not None, f"no form for {action}, only for {[to for to, _ in self.forms]}"
+        return form_fields
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take up a form, or a field of the form that is open."""
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append((given.get("action", ""), {}))
-        elif tag == "input" and self.forms and given.get("name"):
-            if given.get("type") not in {"checkbox", "radio"} or "checked" in given:
-                self._set(given["name"], given.get("value", "on"))
+            self.forms.append((attributes.get("action", ""), {}))
+        elif tag == "input" and self.forms and attributes.get("name"):
+            if attributes.get("type") not in {"checkbox", "radio"} or "checked" in attributes:
+                self._set(attributes["name"], attributes.get("value", "on"))
         elif tag in {"select", "textarea"}:
-            self._select, self._area = (given["name"], "") if tag == "select" else ("", given["name"])
-            self._set(given["name"], "")
-        elif tag == "option" and self._select and ("selected" in given or not self._chosen):
-            self._set(self._select, given.get("value", ""))
+            self._select, self._area = (
+                (attributes["name"], "") if tag == "select" else ("", attributes["name"])
+            )
+            self._set(attributes["name"], "")
+        elif tag == "option" and self._select and ("selected" in attributes or not self._chosen):
+            self._set(self._select, attributes.get("value", ""))
 
     def handle_endtag(self, tag: str) -> None:
         """Close a field."""
@@ -125,6 +127,6 @@ class FormsOf(HTMLParser):
 
 def heading(response: httpx.Response) -> str:
     """The text of a page's first heading."""
-    found = re.search(r"<h1>(.*?)</h1>", response.text, re.DOTALL)
-    assert found, response.text
-    return found[1].strip()
+    match = re.search(r"<h1>(.*?)</h1>", response.text, re.DOTALL)
+    assert match, response.text
+    return match[1].strip()

@@ -174,9 +174,12 @@ def _webhooks(running: ServiceProcess, org: str, link_id: str) -> dict[str, str]
     running.command("webhook", "test", made, "--org", org)
     trouble = {"failing_since": utc_now(), "last_error": LONG, "failures": 7}
     with database_of(running) as database:
-        for each, more in ((failing, {"next_try_at": utc_now() + KEPT}), (made, {"slept_at": utc_now()})):
+        for endpoint_id, more in (
+            (failing, {"next_try_at": utc_now() + KEPT}),
+            (made, {"slept_at": utc_now()}),
+        ):
             update = {"$set": trouble | more | {"holder": None}, "$inc": {"term": 1}}
-            database[endpoints.NAME].update_one({"_id": each}, update)
+            database[endpoints.NAME].update_one({"_id": endpoint_id}, update)
     return {"webhook_id": made}
 
 
@@ -203,12 +206,12 @@ def _links(client: httpx.Client, key: str, domain: str) -> str:
         body |= {"tags": ["a", LONG[:64].strip()]} if number == 0 else {}
         answer = client.post("/serviceCore/pa/v1/links", json=body, headers={"API-KEY": key})
         assert answer.status_code == 201, answer.text
-    found = client.post(
+    answer = client.post(
         "/serviceCore/pa/v1/links/info",
         json={"shortUrl": f"https://{domain}/path-0"},
         headers={"API-KEY": key},
     )
-    return str(found.json()["id"])
+    return str(answer.json()["id"])
 
 
 def _visits(client: httpx.Client, domain: str, web_key: str, site: str) -> None:
@@ -256,7 +259,8 @@ def watched(sparing: Browser, axe: str) -> Iterator[Page]:
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on(
-            "console", lambda said: problems.append(said.text) if "Content Security" in said.text else None
+            "console",
+            lambda message: problems.append(message.text) if "Content Security" in message.text else None,
         )
         yield page
         assert problems == []
@@ -266,14 +270,14 @@ def examine(page: Page) -> list[str]:
     """What is wrong with the page as it is now, in each view."""
     # The view that the page is in comes first: each change has all of it laid out and painted again.
     views = VIEWS[::-1] if page.viewport_size == SIZES[VIEWS[-1].size] else VIEWS
-    return [f"{page.url} {each}" for view in views for each in examine_view(page, view)]
+    return [f"{page.url} {problem}" for view in views for problem in examine_view(page, view)]
 
 
 def examine_view(page: Page, view: View) -> list[str]:
     """What is wrong in this view."""
     show(page, view)
-    found = page.evaluate(EXAMINE, view.options)
-    return [f"{view.size}, {view.scheme}: {each}" for each in found]
+    problems = page.evaluate(EXAMINE, view.options)
+    return [f"{view.size}, {view.scheme}: {problem}" for problem in problems]
 
 
 def show(page: Page, view: View) -> None:

@@ -90,7 +90,9 @@ async def test_broken_destinations(
     broken = BrokenDestination("destination_url", link.destination_url, "answers with status 404", utc_now())
     other = replace(link, id=LinkId("another"), path="another", org_id=(await make_organization()).id)
     await insert_links(database, [replace(other, link_name="Secret")])
-    await keep_results(database, {each.id: (each.org_id, [broken]) for each in (link, other)}, utc_now())
+    await keep_results(
+        database, {broken_link.id: (broken_link.org_id, [broken]) for broken_link in (link, other)}, utc_now()
+    )
     for path in ("/destinations/broken", "/"):
         page = (await person.get(path)).text
         assert "answers with status 404" in page
@@ -106,8 +108,8 @@ async def test_reported_links(
     assert "Nothing was reported" in (await person.get("/destinations/reports")).text
     other = replace(link, id=LinkId("reported"), path="reported", org_id=(await make_organization()).id)
     await insert_links(database, [replace(other, link_name="Secret")])
-    for each in (link, other):
-        await add_report(database, each, LinkReport(ReportReason.FRAUD, "A <fake> shop", utc_now()))
+    for reported_link in (link, other):
+        await add_report(database, reported_link, LinkReport(ReportReason.FRAUD, "A <fake> shop", utc_now()))
     page = (await person.get("/destinations/reports")).text
     assert "Fraud: “A &lt;fake&gt; shop”" in page
     assert link.link_name in page

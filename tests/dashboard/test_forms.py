@@ -37,14 +37,14 @@ async def test_every_form_asks_for_a_sign_in(stranger: Person) -> None:
         assert answer.headers["Location"] == "/sign-in", path
 
 
-@pytest.mark.parametrize("given", [None, "", "0" * 64, "another's"])
+@pytest.mark.parametrize("token", [None, "", "0" * 64, "another's"])
 async def test_every_form_needs_its_token(
-    service: Service, person: Person, stranger: Person, given: str | None
+    service: Service, person: Person, stranger: Person, token: str | None
 ) -> None:
     """Without the token, with a made-up one or with another browser's, no form is obeyed."""
     async with browser(service) as other:
         theirs = FormsOf((await other.get("/sign-in")).text).fields_of("/sign-in")["form_token"]
-    fields = {} if given is None else {"form_token": theirs if given == "another's" else given}
+    fields = {} if token is None else {"form_token": theirs if token == "another's" else token}
     paths = set(routes("POST"))
     assert {"/sign-in", "/sign-out"} <= paths
     for path in paths:

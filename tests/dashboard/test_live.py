@@ -40,26 +40,26 @@ STREAM = {"Accept": "text/event-stream"}
 def rows(html: str) -> list[list[str]]:
     """The text of each row's cells: what happened, the link, whence, and the amount."""
     table = html.partition("<tbody>")[2].partition("</tbody>")[0]
-    found = re.findall(r"<tr>.*?</tr>", table, re.S)
+    table_rows = re.findall(r"<tr>.*?</tr>", table, re.S)
     return [
-        [unescape(re.sub("<.*?>", "", each)).strip() for each in re.findall(r"<td.*?</td>", row)]
-        for row in found
+        [unescape(re.sub("<.*?>", "", cell)).strip() for cell in re.findall(r"<td.*?</td>", row)]
+        for row in table_rows
     ]
 
 
 def cursor_of(html: str) -> str:
     """Where the page's script goes on."""
-    found = re.search(r'data-after="([\d.]+)"', html)
-    assert found
-    return found[1]
+    match = re.search(r'data-after="([\d.]+)"', html)
+    assert match
+    return match[1]
 
 
 async def some_clicks(database: Database, organization: TestOrganization, number: int) -> None:
     """Store so many clicks, the last of them from example NUMBER."""
     now = utc_now()
     made = [
-        click(organization.id, LINK, now + timedelta(seconds=each), referrer_host=f"{each}.example")
-        for each in range(1, number + 1)
+        click(organization.id, LINK, now + timedelta(seconds=second), referrer_host=f"{second}.example")
+        for second in range(1, number + 1)
     ]
     await ship(database, made)
     await place_all(database, organization.id)
@@ -140,7 +140,7 @@ class Stream:
         self._asked: list[dict[str, Any]] = [{"type": "http.request", "body": b""}]
         self._left = asyncio.Event()
         query = f"organization={organization}&after={after}".encode()
-        cookies = "; ".join(f"{each.name}={each.value}" for each in person.client.cookies.jar)
+        cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in person.client.cookies.jar)
         scope = {
             "type": "http",
             "http_version": "1.1",
@@ -177,7 +177,7 @@ class Stream:
     @property
     def text(self) -> str:
         """What has come."""
-        return b"".join(each.get("body", b"") for each in self.sent).decode()
+        return b"".join(message.get("body", b"") for message in self.sent).decode()
 
     async def ends(self) -> None:
         """Return once the service has ended it."""

@@ -67,8 +67,8 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
 async def everything_of(database: Database, org_id: OrgId) -> dict[str, Any]:
     """Every document of an organization, by collection."""
     names = await database.list_collection_names()
-    wanted = {"$or": [{"org_id": org_id}, {"_id": org_id}, {"org_ids": org_id}]}
-    return {name: await database[name].find(wanted).sort("_id", 1).to_list(None) for name in names}
+    condition = {"$or": [{"org_id": org_id}, {"_id": org_id}, {"org_ids": org_id}]}
+    return {name: await database[name].find(condition).sort("_id", 1).to_list(None) for name in names}
 
 
 async def test_no_page_shows_another_organization(
@@ -88,7 +88,7 @@ async def test_no_page_shows_another_organization(
     assert any(their_ids["link_id"] in path for path in paths)
     for path in paths:
         answer = await person.client.get(path)
-        if any(each in path for each in their_ids.values()):
+        if any(their_id in path for their_id in their_ids.values()):
             assert answer.status_code == 404, path
         assert not [word for word in words if word in answer.text], path
 
@@ -97,10 +97,10 @@ async def test_no_form_changes_another_organization(
     person: Person, other: TestOrganization, their_ids: dict[str, str], database: Database
 ) -> None:
     """Every form, sent rightly but with another's ids and names, leaves all that they have as it was."""
-    found = re.search(r'name="form_token" value="(\w+)"', (await person.get("/")).text)
-    assert found
+    match = re.search(r'name="form_token" value="(\w+)"', (await person.get("/")).text)
+    assert match
     fields = {
-        "form_token": found[1],
+        "form_token": match[1],
         "org_id": other.id,
         "origin": other.origin,
         "domain": other.domain,
@@ -130,7 +130,7 @@ async def test_no_form_changes_another_organization(
     paths = set(routes("POST", their_ids)) - {"/sign-in", "/sign-out"}
     for path in paths:
         answer = await person.client.post(path, data=fields)
-        if any(each in path for each in their_ids.values()):
+        if any(their_id in path for their_id in their_ids.values()):
             assert answer.status_code == 404, path
         assert SECRET not in answer.text, path
     after = await everything_of(database, other.id)

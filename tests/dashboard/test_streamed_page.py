@@ -21,10 +21,10 @@ async def test_the_head_comes_before_the_figures_are_known(
     service: Service, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Status, headers, navigation and heading are sent while the content is still being found."""
-    known = asyncio.Event()
+    are_known = asyncio.Event()
 
     async def slow() -> dict[str, Any]:
-        await known.wait()
+        await are_known.wait()
         return {"rows": []}
 
     monkeypatch.setattr(domains, "_rows", slow)
@@ -42,7 +42,7 @@ async def test_the_head_comes_before_the_figures_are_known(
         assert b"No domain yet" not in body_of(sent)
         assert sent[-1].get("more_body", False)
     finally:
-        known.set()
+        are_known.set()
     await request
     page = body_of(sent).decode()
     assert page.rstrip().endswith("</html>")
@@ -50,7 +50,7 @@ async def test_the_head_comes_before_the_figures_are_known(
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "logged"),
+    ("error", "sentence", "logged"),
     [
         (RuntimeError("a fault"), "Something went wrong.", "A page failed"),
         (AutoReconnect("gone"), "The service can&#39;t reach its storage.", "The storage can't be reached"),
@@ -61,7 +61,7 @@ async def test_what_goes_wrong_later_is_told(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     error: Exception,
-    told: str,
+    sentence: str,
     logged: str,
 ) -> None:
     """In place of the content, in a page that is whole otherwise; and it is in the log."""
@@ -72,10 +72,10 @@ async def test_what_goes_wrong_later_is_told(
     monkeypatch.setattr(attribution, "_content", fail)
     with caplog.at_level(logging.WARNING):
         page = await person.get("/attribution")
-    assert told in page.text
+    assert sentence in page.text
     assert 'role="alert"' in page.text
     assert page.text.rstrip().endswith("</html>")
-    [record] = [each for each in caplog.records if each.name == "waylink.dashboard"]
+    [record] = [entry for entry in caplog.records if entry.name == "waylink.dashboard"]
     assert record.getMessage().startswith(logged)
     assert bool(record.exc_info) is isinstance(error, RuntimeError)
 
@@ -141,4 +141,4 @@ async def never() -> dict[str, Any]:
 
 def body_of(sent: list[dict[str, Any]]) -> bytes:
     """What has been sent of the body."""
-    return b"".join(each.get("body", b"") for each in sent)
+    return b"".join(message.get("body", b"") for message in sent)

@@ -37,13 +37,13 @@ class Desk:
 
     async def tags(self) -> dict[str, str]:
         """Names and colours of all tags."""
-        return {each.name: each.color for each in await list_tags(self.database, self.organization.id)}
+        return {tag.name: tag.color for tag in await list_tags(self.database, self.organization.id)}
 
     async def tag_id(self, name: str) -> str:
         """The id of a tag, which is made if there is none."""
-        for each in await list_tags(self.database, self.organization.id):
-            if each.name == name:
-                return each.id
+        for tag in await list_tags(self.database, self.organization.id):
+            if tag.name == name:
+                return tag.id
         return (await create_tag(self.database, self.organization.id, name, None, utc_now())).id
 
 
@@ -73,7 +73,7 @@ async def test_a_tag_is_made_changed_and_deleted(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "color", "said"),
+    ("name", "color", "sentence"),
     [
         ("", "#ff8800", "Name is required."),
         ("a,b", "#ff8800", "Name must not contain a comma."),
@@ -81,14 +81,14 @@ async def test_a_tag_is_made_changed_and_deleted(desk: Desk) -> None:
         ("x", "puce", "Colour must be a colour such as #2f6fde"),
     ],
 )
-async def test_what_is_wrong_with_a_tag_is_told(desk: Desk, name: str, color: str, said: str) -> None:
+async def test_what_is_wrong_with_a_tag_is_told(desk: Desk, name: str, color: str, sentence: str) -> None:
     """At its field, on the page that it was sent from, whether the tag is new or not."""
     await desk.tag_id("mail")
     other = f"/tags/{await desk.tag_id('other')}"
     for page in ("/tags", other):
         answer = await desk.send(page, page, name=name, color=color)
         assert answer.status_code == 422
-        assert said in html.unescape(answer.text)
+        assert sentence in html.unescape(answer.text)
     assert (await desk.tags()).keys() == {"mail", "other"}
 
 
@@ -170,7 +170,7 @@ async def test_a_duplicate_is_made_by_the_form(desk: Desk, links: Links) -> None
         f"tag-{await desk.tag_id('a')}": "on",
     }
     assert (await desk.send(page, "/links/new", **fields)).status_code == 303
-    (copy,) = [each for each in await links.list() if each["id"] != link["id"]]
+    (copy,) = [listed for listed in await links.list() if listed["id"] != link["id"]]
     names = ("link_name", "destination_url", "tags", "utm_source", "expires_at", "external_id")
     assert [copy[name] for name in names] == [
         "Copy", "https://shop.example/other", ["a"], "letter", "2100-01-01T00:00:00Z", None,
@@ -199,6 +199,6 @@ def test_a_template_fills_the_form_at_once(running: ServiceProcess, page: Page) 
     fields[1].fill("letter")
     template.select_option("Paper")
     expect(fields[3]).to_have_value('"x"')
-    assert [each.input_value() for each in fields] == ["paper", "letter", "spring", '"x"']
+    assert [input_field.input_value() for input_field in fields] == ["paper", "letter", "spring", '"x"']
     # What the fields show is what is stored: the template is not sent beside them.
     assert template.get_attribute("name") is None

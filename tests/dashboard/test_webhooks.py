@@ -38,8 +38,8 @@ SECRET = re.compile(r'<code class="secret">([^<]+)</code>')
 @pytest.fixture
 def hook() -> Iterator[Receiver]:
     """A receiver of this test's own."""
-    with receiver() as own:
-        yield own
+    with receiver() as started:
+        yield started
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class Desk:
     database: Database
     organization: TestOrganization
 
-    async def make(self, url: str, **given: Any) -> EndpointId:
+    async def make(self, url: str, **fields: Any) -> EndpointId:
         """A webhook; its id."""
-        made = await create_endpoint(self.database, self.organization.id, {"url": url} | given, utc_now())
+        made = await create_endpoint(self.database, self.organization.id, {"url": url} | fields, utc_now())
         return made.id
 
     async def stored(self, endpoint_id: EndpointId) -> Endpoint:
@@ -155,8 +155,8 @@ async def test_the_test_button(desk: Desk, hook: Receiver) -> None:
     assert "It was not taken. The receiver answered with status 500: &lt;b&gt;no&lt;/b&gt;" in bad.text
     nowhere = await desk.make(f"http://127.0.0.1:{free_port()}/")
     assert "The receiver does not answer" in (await desk.send(nowhere, "test")).text
-    found = await list_deliveries(desk.database, desk.organization.id, one)
-    assert [each.status for each in found] == [500, 204]
+    deliveries = await list_deliveries(desk.database, desk.organization.id, one)
+    assert [delivery.status for delivery in deliveries] == [500, 204]
     assert (await desk.page(one)).count("A test") == 2
 
 

@@ -300,3 +300,7 @@ def test_weeks_have_a_rhythm() -> None:
 
 def _facts(visit: Click) -> tuple[object, ...]:
     return visit.at, visit.reason, visit.browser, visit.country, visit.referrer_host, visit.visitor
+
+
+async def _stop(*_: Any) -> None:
+    raise KeyboardInterrupt

@@ -20,7 +20,7 @@ FORM = {
     "ios_bundle_id": "com.shop.app",
     "app_store_id": "1234567890",
     "android_package": "com.shop.app",
-    "android_fingerprints": "\n".join(each.lower() for each in FINGERPRINTS),
+    "android_fingerprints": "\n".join(fingerprint.lower() for fingerprint in FINGERPRINTS),
 }
 
 

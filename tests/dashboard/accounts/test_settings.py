@@ -33,7 +33,7 @@ async def test_a_password_is_changed(person: Person, service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("current", "new", "said"),
+    ("current", "new", "sentence"),
     [
         ("wrong", NEW, "Current password is not right."),
         ("", NEW, "Current password is not right."),
@@ -41,11 +41,11 @@ async def test_a_password_is_changed(person: Person, service: Service) -> None:
         (PASSWORD, "x" * 1025, "New password must have at most 1024 characters."),
     ],
 )
-async def test_a_password_that_is_not_changed(person: Person, current: str, new: str, said: str) -> None:
+async def test_a_password_that_is_not_changed(person: Person, current: str, new: str, sentence: str) -> None:
     """The form says what is wrong, and the old password still holds."""
     answer = await person.send("/settings", "/settings/password", current=current, new=new)
     assert answer.status_code == 422
-    assert said in unescape(answer.text)
+    assert sentence in unescape(answer.text)
     await person.send("/settings", "/sign-out")
     assert (await person.sign_in(PASSWORD)).status_code == 303
 

@@ -57,11 +57,11 @@ async def test_the_sign_in_leads_to_no_other_site(stranger: Person, next: str) -
 async def test_unknown_users_and_wrong_passwords_look_alike(stranger: Person, database: Database) -> None:
     """The page is the same byte for byte but for the address typed, and so is the work done for it."""
     wrong = await stranger.sign_in(password="not the password")
-    known, stranger.email = stranger.email, f"x{stranger.email[1:]}"
+    known_email, stranger.email = stranger.email, f"x{stranger.email[1:]}"
     assert await users.find_user_by_email(database, stranger.email) is None
     unknown = await stranger.sign_in(password="not the password")
     assert wrong.status_code == unknown.status_code == 422
-    assert wrong.text.replace(known, "") == unknown.text.replace(stranger.email, "")
+    assert wrong.text.replace(known_email, "") == unknown.text.replace(stranger.email, "")
     assert "The e-mail address or the password is not right." in wrong.text
 
 
@@ -152,7 +152,7 @@ async def test_a_session_expires(person: Person, clock: MovableClock) -> None:
 async def test_the_server_deletes_expired_sessions(database: Database) -> None:
     """MongoDB itself deletes what has expired."""
     indexes = await database[sessions.NAME].index_information()
-    assert any(each.get("expireAfterSeconds") == 0 for each in indexes.values())
+    assert any(index.get("expireAfterSeconds") == 0 for index in indexes.values())
 
 
 async def test_a_deleted_user_is_signed_out(person: Person, database: Database) -> None:
@@ -204,7 +204,7 @@ async def test_an_address_that_signed_in_before_is_not_locked_out(stranger: Pers
     await stranger.send("/", "/sign-out")
     async with browser(service) as attacker:
         tries = [await Person(attacker, stranger.email).sign_in("a guess") for _ in range(8)]
-        assert [each.status_code for each in tries] == [422] * 5 + [429] * 3
+        assert [answer.status_code for answer in tries] == [422] * 5 + [429] * 3
     for _ in range(12):
         assert (await stranger.sign_in(password="a guess")).status_code == 422
     assert (await stranger.sign_in()).status_code == 303
@@ -232,9 +232,9 @@ async def test_the_owner_does_not_wait_behind_many_tries(
             Person(await opened.enter_async_context(browser(service)), f"{number}@example.com")
             for number in range(30)
         ]
-        tries = [asyncio.create_task(each.sign_in("a guess")) for each in crowd]
+        tries = [asyncio.create_task(visitor.sign_in("a guess")) for visitor in crowd]
         await wait_for_async(
-            lambda: asyncio.sleep(0, sum(each.done() for each in tries)), "not shed", lambda done: done == 9
+            lambda: asyncio.sleep(0, sum(task.done() for task in tries)), "not shed", lambda done: done == 9
         )
         owner = asyncio.create_task(stranger.sign_in())
         hashing = given_to(service.api, DashboardService).hashing
@@ -242,9 +242,9 @@ async def test_the_owner_does_not_wait_behind_many_tries(
         gate.set()
         answers = await asyncio.gather(*tries)
         assert (await owner).status_code == 303
-    assert Counter(each.status_code for each in answers) == {422: 21, 503: 9}
+    assert Counter(answer.status_code for answer in answers) == {422: 21, 503: 9}
     assert compared.index(PASSWORD) == 1
-    shed = next(each for each in answers if each.status_code == 503)
+    shed = next(answer for answer in answers if answer.status_code == 503)
     assert shed.headers["Retry-After"] == "3"
     assert "Too many people sign in at this moment. Wait 3 seconds" in shed.text
 
@@ -257,7 +257,7 @@ async def test_sign_ins_are_limited_for_an_address(
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
         tries = [await Person(client, f"user{n}@example.com").sign_in("a guess") for n in range(31)]
         right = Person(client, await make_user(database, organization.id))
-        assert [each.status_code for each in tries] == [422] * 30 + [429]
+        assert [answer.status_code for answer in tries] == [422] * 30 + [429]
         assert (await right.sign_in()).status_code == 429
 
 
@@ -306,11 +306,11 @@ async def test_a_hash_of_older_parameters_is_renewed(stranger: Person, database:
 async def test_sign_ins_at_once(service: Service, database: Database, organization: TestOrganization) -> None:
     """Several people who sign in at the same moment all get in, each with a session of their own."""
     people = [Person(browser(service), await make_user(database, organization.id)) for _ in range(5)]
-    answers = await asyncio.gather(*(each.sign_in() for each in people))
-    assert [each.status_code for each in answers] == [303] * 5
-    assert len({token(each) for each in people}) == 5
-    for each in people:
-        await each.client.aclose()
+    answers = await asyncio.gather(*(visitor.sign_in() for visitor in people))
+    assert [answer.status_code for answer in answers] == [303] * 5
+    assert len({token(visitor) for visitor in people}) == 5
+    for visitor in people:
+        await visitor.client.aclose()
 
 
 async def test_organizations_of_a_user(

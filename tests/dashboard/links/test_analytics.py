@@ -55,14 +55,14 @@ async def clicks(
 
 def table(page: str, caption: str) -> dict[str, str]:
     """The rows of the table with this caption: its first cells, without marks, with its second ones."""
-    found = re.search(
+    match = re.search(
         rf"<table[^>]*>\s*<caption[^>]*>{re.escape(caption)}</caption>(.*?)</table>", page, re.S
     )
-    assert found, f"no table {caption!r}"
+    assert match, f"no table {caption!r}"
     cells = [
-        words(each) for each in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", found[1].partition("<tbody>")[2])
+        words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", match[1].partition("<tbody>")[2])
     ]
-    names = (each.removesuffix(" (partly)") for each in cells[::2])
+    names = (name.removesuffix(" (partly)") for name in cells[::2])
     return dict(zip(names, cells[1::2], strict=True))
 
 
@@ -76,7 +76,7 @@ def shares(page: str, title: str) -> list[tuple[str, str]]:
 
 def days(now: datetime, ago: Iterable[int]) -> list[str]:
     """The days so long ago, as the chart names them."""
-    return [(now - timedelta(days=each)).strftime("%-d %b") for each in ago]
+    return [(now - timedelta(days=number)).strftime("%-d %b") for number in ago]
 
 
 async def test_clicks_by_day(person: Person, clicks: Clicks, midday: datetime) -> None:
@@ -195,10 +195,10 @@ async def test_what_came_of_a_link(
     await bought(database, link, now - timedelta(days=30), "5")
     await bought(database, other, now - timedelta(days=1), "7")
     page = (await person.get(f"/links/{link.id}")).text
-    found = figures(page)
-    assert {name: number for name, (number, _) in found.items()} == {
+    shown = figures(page)
+    assert {name: number for name, (number, _) in shown.items()} == {
         "Leads": "0", "Conversions": "1", "Conversion rate": "25.00 %", "Customers": "0", "Contacts": "0",
         "Revenue": "1,234,568 EUR",
     }  # fmt: skip
-    assert found["Conversions"][1] == "=the same, 0 % against the 28 days before: 1"
+    assert shown["Conversions"][1] == "=the same, 0 % against the 28 days before: 1"
     assert f'href="/?link={link.id}"' in page

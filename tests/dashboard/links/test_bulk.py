@@ -43,14 +43,14 @@ async def confirm(person: Person, question: httpx.Response) -> str:
 
 def said(page: str) -> list[str]:
     """The sentences about the results."""
-    return [words(each) for each in re.findall(r"<li class=\"(?:good|bad)\">(.*?)</li>", page, re.S)]
+    return [words(item) for item in re.findall(r"<li class=\"(?:good|bad)\">(.*?)</li>", page, re.S)]
 
 
 async def states(database: Database, links: Iterable[Link]) -> list[LinkState]:
     """The links' states, in their order."""
-    wanted = list(links)
-    found = await find_links(database, [link.id for link in wanted], wanted[0].org_id)
-    return [found[link.id].state_at(NOON) for link in wanted]
+    some_links = list(links)
+    links_by_id = await find_links(database, [link.id for link in some_links], some_links[0].org_id)
+    return [links_by_id[link.id].state_at(NOON) for link in some_links]
 
 
 async def test_asked_before_it_is_done(person: Person, made: list[Link], database: Database) -> None:

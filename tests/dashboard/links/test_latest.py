@@ -36,10 +36,10 @@ async def link(person: Person, organization: TestOrganization, database: Databas
 
 def rows(html: str) -> list[list[str]]:
     """The cells of each row."""
-    found = re.findall(r'<tr data-at="\d.*?</tr>', html, re.S)
+    table_rows = re.findall(r'<tr data-at="\d.*?</tr>', html, re.S)
     return [
-        [unescape(re.sub("<.*?>", "", each)) for each in re.findall(r"<t[hd].*?</t[hd]>", row)]
-        for row in found
+        [unescape(re.sub("<.*?>", "", cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in table_rows
     ]
 
 
@@ -74,10 +74,10 @@ async def test_the_last_hundred(link: Link, database: Database, analytics: Analy
     ats = [start + timedelta(minutes=5 * number) for number in range(600)]
     for part in (ats[::3], ats[1::3], ats[2::3]):
         await ship(database, [click(link.org_id, link.id, at) for at in part])
-    found = await analytics.ask(link.org_id, LatestClicks(link.org_id, link.id))
+    clicks = await analytics.ask(link.org_id, LatestClicks(link.org_id, link.id))
     milliseconds = [at.replace(microsecond=at.microsecond // 1000 * 1000) for at in ats]
-    assert len(found) == MOST_CLICKS
-    for seen, at in zip(found, milliseconds[:-101:-1], strict=True):
+    assert len(clicks) == MOST_CLICKS
+    for seen, at in zip(clicks, milliseconds[:-101:-1], strict=True):
         assert abs(seen.at - at) <= timedelta(milliseconds=1)
 
 

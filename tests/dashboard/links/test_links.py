@@ -58,7 +58,7 @@ async def test_a_link_is_made_as_a_user_s(
     listed = await client.get(
         "/serviceCore/pa/v1/links/page?createdBy=api_user", headers=organization.headers
     )
-    assert [each["id"] for each in listed.json()["links"]] == [link.id]
+    assert [listed_link["id"] for listed_link in listed.json()["links"]] == [link.id]
 
 
 async def test_a_path_is_made_up(person: Person, organization: TestOrganization) -> None:
@@ -68,7 +68,7 @@ async def test_a_path_is_made_up(person: Person, organization: TestOrganization)
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "sentence"),
     [
         ("destination_url", "", "Destination is required."),
         ("destination_url", "javascript:alert(1)", "Destination must be an absolute http or https URL."),
@@ -92,14 +92,14 @@ async def test_what_is_wrong_stands_at_its_field(
     client: httpx.AsyncClient,
     field: str,
     value: str,
-    said: str,
+    sentence: str,
 ) -> None:
     """The form comes again with what was typed, and says at the field which rule it breaks."""
     await create(client, organization, selected_path="taken")
     answer = await person.send("/links/new", "/links/new", **new_link(organization, **{field: value}))
     assert answer.status_code == 422
     text = html.unescape(answer.text)
-    assert said in text
+    assert sentence in text
     assert f'aria-describedby="{field}-problem' in text
     assert f'<a href="#{field}">' in text
     if field != "destination_url":
@@ -192,7 +192,7 @@ async def test_a_link_is_archived_and_unarchived(
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "matching"),
     [
         ("SPRING", ["Spring letter", "Landing"]),
         ("letter", ["Spring letter"]),
@@ -204,7 +204,7 @@ async def test_a_link_is_archived_and_unarchived(
     ],
 )
 async def test_the_search(
-    person: Person, organization: TestOrganization, client: httpx.AsyncClient, text: str, found: list[str]
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient, text: str, matching: list[str]
 ) -> None:
     """Text in a name, path or destination in any case, or a short URL; nothing in it is a pattern."""
     bodies: list[dict[str, Any]] = [
@@ -217,7 +217,7 @@ async def test_the_search(
         await create(client, organization, **body)
     answer = await person.client.get("/links", params={"q": text.replace("{domain}", organization.domain)})
     names = [body["link_name"] for body in bodies if f">{escape(body['link_name'])}</a>" in answer.text]
-    assert sorted(names) == sorted(found)
+    assert sorted(names) == sorted(matching)
 
 
 async def test_the_list_has_pages(
@@ -228,8 +228,8 @@ async def test_the_list_has_pages(
         await create(client, organization, link_name=f"Link {number:02}.", selected_path=str(number))
     first, second = await person.get("/links"), await person.get("/links?page=2")
     assert "27 links" in first.text
-    pages = [set(re.findall(r"Link \d\d\.", each.text)) for each in (first, second)]
-    assert [len(each) for each in pages] == [25, 2]
+    pages = [set(re.findall(r"Link \d\d\.", answer.text)) for answer in (first, second)]
+    assert [len(page_names) for page_names in pages] == [25, 2]
     assert not pages[0] & pages[1]
     assert 'rel="next" href="/links?page=2"' in first.text
     assert 'rel="prev" href="/links?page=1"' in second.text

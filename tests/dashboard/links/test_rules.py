@@ -47,8 +47,8 @@ EVERYTHING = {
 
 def parsed(*rules: dict[str, Any]) -> list[dict[str, Any]]:
     """The rules as they are stored."""
-    found: list[dict[str, Any]] = parse_changes({"rules": list(rules)}, CHANGE_FIELDS)["rules"]
-    return found
+    rule_list: list[dict[str, Any]] = parse_changes({"rules": list(rules)}, CHANGE_FIELDS)["rules"]
+    return rule_list
 
 
 def test_a_rule_is_a_sentence() -> None:
@@ -86,14 +86,14 @@ async def add(person: Person, link: Link, **fields: str) -> Any:
 def shown(page: str) -> list[str]:
     """The sentences of the rules."""
     items = page.partition('<ol class="rules">')[2].partition("</ol>")[0].split("<li")[1:]
-    return [words(each.partition("<p>")[2].partition("</p>")[0]) for each in items]
+    return [words(item.partition("<p>")[2].partition("</p>")[0]) for item in items]
 
 
 async def stored(database: Database, link: Link) -> list[dict[str, Any]]:
     """The link's rules as they are now."""
-    found = await find_link(database, link.id, link.org_id)
-    assert found
-    return found.rules
+    stored_link = await find_link(database, link.id, link.org_id)
+    assert stored_link
+    return stored_link.rules
 
 
 async def test_added_changed_and_put_in_order(person: Person, database: Database, link: Link) -> None:
@@ -128,7 +128,7 @@ async def test_added_changed_and_put_in_order(person: Person, database: Database
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "sentence"),
     [
         ({"country": "XX", "destination_url": "https://a.example/"}, "Country must have ISO 3166 codes"),
         (
@@ -143,12 +143,12 @@ async def test_added_changed_and_put_in_order(person: Person, database: Database
     ],
 )
 async def test_what_is_wrong_stands_at_its_field(
-    person: Person, database: Database, link: Link, fields: dict[str, str], said: str
+    person: Person, database: Database, link: Link, fields: dict[str, str], sentence: str
 ) -> None:
     """The form comes again with what was typed; nothing is stored."""
     answer = await add(person, link, **fields)
     assert answer.status_code == 422
-    assert said in answer.text
+    assert sentence in answer.text
     for name, value in fields.items():
         assert FormsOf(answer.text).fields_of(f"/links/{link.id}/rules")[name] == value
     assert await stored(database, link) == []
@@ -173,10 +173,10 @@ async def test_two_people_in_the_same_moment(person: Person, database: Database,
     path = f"/links/{link.id}/rules"
     form = FormsOf((await person.get(path)).text).fields_of(path)
     sent = [form | {"destination_url": f"https://{number}.example/"} for number in range(6)]
-    answers = await asyncio.gather(*[person.client.post(path, data=each) for each in sent])
-    assert sorted(each.status_code for each in answers) == [303, *[409] * 5]
+    answers = await asyncio.gather(*[person.client.post(path, data=fields) for fields in sent])
+    assert sorted(answer.status_code for answer in answers) == [303, *[409] * 5]
     stored_url = (await stored(database, link))[0]["then"]["destination_url"]
-    (done,) = (each for each, answer in zip(sent, answers, strict=True) if answer.status_code == 303)
+    (done,) = (fields for fields, answer in zip(sent, answers, strict=True) if answer.status_code == 303)
     assert stored_url == done["destination_url"]
 
 
@@ -192,17 +192,17 @@ async def test_tried_as_somebody(person: Person, link: Link) -> None:
 
 def test_what_a_trial_can_say(link_with_everything: Link) -> None:
     """Everything that rules ask for can be tried, also another time and a device that was seen before."""
-    given = {
+    visitor = {
         "try_platform": "ios", "try_country": "at", "try_language": "de-AT", "try_query": "a=1&b=x",
         "try_device": "returning", "try_at": "2026-03-01T21:30",
     }  # fmt: skip
     now = datetime(2027, 1, 1, tzinfo=UTC)
-    assert try_rules(link_with_everything, given, now).number == 1
+    assert try_rules(link_with_everything, visitor, now).number == 1
     for name, value in (
         ("try_platform", "desktop"), ("try_country", "FR"), ("try_language", "fr"), ("try_query", "b"),
         ("try_device", "new"), ("try_at", ""), ("try_at", "2026-03-03T21:30"),
     ):  # fmt: skip
-        assert try_rules(link_with_everything, given | {name: value}, now).number is None, name
+        assert try_rules(link_with_everything, visitor | {name: value}, now).number is None, name
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00", "9999-12-31T23:59:59-12:00", "soon"])

@@ -27,8 +27,8 @@ async def test_the_latest_on_its_page(
     await bought(database, link, now, "7.25", "USD", after=other)
     await bought(database, other, now, "99", after=link)
     paid_back = {"refund_id": "r", "amount": Decimal128("7"), "at": now, "received_at": now}
-    own = {"org_id": organization.id, "currency": "USD"}
-    await database["conversions"].update_one(own, {"$push": {"refunds": paid_back}})
+    condition = {"org_id": organization.id, "currency": "USD"}
+    await database["conversions"].update_one(condition, {"$push": {"refunds": paid_back}})
     person.client.cookies.set("waylink_zone", "Asia/Kathmandu", domain="localhost.local")
     page = (await person.get(f"/links/{link.id}")).text
     assert table(page, "Sales") == [

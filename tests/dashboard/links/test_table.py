@@ -47,7 +47,7 @@ async def sold(
 
 def names(page: str) -> list[str]:
     """The links of the table, in its order."""
-    return [words(each) for each in re.findall(r'<span class="name-line"><a[^>]*>(.*?)</a>', page)]
+    return [words(name) for name in re.findall(r'<span class="name-line"><a[^>]*>(.*?)</a>', page)]
 
 
 async def change(database: Database, link: Link, now: datetime, operation: LinkOperation) -> None:
@@ -59,14 +59,18 @@ async def change(database: Database, link: Link, now: datetime, operation: LinkO
 async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> None:
     """Clicks of the period with their course by day, sales, and the amounts in each currency."""
     page = (await person.get("/links")).text
-    found = {name: row[4:] for name, row in zip(names(page), rows(page), strict=True)}
-    assert found == {
+    figures_by_name = {name: row[4:] for name, row in zip(names(page), rows(page), strict=True)}
+    assert figures_by_name == {
         "Quiet": ["0", "0", "–", "17 Mar 2026"],
         "Sells": ["2", "2", "1,234,568 EUR 7.00 USD", "16 Mar 2026"],
         "Clicked": ["5", "0", "–", "15 Mar 2026"],
     }
     courses = [[*map(int, each.split(","))] for each in re.findall(r'data-spark="([\d,]+)"', page)]
-    assert [(len(each), each[-1], sum(each)) for each in courses] == [(28, 0, 0), (28, 2, 2), (28, 5, 5)]
+    assert [(len(course), course[-1], sum(course)) for course in courses] == [
+        (28, 0, 0),
+        (28, 2, 2),
+        (28, 5, 5),
+    ]
     longer = (await person.get("/links?period=90")).text
     assert rows(longer)[2][4] == "105"
     in_dollars = (await person.get(address(page, "USD"))).text
@@ -89,10 +93,10 @@ async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> 
 )
 async def test_every_column_sorts(person: Person, sold: dict[str, Link], sort: str, order: list[str]) -> None:
     """Whatever decides the order, links without anything are in the list too; the file has the same order."""
-    found = names((await person.get(f"/links?sort={sort}")).text)
-    assert (len(found), found[: len(order)]) == (3, order)
+    shown = names((await person.get(f"/links?sort={sort}")).text)
+    assert (len(shown), shown[: len(order)]) == (3, order)
     _, *lines = csv.reader(io.StringIO((await person.get(f"/links.csv?sort={sort}")).text))
-    assert [line[1] for line in lines] == found
+    assert [line[1] for line in lines] == shown
 
 
 async def test_headings_sort_both_ways(person: Person, sold: dict[str, Link]) -> None:
@@ -115,7 +119,7 @@ async def test_filters(
     """State, domain, campaign, days and text filter in every order; each is named, and can be taken off."""
     await change(database, sold["Clicked"], now, ChangeLink(sold["Clicked"].id, {"is_enabled": False}))
     await change(database, sold["Quiet"], now, ArchiveLink(sold["Quiet"].id))
-    for asked, left in (
+    for asked, matching in (
         ("", ["Sells", "Clicked"]),
         ("state=enabled", ["Sells"]),
         ("state=disabled", ["Clicked"]),
@@ -130,10 +134,10 @@ async def test_filters(
         ("q=a%00b", []),
     ):
         answer = await person.get(f"/links?sort={sort}&{asked}")
-        assert (answer.status_code, sorted(names(answer.text))) == (200, sorted(left)), asked
+        assert (answer.status_code, sorted(names(answer.text))) == (200, sorted(matching)), asked
     page = (await person.get("/links?q=s&campaign=sells&period=7")).text
     chips = re.findall(r'<a class="chip" href="([^"]+)"', page)
-    assert [each.replace("&amp;", "&") for each in chips] == [
+    assert [chip.replace("&amp;", "&") for chip in chips] == [
         "/links?period=7&campaign=sells", "/links?period=7&q=s"
     ]  # fmt: skip
 
@@ -153,8 +157,8 @@ async def test_how_links_were_made(
         _, *lines = csv.reader(io.StringIO((await person.get(f"/links.csv?created_by={kind}")).text))
         assert names(page) == [line[1] for line in lines] == [name]
         for query in (f"/links/page?createdBy={kind}", f"/links?created_by={kind}"):
-            found = (await client.get(API + query, headers=organization.headers)).json()["links"]
-            assert [each["link_name"] for each in found] == [name]
+            found_links = (await client.get(API + query, headers=organization.headers)).json()["links"]
+            assert [link["link_name"] for link in found_links] == [name]
         assert MADE_BY[kind] in re.findall(r'<a class="chip"[^>]*>(.*?)</a>', page, re.DOTALL)[0]
         assert f'value="{kind}" selected' in page
 
@@ -199,7 +203,7 @@ async def test_the_file_has_all_links(
     assert head[-3:] == ["conversions", "conversions_EUR", "revenue_EUR"]
     assert (last["id"], *lines[-1][-3:]) == (made[26].id, "1", "1", "12345.67")
     one = next(csv.reader(io.StringIO((await person.get("/links.csv?currency=EUR")).text)))
-    assert one == [each for each in head if each != "conversions_EUR"]
+    assert one == [column for column in head if column != "conversions_EUR"]
 
 
 async def test_more_links_than_can_be_ranked(

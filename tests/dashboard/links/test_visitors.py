@@ -85,7 +85,7 @@ async def test_days_are_those_of_the_browser(
     today = midday.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     at = [today - timedelta(minutes=1), today - timedelta(days=1), today - timedelta(days=1, minutes=1)]
     await ship(
-        database, [click(link.org_id, link.id, each, visitor=number) for number, each in enumerate(at)]
+        database, [click(link.org_id, link.id, moment, visitor=number) for number, moment in enumerate(at)]
     )
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
     page = (await person.get(f"/links/{link.id}")).text
@@ -104,7 +104,7 @@ async def test_hours_are_those_of_the_browser(
     zone = ZoneInfo("Asia/Kathmandu")
     hour = midday.astimezone(zone).replace(minute=0, second=0, microsecond=0)
     at = [hour - timedelta(hours=2), hour - timedelta(hours=2, seconds=1), hour - timedelta(hours=23)]
-    await ship(database, [click(link.org_id, link.id, each) for each in at])
+    await ship(database, [click(link.org_id, link.id, moment) for moment in at])
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
     page = (await person.get(f"/links/{link.id}?period=day")).text
     rows = table(page, "Clicks by hour, this hour and the 23 before")

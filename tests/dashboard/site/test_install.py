@@ -31,7 +31,7 @@ DOCS = (Path(__file__).parents[3] / "docs" / "sdk.md").read_text()
 def code(page: httpx.Response) -> list[str]:
     """The pieces of code on a page as a browser shows them."""
     shown = re.findall(r'<pre class="code"[^>]*><code>(.*?)</code></pre>', page.text, re.DOTALL)
-    return [unescape(each) for each in shown]
+    return [unescape(block) for block in shown]
 
 
 def snippet(page: httpx.Response) -> str:
@@ -43,8 +43,8 @@ async def status(person: Person) -> dict[str, str]:
     """What the page's script is told."""
     answer = await person.get("/install/status")
     assert answer.status_code == 200
-    told: dict[str, str] = answer.json()
-    return told
+    body: dict[str, str] = answer.json()
+    return body
 
 
 async def test_the_snippet_is_the_one_of_the_docs(person: Person) -> None:
@@ -117,7 +117,7 @@ async def test_keys_that_can_not_stand_in_a_site(
     revoked, key = await create_api_key(database, organization.id, KeyKind.WEB, clock())
     await revoke_api_key(database, key.id, key.org_id, clock())
     other = await make_organization()
-    for text, said in (
+    for text, sentence in (
         (organization.rest_key, "must be a Browser SDK key: it begins with c_web_."),
         ("c_web_');alert(1)//", "is not one of this organization's keys, or was revoked."),
         (other.web_key, "is not one of this organization's keys, or was revoked."),
@@ -125,7 +125,7 @@ async def test_keys_that_can_not_stand_in_a_site(
     ):
         page = await person.send("/install", "/install", web_key=text)
         assert page.status_code == 422
-        assert said in unescape(page.text)
+        assert sentence in unescape(page.text)
         assert "apiKey: 'c_web_…'" in snippet(page)
 
 
@@ -151,9 +151,9 @@ async def test_a_refused_call_is_told(
     """Where the first call was refused the check says why, until the origin is allowed or an hour is over."""
     refused = await Visitor(client, organization).post(check(), headers={"Origin": "https://new.example"})
     assert refused.status_code == 403
-    told = await status(person)
-    assert told["state"] == "refused"
-    assert "https://new.example is not an allowed origin" in told["sentence"]
+    shown_status = await status(person)
+    assert shown_status["state"] == "refused"
+    assert "https://new.example is not an allowed origin" in shown_status["sentence"]
     clock.offset = timedelta(hours=2)
     assert (await status(person))["state"] == "waiting"
     clock.offset = timedelta()

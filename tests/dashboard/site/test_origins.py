@@ -33,7 +33,7 @@ async def test_an_origin_is_allowed_and_removed(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ("", "Allow an origin must look like https://shop.com or https://*.shop.com."),
         ("shop.com", "must look like https://shop.com"),
@@ -46,12 +46,12 @@ async def test_an_origin_is_allowed_and_removed(
     ],
 )
 async def test_what_is_no_origin(
-    person: Person, organization: TestOrganization, database: Database, text: str, said: str
+    person: Person, organization: TestOrganization, database: Database, text: str, sentence: str
 ) -> None:
     """The form comes again with the text and the rule that it breaks; nothing is allowed."""
     answer = await person.send("/origins", "/origins", origin=text)
     assert answer.status_code == 422
-    assert said in unescape(answer.text)
+    assert sentence in unescape(answer.text)
     assert await list_origins(database, organization.id) == [organization.origin]
 
 
