@@ -29,9 +29,9 @@ def sender() -> Sender:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who sent a request, as rate limits see it: `network` is the address, or of IPv6 the part that counts.
+    """The sender of a request, for rate limits. `network` is its address; of IPv6, the prefix that counts.
 
-    It is "" over a Unix socket, where a proxy does not tell it.
+    `network` is "" over a Unix socket whose proxy does not send the address.
     """
 
     resources: Resources

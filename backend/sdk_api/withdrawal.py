@@ -10,7 +10,7 @@ from backend.sdk_api.service import SdkService
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 
-_OFF = "erase: the organization has not switched it on; see `waylink privacy withdrawal`"
+_NOT_SWITCHED_ON = "erase: the organization has not switched it on; see `waylink privacy withdrawal`"
 
 
 async def withdraw(service: SdkService, organization: Organization, envelope: Envelope) -> dict[str, Any]:
@@ -22,6 +22,6 @@ async def withdraw(service: SdkService, organization: Organization, envelope: En
     if organization.erases_on_withdrawal:
         subject = Subject(device_id=envelope.device_id)
         await erase_subject(service.resources.database, organization.id, subject)
-    notes = [*envelope.notes, *([] if organization.erases_on_withdrawal else [_OFF])]
+    notes = [*envelope.notes, *([] if organization.erases_on_withdrawal else [_NOT_SWITCHED_ON])]
     answer = {"results": [], "erased": organization.erases_on_withdrawal}
     return answer | ({"notes": notes} if notes else {})

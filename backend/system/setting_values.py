@@ -96,5 +96,5 @@ def existing_file(text: str) -> Path:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """What commas separate, without spaces around it. Raises ValueError or KeyError."""
+    """The words between commas, without spaces around them."""
     return tuple(word.strip() for word in text.split(",") if word.strip())

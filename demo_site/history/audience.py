@@ -16,7 +16,7 @@ ValueT = TypeVar("ValueT")
 
 
 class Market(Enum):
-    """Where an audience lives."""
+    """The region in which an audience lives."""
 
     HOME = "dach"
     AMERICA = "us"

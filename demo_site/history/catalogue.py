@@ -60,7 +60,7 @@ class PlannedLink:
 
     @property
     def tags(self) -> list[str]:
-        """The names of its tags, of TAGS: whose work it is, and what it is for."""
+        """The names of the link's tags (see TAGS)."""
         named = [_TAG_OF_MEDIUM[self.utm["utm_medium"]]]
         if self.market is Market.AMERICA:
             named.append("US market")
@@ -72,7 +72,7 @@ class PlannedLink:
 
 
 def planned_links(begin: date, most: int = MOST_LINKS) -> list[PlannedLink]:
-    """The first so many links of the catalogue. Each channel has its part, however few there are.
+    """The first `most` links of the catalogue, in which channels alternate.
 
     `begin` is the history's first day: campaigns are called after the weeks and months that they are in.
     """

@@ -60,7 +60,7 @@ class History:
         return [click for hour in hours for click in self._hour(hour).clicks]
 
     def batches(self, hours: range) -> list[Batch]:
-        """What the SDK sends in these hours, in the order of arrival."""
+        """The batches that the SDK sends in these hours, in the order of arrival."""
         start, end = self.at(hours.start), self.at(hours.stop)
         earliest = max(0, hours.start - LONGEST // _HOUR)
         for old_hour in [hour for hour in self._hours if hour < earliest]:
@@ -107,7 +107,7 @@ class History:
         return made
 
     def _expected(self, day: int) -> list[float]:
-        """How many clicks each link gets on this day, on average."""
+        """The average number of clicks of each link on this day."""
         if day not in self._days:
             on = self.begin + timedelta(days=day)
             self._days = {day: [expected_clicks(used.plan, day, on) for used in self.links]}
@@ -150,7 +150,7 @@ def _click(drawn: random.Random, used: UsedLink, person: Person, at: datetime, d
 
 
 def _purpose(drawn: random.Random, channel: Channel) -> Purpose | None:
-    """What somebody who clicked does on the site; None for most, who do not let the SDK run."""
+    """The purpose of the visit after a click; None for most visits, in which the SDK does not run."""
     habits = HABITS[channel]
     purposes = {Purpose.LEAD: habits.leads, Purpose.SALE: habits.sales, Purpose.LOOK: _LOOKS}
     chance = drawn.random()

@@ -1,4 +1,4 @@
-"""What people of the demo's history do in the shop after a click, as the calls that the SDK sends."""
+"""The visits to the shop after clicks of the demo's history, as the SDK's calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXTRAS = (Decimal(0), Decimal(0), Decimal("9.90"), Decimal("14.50"))
 
 
 class Purpose(Enum):
-    """What somebody does in the shop."""
+    """The purpose of a visit to the shop."""
 
     LOOK = auto()
     LEAD = auto()
@@ -66,7 +66,7 @@ class Journey:
         self._sales = 0
 
     def batches(self, at: datetime, purpose: Purpose, retention_days: int | None) -> list[Batch]:
-        """What the SDK sends after a click at this time."""
+        """The batches that the SDK sends after a click at this time."""
         drawn = self._drawn
         self._land(at + 2 * _SECOND, self._link)
         if purpose is Purpose.LEAD:

@@ -56,7 +56,7 @@ async def make_history(
     """Store what is missing of the history.
 
     On the first start it begins `days` days ago, with `links` links that lead to the shop at this address.
-    `progress` is told of days that are done and of all that are to be stored.
+    `progress` is called with the number of stored days and of all days to store.
     """
     begun = await find_history_links(database, org_id)
     if not begun:
@@ -87,7 +87,7 @@ async def _store(database: Database, org_id: OrgId, history: History, head: LogH
 
 
 async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> History:
-    """The history to which these links belong. It goes on without those that were deleted meanwhile."""
+    """The history of these links. It goes on without links that were deleted since its beginning."""
     begin = date.fromisoformat((begun[0].custom_data or {})[_BEGIN])
     plans = {_external_id(number): plan for number, plan in enumerate(planned_links(begin))}
     used = [UsedLink(plans[link.external_id], link) for link in begun if link.external_id in plans]
@@ -137,7 +137,7 @@ async def _tags(
 def _link(  # noqa: PLR0917 - all are what the link is made of
     org_id: OrgId, shop: str, plan: PlannedLink, number: int, begin: date, now: datetime
 ) -> Link:
-    """A link of the plan; one that is launched later is prepared by now."""
+    """The link of a plan. A link that is launched in the future is made now."""
     made_on = begin + timedelta(days=plan.launched)
     created_at = datetime(made_on.year, made_on.month, made_on.day, 8, number % 60, tzinfo=UTC)
     in_use = plan.disabled - plan.launched if plan.disabled else 0

@@ -20,7 +20,7 @@ _CLICKS = 0.58  # for a weight of one: makes some 500 clicks a day of all links
 
 
 def expected_clicks(link: PlannedLink, day: int, on: date) -> float:
-    """How many clicks the link gets on a day, on average. `day` is counted from the history's first one."""
+    """The average number of the link's clicks on a day. `day` is counted from the history's first day."""
     age = day - link.launched
     if age < 0 or day >= link.ended:
         return 0.0
@@ -31,5 +31,5 @@ def expected_clicks(link: PlannedLink, day: int, on: date) -> float:
 
 
 def share_of_hour(market: Market, hour: int) -> float:
-    """Which share of a day's clicks come in this hour (UTC)."""
+    """The share of a day's clicks that come in this hour (UTC)."""
     return _HOURS[market][hour] / 100

@@ -33,7 +33,7 @@ from backend.webhooks.sample import send_test
 
 _TYPES = click.Choice([event_type.value for event_type in EventType])
 # What is shown for a list in which nothing was chosen.
-_ALL = dict.fromkeys(("types", "link_ids", "tags"), "all")
+_EMPTY_LISTS = dict.fromkeys(("types", "link_ids", "tags"), "all")
 id_argument = click.argument("webhook_text", metavar="ID")
 
 
@@ -128,7 +128,7 @@ async def list_webhooks(database: Database, org_id: OrgId) -> CommandResult:
 
 def _one(result: CommandResult) -> str:
     """A webhook or a delivery for people: a line for each field."""
-    whole = {name: value or _ALL.get(name, value) for name, value in result.items()}
+    whole = {name: value or _EMPTY_LISTS.get(name, value) for name, value in result.items()}
     width = max(map(len, whole))
     return "\n".join(f"{name:<{width}}  {cell(value)}" for name, value in whole.items())
 

@@ -82,7 +82,7 @@ def _new_tags(result: CommandResult) -> str:
 
 
 def missing_domain(domain: str, org_id: OrgId) -> str:
-    """What to do about a domain that rows name and the organization lacks."""
+    """A sentence that says what to do about a domain that rows name and the organization lacks."""
     try:
         name = normalize_host(domain)
     except InvalidHostName:

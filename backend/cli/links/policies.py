@@ -1,4 +1,4 @@
-"""Where links that commands write may lead."""
+"""The rules for destinations of links that commands write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.storage.links.destinations.policies import DestinationPolicies
 
 
 def link_policies(database: Database) -> DestinationPolicies:
-    """The rules of organizations, and the operator's block list as it is now."""
+    """The rules of organizations and the operator's block list as it is now. Raises ClickException."""
     try:
         blocked = read_block_list(load_settings().block_list)
     except OSError as error:

@@ -1,1 +1,1 @@
-"""Where the organization's links may lead."""
+"""The pages about destinations: which are allowed, which are broken, and which visitors reported."""

@@ -38,7 +38,7 @@ def _parsed(fields: dict[str, str]) -> DestinationRules:
 
 
 def _problem(name: str, text: str) -> str | None:
-    """What is wrong with a list, which completes "<label> ..."; None if nothing is."""
+    """The problem of a list, which completes "<label> ..."; None if the list is valid."""
     for addresses in [[word] for word in text.split()] + [text.split()]:
         try:
             parse_rules({name: addresses})

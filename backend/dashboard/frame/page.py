@@ -23,7 +23,7 @@ from backend.storage.accounts.organizations import find_organizations
 from backend.storage.webhooks.endpoints import list_endpoints
 from backend.web.current import resources
 
-# Finds the values that only the block `content` of a template needs.
+# Reads the values that only the block `content` of a template needs.
 Later = Callable[[], Awaitable[Mapping[str, Any]]]
 
 
@@ -59,7 +59,7 @@ async def plain_page(template: str, status: int = 200, **values: Any) -> Respons
 
 
 def _common() -> dict[str, Any]:
-    """What every template may use."""
+    """The values that every template gets."""
     return {
         "asset": asset_address,
         "labels": LABELS,

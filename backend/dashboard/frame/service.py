@@ -1,4 +1,4 @@
-"""What the dashboard needs beyond the app's common resources."""
+"""The dashboard's own resources, beside those of the app."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ async def links_clicks(link_id: LinkId) -> Response:
 
 
 def _row(click: Click) -> dict[str, str]:
-    """What people read about a click, and its time in milliseconds since 1970."""
+    """The cells of a click's row by name, and its time `at` in milliseconds since 1970."""
     outcome = OUTCOMES.get(click.outcome, click.outcome.value)
     if click.reason is not None:
         reason = REASONS.get(click.reason, click.reason)

@@ -46,7 +46,7 @@ _OUTCOME = (
     Measure.REVENUE,
 )
 PERIODS = {"month": "30 days", "day": "24 hours"}
-# Clicks are broken down by whole days in UTC: how many, and what they are called.
+# The breakdown of clicks has whole days in UTC: for each period their number, and what the page calls them.
 DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
 REASONS = {
     NotCounted.HEAD: "Checks that only ask whether the link works (HEAD)",
@@ -117,7 +117,7 @@ async def links_qr(link_id: LinkId, kind: str) -> Response:
 
 
 async def _installs(link: Link, now: datetime) -> int | None:
-    """How many installs the link led to; None without the subscription that they need."""
+    """The number of installs from the link; None without an active subscription."""
     organization = await get_organization(resources().database, link.org_id)
     if not organization.has_subscription(now):
         return None
@@ -125,7 +125,7 @@ async def _installs(link: Link, now: datetime) -> int | None:
 
 
 async def _clicks_left(link: Link) -> int | None:
-    """How many clicks the link still lets through; None if it has no such limit."""
+    """The number of clicks that the link's limit still allows; None without a limit."""
     if link.limits.max_clicks is None:
         return None
     taken = await count_taken(resources().database, [link.id])
@@ -133,14 +133,14 @@ async def _clicks_left(link: Link) -> int | None:
 
 
 async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:
-    """From when on the link's single clicks are kept; None if all are."""
+    """The time since which the link's single clicks are kept; None if all are kept."""
     days = (await find_click_days(resources().database, [link.org_id]))[link.org_id]
     since = single_clicks_since(days, now)
     return since if since and since > link.created_at else None
 
 
 async def _outcome(link: Link, now: datetime) -> list[Figure]:
-    """What the link brought in, in the overview's usual period and against the time before."""
+    """The link's leads, sales and revenue in the overview's default period and against the one before."""
     view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
     answer = await ask(view.query(*_OUTCOME, compare=view.comparison))
     return figures(answer, None, currencies_of(view, answer.totals.values)[0])

@@ -25,7 +25,7 @@ STATES = {
     LinkState.HELD: "Held",
     LinkState.ARCHIVED: "Archived",
 }
-# How links are made, in the words of people who do not know the names of keys.
+# The ways in which links are made, in words for people who do not know the kinds of keys.
 MADE_BY = {
     CreatedBy.PERSON: "In the dashboard or on the command line",
     CreatedBy.REST: "Over the REST API",
@@ -37,7 +37,7 @@ _DAY = timedelta(days=1)
 
 
 class Column(StrEnum):
-    """What the list can be sorted by."""
+    """A column by which the list can be sorted."""
 
     MADE = "made"
     NAME = "name"

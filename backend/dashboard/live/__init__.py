@@ -1,1 +1,1 @@
-"""What happens in the organization right now."""
+"""The page that shows an organization's events as they arrive."""

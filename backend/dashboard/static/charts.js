@@ -1,10 +1,10 @@
-// Draws charts with uPlot, from the tables behind them: a chart shows what its table says, and nothing else.
+// Draws charts with uPlot. A chart reads its numbers from the table beside it.
 // Sparklines have their numbers in an attribute.
 
 const HEIGHT = 224;
 const SPARK = { width: 112, height: 32 };
 const ROOM_OF_LABEL = 84; // pixels between the labels below a chart
-// The scale of what is counted one by one.
+// The steps of the scale for whole numbers.
 const WHOLE_STEPS = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3));
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const drawn = [];
@@ -12,7 +12,7 @@ const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// The colours are asked for at each drawing, so that a chart follows when the screen gets dark.
+// Colours are read at each drawing, so that a chart follows when the screen changes to dark mode.
 const SERIES = [
   { stroke: () => colour('bar'), fill: () => `${colour('bar')}2e`, width: 2 },
   { stroke: () => colour('edge'), dash: [5, 4], width: 1.5 },
@@ -30,7 +30,7 @@ function read(table) {
   return { labels: heads.map((head) => head.dataset.label), names: heads.map((head) => head.textContent.trim()), numbers };
 }
 
-// Which of the columns have a label below them, where there is room for so many.
+// The indices of the columns that have a label below them: as many as fit.
 function labelled(count, width) {
   const step = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(width / ROOM_OF_LABEL))));
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);

@@ -1,6 +1,6 @@
-// What pages gain where scripts run. Every page works without them.
+// Improves pages where scripts run. Every page works without scripts.
 
-// Screen readers say what is written here.
+// Screen readers read this element aloud when its text changes.
 const announcement = document.querySelector('[data-announce]');
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
@@ -21,7 +21,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-// One tick for all links of a page.
+// A checkbox that ticks all links of a page.
 for (const form of document.querySelectorAll('form[data-ticks]')) {
   const all = form.querySelector('[data-tick-all]');
   const ticks = [...form.querySelectorAll('input[name^="link-"]')];
@@ -35,7 +35,7 @@ for (const form of document.querySelectorAll('form[data-ticks]')) {
   });
 }
 
-// A template fills the UTM fields at once, where it can be seen, and not when the link is made.
+// A chosen template fills the UTM fields at once. Without scripts it does so when the link is made.
 const template = document.querySelector('select[data-template]');
 if (template) {
   const hint = document.querySelector('[data-template-hint]');
@@ -45,7 +45,7 @@ if (template) {
   template.addEventListener('change', () => {
     const utm = JSON.parse(template.selectedOptions[0].dataset.utm ?? '{}');
     for (const input of template.form.querySelectorAll('input[name^="utm_"]')) {
-      // What somebody typed stays.
+      // A value that somebody typed stays.
       if (input.value && input.value !== filled[input.name]) continue;
       input.value = utm[input.name] ?? '';
     }
@@ -61,13 +61,13 @@ menu?.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus();
 });
 
-// Days and times are those of the browser's time zone, which no request tells by itself.
+// Pages show times in the browser's time zone. No request has it, so a cookie tells it.
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 if (timeZone && !document.cookie.split('; ').includes(`waylink_zone=${timeZone}`)) {
   document.cookie = `waylink_zone=${timeZone}; path=/; max-age=31536000; samesite=lax`;
 }
 
-// Countries by their names instead of their codes; a code that is none stays as it is.
+// Shows names of countries instead of codes. An unknown code stays as it is.
 const countries = new Intl.DisplayNames(['en'], { type: 'region' });
 function nameCountries(root) {
   for (const place of root.querySelectorAll('[data-country]')) {
@@ -76,10 +76,10 @@ function nameCountries(root) {
   }
 }
 nameCountries(document);
-// Other scripts show more.
+// Other scripts send this event when they add rows.
 document.addEventListener('waylink:shown', (event) => nameCountries(event.target));
 
-// The check of an installation goes on asking until a call has arrived, while the page is looked at.
+// The check of an installation asks repeatedly until a call has arrived, while the page is visible.
 const live = document.querySelector('[data-live]');
 const LOOK_EVERY = 2000; // milliseconds
 const COLOURS = { arrived: 'good', refused: 'bad' };
@@ -106,7 +106,7 @@ async function look() {
 
 if (live && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
 
-// The table of a link's latest clicks asks for new ones while the page is looked at, for ten minutes.
+// The table of a link's latest clicks asks for new clicks while the page is visible, for ten minutes.
 const latest = document.querySelector('[data-latest]');
 const ASK_EVERY = 3000; // milliseconds
 const MOST_QUESTIONS = 200;
@@ -126,7 +126,7 @@ function showLatest({ since, rows }) {
   const from = Number(latest.dataset.since);
   latest.dataset.since = since;
   if (!rows.length) return;
-  // The answer has all clicks from then on, also those that are here already.
+  // The answer has all clicks since that time, also those that the table has already.
   for (const row of [...latest.rows]) if (Number(row.dataset.at) >= from) row.remove();
   latest.prepend(...rows.map(latestRow));
   for (const row of [...latest.rows].slice(Number(latest.dataset.most))) row.remove();

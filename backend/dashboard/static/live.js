@@ -1,4 +1,4 @@
-// The page Live: rows are put above the others as they come. Without this, a link loads the page again.
+// The page Live: new rows appear above the others as they arrive. Without scripts, a link reloads the page.
 
 const feed = document.querySelector('[data-feed]');
 const table = feed.querySelector('table');
@@ -64,7 +64,7 @@ function open() {
   });
   stream.addEventListener('error', () => {
     show('Connecting again', 'warn');
-    // After an answer that is no stream the browser does not ask again by itself.
+    // After an answer that is no stream, the browser does not connect again by itself.
     if (stream?.readyState === EventSource.CLOSED) askWhy();
   });
 }
@@ -76,14 +76,14 @@ async function askWhy() {
   try {
     const headers = { Accept: 'text/event-stream' };
     const answer = await fetch(address(), { method: 'HEAD', headers, redirect: 'manual' });
-    // The session has ended, or acts for another organization now: the page itself leads on.
+    // The session has ended, or acts for another organization now: loading the page shows what to do.
     if (answer.type === 'opaqueredirect') location.reload();
   } catch {
     // The service can't be reached just now.
   }
 }
 
-// A page that nobody looks at holds no connection. Afterwards it gets the newest of what it missed.
+// A hidden page closes its connection. When it is visible again, it gets the newest of the rows that it missed.
 function follow() {
   if (isPaused || document.hidden) {
     close();

@@ -25,7 +25,7 @@ from backend.storage.links.tags import (
 from backend.web.current import resources
 
 RULES: dict[str, Rule[Any]] = {"name": ItemName(), "color": TagColor()}
-_NEW: Fields = {"name": "", "color": PALETTE["blue"]}
+_NEW_FIELDS: Fields = {"name": "", "color": PALETTE["blue"]}
 _read = partial(parse, rules=RULES, required=frozenset(RULES))
 _storing = partial(storing, what="tag", most=MOST_TAGS)
 
@@ -33,7 +33,7 @@ _storing = partial(storing, what="tag", most=MOST_TAGS)
 @dashboard.get("/tags")
 async def tags() -> Response:
     """All tags, each with how many links have it, and a form for a new one."""
-    return await _page(_NEW, {})
+    return await _page(_NEW_FIELDS, {})
 
 
 @dashboard.post("/tags")

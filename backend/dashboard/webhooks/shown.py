@@ -121,7 +121,7 @@ def moment(at: datetime, zone: ZoneInfo) -> str:
 
 
 def batch_words(size: int) -> str:
-    """How many events a request has."""
+    """The number of events in a request, in words."""
     return "one event a request" if size == 1 else f"up to {size} events a request"
 
 

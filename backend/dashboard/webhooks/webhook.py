@@ -22,8 +22,8 @@ from backend.storage.webhooks.deliveries import MOST_KEPT, list_deliveries
 from backend.web.current import resources
 from backend.webhooks.sample import send_test
 
-_FORM = "%Y-%m-%dT%H:%M"
-_A_DAY = timedelta(days=1)
+_TIME_FORMAT = "%Y-%m-%dT%H:%M"
+_REPLAY_DEFAULT = timedelta(days=1)
 
 
 @dashboard.get("/webhooks/<webhook_id>")
@@ -130,7 +130,8 @@ async def webhook_page(
         deliveries=[shown_delivery(delivery) for delivery in deliveries],
         most_deliveries=MOST_KEPT,
         zone=zone,
-        replay_from=replay_from or (resources().clock() - _A_DAY).astimezone(zone).strftime(_FORM),
+        replay_from=replay_from
+        or (resources().clock() - _REPLAY_DEFAULT).astimezone(zone).strftime(_TIME_FORMAT),
         problems={"from": problem} if problem else {},
     )
 

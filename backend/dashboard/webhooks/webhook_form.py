@@ -21,8 +21,8 @@ from backend.storage.links.links import find_link, find_link_at, find_links
 from backend.storage.webhooks.chosen_tags import tag_names, with_tag_ids
 from backend.web.current import resources
 
-_NEW = {"url": "", "form": "json", "batch_size": "1", "links": "", "tags": ""}
-_TYPE = "type-"
+_NEW_FIELDS = {"url": "", "form": "json", "batch_size": "1", "links": "", "tags": ""}
+_TYPE_PREFIX = "type-"
 _LONGEST_NUMBER = 5  # digits
 # The form's names for fields that have other names in REST.
 _FORM_NAMES = {"link_ids": "links", "tag_ids": "tags"}
@@ -31,7 +31,7 @@ Problems = dict[str, str]
 
 def new_fields() -> dict[str, str]:
     """The text of each field for a new webhook."""
-    return _NEW | {_TYPE + event_type: "" for event_type in TYPES}
+    return _NEW_FIELDS | {_TYPE_PREFIX + event_type: "" for event_type in TYPES}
 
 
 async def fields_of(endpoint: Endpoint) -> dict[str, str]:
@@ -49,7 +49,7 @@ async def fields_of(endpoint: Endpoint) -> dict[str, str]:
         "batch_size": str(endpoint.batch_size),
         "links": "\n".join(lines),
         "tags": ", ".join(tags[tag_id] for tag_id in endpoint.tag_ids if tag_id in tags),
-        **{_TYPE + event_type: "on" for event_type in endpoint.types},
+        **{_TYPE_PREFIX + event_type: "on" for event_type in endpoint.types},
     }
 
 
@@ -64,7 +64,7 @@ async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, A
     size = fields["batch_size"]
     values: dict[str, object] = {
         "url": fields["url"],
-        "types": [event_type.value for event_type in TYPES if fields[_TYPE + event_type]],
+        "types": [event_type.value for event_type in TYPES if fields[_TYPE_PREFIX + event_type]],
         "tags": [name.strip() for name in fields["tags"].split(",") if name.strip()],
         "form": fields["form"],
         "batch_size": int(size) if size.isdecimal() and len(size) < _LONGEST_NUMBER else size,

@@ -7,7 +7,7 @@ export function fieldsOf(call) {
   return (WORDS[call.kind] ?? (() => []))(call).filter(Boolean).join(" · ");
 }
 
-/** What the service found out about the visitor, where it was asked. */
+/** The attribution in a call's result, in words; "" for calls that have none. */
 export function answerOf(result) {
   if (!result || !("attribution" in result)) return "";
   const attribution = result.attribution;

@@ -85,12 +85,12 @@
     try {
       sessionStorage.setItem(KEY, JSON.stringify(list.slice(0, MOST_ENTRIES)));
     } catch {
-      // No storage here, or it is full: the panel misses this one, the page must not.
+      // There is no storage, or it is full: the panel lacks this request, and the page goes on.
     }
     document.dispatchEvent(new CustomEvent("waylink-traffic"));
   }
 
-  // Requests of the page before whose answers nobody was there to hear.
+  // Requests of the page before, which was left before their answers came.
   const unanswered = entries().map((entry) => (entry.state === "waiting" ? { ...entry, state: "left" } : entry));
   if (unanswered.length) keep(unanswered);
 })();

@@ -74,7 +74,7 @@ async def links_archive(link_id: LinkId) -> Response:
 
 
 async def store_changes(link: Link, changes: Changes, seen: Changes | None = None) -> None:
-    """Store the changes. Answers 404 if the link does not exist any more.
+    """Store the changes. Answers 404 if the link no longer exists.
 
     Raises LinkChangedMeanwhile if the link no longer has the values in `seen`.
     """

@@ -14,15 +14,15 @@ from backend.domain.errors import InvalidField
 from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES
 from backend.domain.links.links import Link
 
-_SHOWN = (*LIMIT_TIMES, "max_clicks", "expired_url")
-# The time zone in which the form was shown, and whether the link asks for a password.
+_TEXT_FIELDS = (*LIMIT_TIMES, "max_clicks", "expired_url")
+# The form's fields for the time zone in which it was shown, and for whether the link asks for a password.
 _ZONE, _HAS_PASSWORD = "limits_zone", "has_password"
-_FORM = "%Y-%m-%dT%H:%M:%S"
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
 
 
 def empty_limits() -> Fields:
     """The fields of a link without limits."""
-    return {**dict.fromkeys(_SHOWN, ""), _ZONE: zone_of_browser().key, _HAS_PASSWORD: ""}
+    return {**dict.fromkeys(_TEXT_FIELDS, ""), _ZONE: zone_of_browser().key, _HAS_PASSWORD: ""}
 
 
 def limits_of(link: Link) -> Fields:
@@ -30,7 +30,9 @@ def limits_of(link: Link) -> Fields:
     limits, zone = link.limits, zone_of_browser()
     texts = {name: str(getattr(limits, name) or "") for name in ("max_clicks", "expired_url")}
     times = {
-        name: time.astimezone(zone).strftime(_FORM) for name in LIMIT_TIMES if (time := getattr(limits, name))
+        name: time.astimezone(zone).strftime(_TIME_FORMAT)
+        for name in LIMIT_TIMES
+        if (time := getattr(limits, name))
     }
     return empty_limits() | texts | times | {_HAS_PASSWORD: "true" if limits.password_hash else ""}
 
@@ -38,7 +40,7 @@ def limits_of(link: Link) -> Fields:
 def sent_limits(link: Link | None = None) -> Fields:
     """The text of each field from the current request, to be shown again. `link` is the one to change."""
     has_password = "true" if link and link.limits.password_hash else ""
-    return {name: field(name) for name in _SHOWN} | {_ZONE: _zone().key, _HAS_PASSWORD: has_password}
+    return {name: field(name) for name in _TEXT_FIELDS} | {_ZONE: _zone().key, _HAS_PASSWORD: has_password}
 
 
 def read_limits(fields: Fields) -> tuple[dict[str, Any], Problems]:
@@ -46,7 +48,7 @@ def read_limits(fields: Fields) -> tuple[dict[str, Any], Problems]:
 
     An empty field takes its limit away, but for the password: that is kept, unless its removal is asked for.
     """
-    values: dict[str, object] = {name: _value(name, fields[name]) for name in _SHOWN}
+    values: dict[str, object] = {name: _value(name, fields[name]) for name in _TEXT_FIELDS}
     if form().get("remove_password"):
         values["password"] = None
     elif password := form().get("password"):
