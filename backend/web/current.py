@@ -131,9 +131,8 @@ def header(name: bytes) -> str | None:
 
     Where a header comes twice, the first one counts.
     """
-    return next(
-        (value.decode("latin-1") for key, value in _current.get().scope["headers"] if key == name), None
-    )
+    headers = _current.get().scope["headers"]
+    return next((value.decode("latin-1") for sent_name, value in headers if sent_name == name), None)
 
 
 def resources() -> Resources:
