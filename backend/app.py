@@ -49,7 +49,7 @@ from backend.system.interpreter import set_up_interpreter
 from backend.web.api_host import ApiHost
 from backend.web.current import Resources, attach, handling
 from backend.webhooks.delivery import WebhookDelivery
-from backend.webhooks.sender import Tools
+from backend.webhooks.sender import SenderResources
 
 Scope = MutableMapping[str, Any]
 
@@ -165,7 +165,9 @@ class Service:
         """What goes on beside requests, in the order in which it is started."""
         resources, clock = self.resources, self._clock
         database, hours = resources.database, self.settings.check_destinations_hours
-        tools = Tools(database, resources.feed, resources.receivers, clock, resources.short_url_form)
+        sender_resources = SenderResources(
+            database, resources.feed, resources.receivers, clock, resources.short_url_form
+        )
         return (
             finishing_deletions(database, clock),
             DestinationWatch(database, resources.pages, clock, hours),
@@ -175,7 +177,7 @@ class Service:
             expired_days(database),
             statement_signing(database),
             analytics_upkeep(database, resources.analytics),
-            WebhookDelivery(tools),
+            WebhookDelivery(sender_resources),
         )
 
     async def _let_go(self, stopping: asyncio.Event) -> None:

@@ -18,7 +18,7 @@ from backend.archives.archive_file import (
     read_entries,
     read_header,
 )
-from backend.archives.chains import Chains
+from backend.archives.link_loops import LinkLoops
 from backend.storage.accounts.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.archived_documents.check import BrokenRule, check_document
@@ -83,7 +83,7 @@ class _Check:
         self._is_api_host = is_api_host
         self._problems: list[str] = []
         self._total = 0
-        self._chains = Chains(database, context.domains)
+        self._link_loops = LinkLoops(database, context.domains)
 
     async def run(self, entries: Iterable[Entry]) -> None:
         """Raise RefusedArchive for invalid documents, and AlreadyTaken for those that already exist."""
@@ -92,7 +92,7 @@ class _Check:
                 await self._check(entry)
             if not self._total:
                 await refuse_taken(self._database, name, _documents(batch))
-        for link_id, field in await self._chains.find_loops():
+        for link_id, field in await self._link_loops.find_loops():
             self._report(f"link {link_id}: {field} must not lead back to the link's own short URL")
         if self._total:
             raise RefusedArchive(self._problems, self._total)
@@ -103,7 +103,7 @@ class _Check:
         except BrokenRule as error:
             self._report(f"line {entry.line}, {entry.collection}: {error}")
         else:
-            await self._chains.add(entry)
+            await self._link_loops.add(entry)
 
     def _report(self, problem: str) -> None:
         self._total += 1

@@ -35,11 +35,14 @@ def parse_defaults(texts: Mapping[str, str], columns: Iterable[str]) -> dict[str
 
 
 def completed_cells(
-    cells: Mapping[str, str], theirs: Mapping[str, str], defaults: Defaults, new_domains: Mapping[str, str]
+    cells: Mapping[str, str],
+    file_cells: Mapping[str, str],
+    defaults: Defaults,
+    new_domains: Mapping[str, str],
 ) -> dict[str, str]:
     """The cells with the short URL's domain and path, defaults for missing cells, and the domain's new name.
 
-    `theirs` are the cells of the row by the file's own names, which templates may name; `new_domains`
+    `file_cells` are the cells of the row by the file's own names, which templates may name; `new_domains`
     maps old domains to the links' new ones.
     """
     completed = dict(cells)
@@ -49,7 +52,7 @@ def completed_cells(
         if not completed.get(name, "").strip():
             completed.pop(name, None)
             path = completed.get("selected_path", "")
-            values = {**theirs, **cells, **completed, _PATH: "" if path == _NO_PATH else path}
+            values = {**file_cells, **cells, **completed, _PATH: "" if path == _NO_PATH else path}
             if text := template.fill(values):
                 completed[name] = text
     if completed.get("domain") in new_domains:

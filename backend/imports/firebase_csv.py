@@ -20,7 +20,7 @@ _FIELDS = (
     "ofl", "st", "sd", "si", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "at",
     "ct", "mt", "pt", "archived", "link_name", "created",
 )  # fmt: skip
-_TAKEN_OVER = {
+_COLUMNS = {
     "link": "destination_url",
     "afl": "android_fallback_url",
     "ifl": "ios_fallback_url",
@@ -36,7 +36,7 @@ _TAKEN_OVER = {
     "link_name": "link_name",
 }
 _BEHAVIORS = {"apn": "android_behavior", "ibi": "ios_behavior"}
-_NO_PLACE = {
+_UNSUPPORTED = {
     "amv": "links do not ask for a version of the app",
     "imv": "links do not ask for a version of the app",
     "ius": "apps are opened by Universal Links, not by a scheme of their own",
@@ -62,11 +62,11 @@ def read_firebase_export(path: Path, domains: Mapping[str, str]) -> FirebaseExpo
         lines = lines[1:]
     if not lines:
         raise UnreadableCsv(f"{path} has no links in it.")
-    wrong = next((line for line in lines if len(line.cells) != len(_FIELDS)), None)
-    if wrong:
+    wrong_line = next((line for line in lines if len(line.cells) != len(_FIELDS)), None)
+    if wrong_line:
         raise UnreadableCsv(
-            f"Line {wrong.number} has {len(wrong.cells)} columns; an export of Firebase Dynamic Links "
-            f"has {len(_FIELDS)}."
+            f"Line {wrong_line.number} has {len(wrong_line.cells)} columns; an export of Firebase Dynamic "
+            f"Links has {len(_FIELDS)}."
         )
     export = FirebaseExport([], {})
     export.rows.extend(_rows(lines, domains, export.apps))
@@ -78,42 +78,50 @@ def _rows(
 ) -> Iterator[ImportRow]:
     repeats = Repeats()
     for line in lines:
-        theirs = {name: cell.strip() for name, cell in zip(_FIELDS, line.cells, strict=True) if cell.strip()}
-        cells, left_out = _cells(theirs)
+        export_cells = {
+            name: cell.strip() for name, cell in zip(_FIELDS, line.cells, strict=True) if cell.strip()
+        }
+        cells, left_out = _cells(export_cells)
         cells["domain"] = domains.get(cells.get("domain", ""), cells.get("domain", ""))
-        _note_apps(apps.setdefault(cells["domain"], NamedApps()), theirs)
+        _note_apps(apps.setdefault(cells["domain"], NamedApps()), export_cells)
         yield ImportRow(line.number, cells, repeats.earlier(cells), tuple(left_out))
 
 
-def _cells(theirs: Mapping[str, str]) -> tuple[dict[str, str], list[LeftOut]]:
-    cells = place_of(theirs.get("short_link", ""))
-    cells |= {ours: theirs[name] for name, ours in _TAKEN_OVER.items() if name in theirs}
+def _cells(export_cells: Mapping[str, str]) -> tuple[dict[str, str], list[LeftOut]]:
+    cells = place_of(export_cells.get("short_link", ""))
+    cells |= {column: export_cells[name] for name, column in _COLUMNS.items() if name in export_cells}
     # Links made by an app have no name.
     cells.setdefault("link_name", cells.get("selected_path", ""))
-    cells |= {ours: "2" for name, ours in _BEHAVIORS.items() if name in theirs}
-    left_out = [LeftOut(name, theirs[name], reason) for name, reason in _NO_PLACE.items() if name in theirs]
-    left_out += _ipad(theirs)
-    if "archived" in theirs:
-        cells["is_disabled"] = theirs["archived"]
-    if "created" in theirs:
-        moment = parse_moment(theirs["created"])
+    cells |= {column: "2" for name, column in _BEHAVIORS.items() if name in export_cells}
+    left_out = [
+        LeftOut(name, export_cells[name], reason)
+        for name, reason in _UNSUPPORTED.items()
+        if name in export_cells
+    ]
+    left_out += _ipad(export_cells)
+    if "archived" in export_cells:
+        cells["is_disabled"] = export_cells["archived"]
+    if "created" in export_cells:
+        moment = parse_moment(export_cells["created"])
         if moment:
             cells["created_time"] = moment.isoformat()
         else:
-            left_out.append(LeftOut("created", theirs["created"], "the time is in a form that is not known"))
+            left_out.append(
+                LeftOut("created", export_cells["created"], "the time is in a form that is not known")
+            )
     return cells, left_out
 
 
-def _ipad(theirs: Mapping[str, str]) -> list[LeftOut]:
+def _ipad(export_cells: Mapping[str, str]) -> list[LeftOut]:
     reason = "iPads get what iPhones get"
     same = {"ipfl": "ifl", "ipbi": "ibi"}
     return [
-        LeftOut(ipad, theirs[ipad], reason)
+        LeftOut(ipad, export_cells[ipad], reason)
         for ipad, iphone in same.items()
-        if theirs.get(ipad) not in {None, theirs.get(iphone)}
+        if export_cells.get(ipad) not in {None, export_cells.get(iphone)}
     ]
 
 
-def _note_apps(apps: NamedApps, theirs: Mapping[str, str]) -> None:
-    for name, noted in (("apn", apps.android), ("ibi", apps.ios), ("isi", apps.app_store)):
-        noted.update({theirs[name]} if name in theirs else ())
+def _note_apps(apps: NamedApps, export_cells: Mapping[str, str]) -> None:
+    for name, app_ids in (("apn", apps.android), ("ibi", apps.ios), ("isi", apps.app_store)):
+        app_ids.update({export_cells[name]} if name in export_cells else ())

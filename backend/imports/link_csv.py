@@ -28,13 +28,13 @@ def read_rows(
     """
     lines = read_lines(path)
     head = [column.strip() for column in lines[0].cells] if lines else []
-    columns = _renamed(head, file_names) if file_names else _known(head)
+    columns = _renamed(head, file_names) if file_names else _own_columns(head)
     templates = parse_defaults(defaults or {}, head)
     _check([*columns, *(name for name in templates if name not in columns)])
     return list(_rows(columns, head, lines[1:], templates, new_domains or {}))
 
 
-def _known(head: list[str]) -> list[str | None]:
+def _own_columns(head: list[str]) -> list[str | None]:
     unknown = [name for name in head if name not in {*COLUMNS, *REPORT_COLUMNS, SHORT_URL}]
     if unknown:
         raise UnreadableCsv(
@@ -45,11 +45,11 @@ def _known(head: list[str]) -> list[str | None]:
 
 
 def _renamed(head: list[str], file_names: Mapping[str, str]) -> list[str | None]:
-    absent = [theirs for theirs in file_names.values() if theirs not in head]
+    absent = [file_name for file_name in file_names.values() if file_name not in head]
     if absent:
         raise UnreadableCsv(f"The first line does not name these columns: {', '.join(absent)}.")
-    ours = {theirs: name for name, theirs in file_names.items()}
-    return [ours.get(name) for name in head]
+    own_names = {file_name: name for name, file_name in file_names.items()}
+    return [own_names.get(name) for name in head]
 
 
 def _check(columns: list[str | None]) -> None:
@@ -82,6 +82,6 @@ def _rows(
 def _left_out(columns: list[str | None], head: list[str], line: Line) -> tuple[LeftOut, ...]:
     return tuple(
         LeftOut(name, cell, "no column of ours was given for it")
-        for name, ours, cell in zip(head, columns, line.cells, strict=False)
-        if ours is None and cell and name not in REPORT_COLUMNS
+        for name, column, cell in zip(head, columns, line.cells, strict=False)
+        if column is None and cell and name not in REPORT_COLUMNS
     )

@@ -23,12 +23,12 @@ class NamedApps:
         """
         lacking = [
             f"{kind} {name}"
-            for kind, named, own in (
+            for kind, named, registered in (
                 ("Android app", self.android, apps.android and apps.android.package),
                 ("iOS app", self.ios, apps.ios and apps.ios.bundle_id),
                 ("App Store page", self.app_store, apps.ios and apps.ios.app_store_id),
             )
-            for name in sorted(named - {own})
+            for name in sorted(named - {registered})
         ]
         if not lacking:
             return None

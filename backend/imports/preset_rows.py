@@ -33,12 +33,12 @@ def read_preset(
 
 def _check(links: list[ForeignLink], preset: Preset, defaults: Mapping[str, str]) -> None:
     """Refuse a file in which no link has a destination, or none has a short URL."""
-    present = {ours for link in links for ours in _cells(link, preset)}
+    present = {column for link in links for column in _cells(link, preset)}
     if "destination_url" not in present or not present & {SHORT_URL, "selected_path"}:
         names = sorted({name for link in links[:100] for name in link.names.values()})
-        theirs = " or ".join(preset.named[SHORT_URL]), " or ".join(preset.named["destination_url"])
+        required = " or ".join(preset.named[SHORT_URL]), " or ".join(preset.named["destination_url"])
         raise UnreadableLinks(
-            f"These are no links of {preset.service}: none has {theirs[0]}, and {theirs[1]}. "
+            f"These are no links of {preset.service}: none has {required[0]}, and {required[1]}. "
             f"The file's fields are: {', '.join(names[:30])}. `waylink import csv --column` takes any names."
         )
     if SHORT_URL not in present and "domain" not in defaults:
@@ -59,10 +59,10 @@ def _rows(
             *_without_password(cells),
             *_used_up(cells),
         ]
-        theirs = {link.names[name]: value for name, value in link.fields.items()}
+        file_cells = {link.names[name]: value for name, value in link.fields.items()}
         places, shared = _places(link, preset, cells, new_domains)
         for place in places or [{}]:
-            row_cells = completed_cells({**cells, **place}, theirs, defaults, new_domains)
+            row_cells = completed_cells({**cells, **place}, file_cells, defaults, new_domains)
             if "imported_clicks" in row_cells:
                 row_cells.setdefault("imported_from", preset.service)
             yield ImportRow(link.number, row_cells, repeats.earlier(row_cells), (*left_out, *shared))
@@ -72,13 +72,13 @@ def _rows(
 def _cells(link: ForeignLink, preset: Preset) -> dict[str, str]:
     """The link's values in our columns."""
     cells: dict[str, str] = {}
-    for ours, theirs in preset.named.items():
-        flag = preset.only_with.get(ours)
+    for column, names in preset.named.items():
+        flag = preset.only_with.get(column)
         if flag and link.fields.get(key(flag), "").lower() != "true":
             continue
-        value = next((link.fields[key(name)] for name in theirs if key(name) in link.fields), None)
+        value = next((link.fields[key(name)] for name in names if key(name) in link.fields), None)
         if value is not None:
-            cells[ours] = value.strip("/") if ours == "selected_path" else value
+            cells[column] = value.strip("/") if column == "selected_path" else value
     if TAGS in cells:
         cells[TAGS] = cells[TAGS].replace(preset.between_tags, ",")
     return cells
@@ -102,10 +102,10 @@ def _places(
     ]
     if len(left_out) == len(places):
         left_out = []
-    host = f"only {preset.service} can serve its own domain"
+    reason = f"only {preset.service} can serve its own domain"
     return (
         [place for url, place in places.items() if url not in left_out],
-        [LeftOut(SHORT_URL, url, host) for url in left_out],
+        [LeftOut(SHORT_URL, url, reason) for url in left_out],
     )
 
 
@@ -142,7 +142,7 @@ def _used_up(cells: Mapping[str, str]) -> list[LeftOut]:
 
 def _left_out(link: ForeignLink, preset: Preset) -> list[LeftOut]:
     reasons = {key(name): reason for name, reason in preset.no_place.items()}
-    used = {key(name) for theirs in preset.named.values() for name in theirs} | set(map(key, preset.silent))
+    used = {key(name) for names in preset.named.values() for name in names} | set(map(key, preset.silent))
     left_out = []
     for name, value in link.fields.items():
         top_level = name.partition(".")[0]  # fields of an object, such as `geo`, follow the object

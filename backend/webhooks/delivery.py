@@ -13,9 +13,9 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import EndpointId
 from backend.storage.driver.mongo import StorageError, is_unreachable
 from backend.storage.processes.leases import end_lease, forget_leases, live_leases, take_lease
-from backend.storage.webhooks.holding import count_by_holder, release, take_free
+from backend.storage.webhooks.endpoint_leases import count_by_holder, release, take_free
 from backend.webhooks.metrics import FAILING
-from backend.webhooks.sender import EndpointSender, Lost, Tools
+from backend.webhooks.sender import EndpointLost, EndpointSender, SenderResources
 
 _PREFIX = "webhooks/"
 _LEASE = timedelta(seconds=6)
@@ -35,9 +35,9 @@ class _Running:
 class WebhookDelivery:
     """Delivers to this process's share of the endpoints, with a task for each."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-        self._database = tools.database
+    def __init__(self, resources: SenderResources) -> None:
+        self._resources = resources
+        self._database = resources.database
         self._holder = f"{_PREFIX}{uuid.uuid4().hex}"
         self._running: dict[EndpointId, _Running] = {}
         self._has_lease = False
@@ -86,7 +86,7 @@ class WebhookDelivery:
         for held in await take_free(self._database, self._holder, live, limit):
             if stale := self._running.pop(held.endpoint.id, None):
                 stale.task.cancel()  # its organization has changed the endpoint
-            sender = EndpointSender(self._tools, held)
+            sender = EndpointSender(self._resources, held)
             self._running[held.endpoint.id] = _Running(sender, asyncio.create_task(_run(sender)))
 
     async def _leave(self, ids: Iterable[EndpointId]) -> None:
@@ -114,7 +114,7 @@ async def _run(sender: EndpointSender) -> None:
     """Deliver until the sender ends. After an error, a later sender goes on."""
     try:
         await sender.run()
-    except Lost:
+    except EndpointLost:
         pass
     except Exception as error:
         if not is_unreachable(error):

@@ -24,7 +24,7 @@ from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.links.links import find_links
 from backend.storage.outbox.watch import FeedWatch
 from backend.storage.webhooks.deliveries import MOST_KEPT, note_deliveries
-from backend.storage.webhooks.holding import Held, store_progress
+from backend.storage.webhooks.endpoint_leases import HeldEndpoint, store_progress
 from backend.system.clock import Clock
 from backend.web_client.receivers import Receivers
 from backend.webhooks.attempt import attempt
@@ -43,11 +43,11 @@ _WAIT = 5.0
 _logger = logging.getLogger(__name__)
 
 
-class Lost(Exception):
-    """The endpoint is not this process's any more."""
+class EndpointLost(Exception):
+    """Another process has the endpoint now."""
 
 
-class RequestTurns:
+class RequestLimits:
     """Limits the pending requests of a process. Failing endpoints have a limit of their own, so that working
     ones don't wait for them."""
 
@@ -56,20 +56,20 @@ class RequestTurns:
         self._failing = asyncio.Semaphore(failing)
 
     def of(self, endpoint: Endpoint) -> AbstractAsyncContextManager[object]:
-        """A turn for a request to this endpoint."""
+        """The limit for requests to this endpoint."""
         return self._failing if endpoint.failing_since else self._working
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """What all senders of a process share."""
+class SenderResources:
+    """The resources that all senders of a process share."""
 
     database: Database
     feed: FeedWatch
     receivers: Receivers
     clock: Clock
     short_urls: ShortUrlForm
-    turns: RequestTurns = field(default_factory=RequestTurns)
+    limits: RequestLimits = field(default_factory=RequestLimits)
 
 
 class EndpointSender:
@@ -79,10 +79,10 @@ class EndpointSender:
     (`is_sending` is false), `run` may be cancelled.
     """
 
-    def __init__(self, tools: Tools, held: Held) -> None:
+    def __init__(self, resources: SenderResources, held: HeldEndpoint) -> None:
         self.ends = False
         self.is_sending = False
-        self._tools = tools
+        self._resources = resources
         self._held = held
         self._is_unstored = False  # the cursor moved and is not stored
         self._stored_at = time.monotonic()
@@ -90,15 +90,15 @@ class EndpointSender:
         self._noted_at = 0.0
 
     @property
-    def held(self) -> Held:
+    def held(self) -> HeldEndpoint:
         """The endpoint with its progress."""
         return self._held
 
     async def run(self) -> None:
-        """Deliver until the endpoint sleeps. Raises Lost when it is another process's, and StorageError."""
+        """Deliver until the endpoint sleeps. Raises EndpointLost if another process took it; StorageError."""
         while not (self.ends or self._endpoint.slept_at):
             await self._until_due()
-            if await self._tools.feed.wait(self._endpoint.org_id, self._endpoint.cursor, _WAIT):
+            if await self._resources.feed.wait(self._endpoint.org_id, self._endpoint.cursor, _WAIT):
                 await self._deliver_or_fail()
             await self._store_now_and_then()
         await self._settle()
@@ -112,7 +112,7 @@ class EndpointSender:
 
     async def _until_due(self) -> None:
         while due := self._endpoint.next_try_at:
-            seconds_left = (due - self._tools.clock()).total_seconds()
+            seconds_left = (due - self._resources.clock()).total_seconds()
             if seconds_left <= 0:
                 return
             await self._store_now_and_then()
@@ -121,7 +121,7 @@ class EndpointSender:
     async def _deliver_or_fail(self) -> None:
         try:
             await self._deliver()
-        except (Lost, StorageError):
+        except (EndpointLost, StorageError):
             raise
         except Exception as error:
             # A failure is noted for the organization, and the next attempt waits.
@@ -133,10 +133,10 @@ class EndpointSender:
         endpoint, read_at = self._endpoint, time.monotonic()
         limit = max(_EVENTS_PER_READ, 10 * endpoint.batch_size)
         page = await read_feed(
-            self._tools.database,
+            self._resources.database,
             endpoint.org_id,
             endpoint.cursor,
-            url_form=self._tools.short_urls,
+            url_form=self._resources.short_urls,
             types=wanted_types(endpoint),
             limit=limit,
         )
@@ -167,25 +167,25 @@ class EndpointSender:
         if not self._endpoint.tag_ids and self._endpoint.form is Form.JSON:
             return {}
         ids = {link_id for event in events if (link_id := link_of(event))}
-        return await find_links(self._tools.database, ids, self._endpoint.org_id) if ids else {}
+        return await find_links(self._resources.database, ids, self._endpoint.org_id) if ids else {}
 
     async def _send(self, batch: Sequence[Event], links: Mapping[LinkId, Link]) -> bool:
         """Send these events in one request. Returns whether the receiver accepted them."""
         endpoint = self._endpoint
         short_urls = {
-            link.id: self._tools.short_urls.write(link.domain, link.path) for link in links.values()
+            link.id: self._resources.short_urls.write(link.domain, link.path) for link in links.values()
         }
         request = request_of(endpoint, batch, short_urls)
         sent_to = self._held.sent_to
         repeats = sum(event.cursor <= sent_to for event in batch)
         self._held = replace(self._held, sent_to=max(sent_to, batch[-1].cursor))
-        async with self._tools.turns.of(endpoint):
+        async with self._resources.limits.of(endpoint):
             # One write for each request stores cursor and `sent_to`, and checks that we hold the endpoint.
             await self._store()
             if time.monotonic() - self._noted_at > _NOTE_INTERVAL:
                 await self._note()
             result = await attempt(
-                self._tools.receivers, endpoint, request, self._tools.clock(), repeats=repeats
+                self._resources.receivers, endpoint, request, self._resources.clock(), repeats=repeats
             )
         self._deliveries.append(result.delivery)
         REPEATS.inc(repeats)
@@ -199,7 +199,7 @@ class EndpointSender:
         return True
 
     def _observe(self, batch: Sequence[Event]) -> None:
-        now = self._tools.clock()
+        now = self._resources.clock()
         EVENTS.inc(len(batch))
         for event in batch:
             DELAY.observe(max(0.0, (now - event.at).total_seconds()))
@@ -207,7 +207,7 @@ class EndpointSender:
     async def _fail(self, failure: Failure, repeats: int) -> None:
         before = self._endpoint
         chance = random.random()  # noqa: S311 - jitter
-        after = failed(before, failure, repeats, self._tools.clock(), chance)
+        after = failed(before, failure, repeats, self._resources.clock(), chance)
         self._move(after)
         if after.slept_at:
             SLEPT.inc()
@@ -227,13 +227,13 @@ class EndpointSender:
         await self._note()
 
     async def _store_now_and_then(self) -> None:
-        """Store the progress now and then, also without events. Raises Lost if the endpoint was taken."""
+        """Store the progress now and then, also without events. Raises EndpointLost if it was taken."""
         if time.monotonic() - self._stored_at > _STORE_INTERVAL:
             await self._store()
 
     async def _store(self) -> None:
-        if not await store_progress(self._tools.database, self._held):
-            raise Lost
+        if not await store_progress(self._resources.database, self._held):
+            raise EndpointLost
         self._is_unstored, self._stored_at = False, time.monotonic()
 
     async def _note(self) -> None:
@@ -242,8 +242,8 @@ class EndpointSender:
             return
         endpoint, deliveries = self._endpoint, self._deliveries[-MOST_KEPT:]
         try:
-            now = self._tools.clock()
-            await note_deliveries(self._tools.database, endpoint.org_id, endpoint.id, deliveries, now)
+            now = self._resources.clock()
+            await note_deliveries(self._resources.database, endpoint.org_id, endpoint.id, deliveries, now)
             deliveries = []
         except StorageError as error:
             if not is_unreachable(error):

@@ -17,8 +17,8 @@ from backend.app import Service
 from backend.domain.feed.cursor import Cursor
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.leases import end_lease, live_leases, take_lease
+from backend.storage.webhooks.endpoint_leases import count_by_holder, release, store_progress, take_free
 from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, get_endpoint
-from backend.storage.webhooks.holding import count_by_holder, release, store_progress, take_free
 from backend.system.clock import utc_now
 from tests.facts.organizations import create_test_organization
 from tests.fresh_database import fresh_database

@@ -1,4 +1,4 @@
-"""A stream of changes to links and apps, so that every process learns what other processes change."""
+"""A stream of changes to links and apps, by which every process learns of other processes' changes."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ from backend.storage.processes import heartbeats
 from backend.storage.processes.heartbeats import HeartbeatWriter
 from backend.system.clock import Clock
 
-# How long the server may wait for a change before it says that there is none, in milliseconds.
+# Milliseconds that the server may wait for a change before it answers that there is none.
 _AWAIT_MS = 250
-# A stream has this long for each answer, and for a heartbeat that is stored: with the pause between
-# heartbeats and the server's wait for changes, one that fell behind is left within 1.2 seconds.
+# Seconds that a stream has for each answer, and for a stored heartbeat to come back. With the pause between
+# heartbeats and the server's wait for changes, a stream that fell behind is replaced within 1.2 seconds.
 _PATIENCE = 0.5
 _LONGEST_OPENING = 2.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0  # seconds after an attempt that failed
-_TRIES = 20.0  # streams from where the last start was told to begin, until one begins with new changes
+_MOST_ATTEMPTS = 20.0  # attempts to continue at a start's position, until a stream begins with new changes
 _OF_ONE_DOCUMENT = frozenset({"insert", "update", "replace", "delete"})
 ReadT = TypeVar("ReadT")
 _log = logging.getLogger("waylink.changes")
 
 
-# A time by the clock that orders all writes of the database: seconds since 1970, and a number within.
+# A time by the clock that orders all writes of the database: seconds since 1970, and a number within the
+# second.
 ClusterTime = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The link with this short URL has become `link`, or has changed once more since, which is told next.
+    """The link with this short URL has become `link`. If it has changed again, the next change says so.
 
-    None if what it has become can't be read here, such as what a newer version of the service stored.
+    `link` is None if this version can't read it, such as one that a newer version of the service stored.
     """
 
     domain: str
@@ -63,7 +64,7 @@ class LinkDeleted:
 
 @dataclass(frozen=True, slots=True)
 class AppsChanged:
-    """A domain has these apps from now on; None if what was stored can't be read here."""
+    """A domain has these apps from now on; None if this version can't read them."""
 
     domain: str
     apps: Apps | None
@@ -71,8 +72,10 @@ class AppsChanged:
 
 @dataclass(frozen=True, slots=True)
 class InDoubt:
-    """What was read since this time (`time.monotonic`) may be old: changes were missed, or whoever answered
-    the reads may not have had all changes."""
+    """Links that were read since this time (`time.monotonic`) may be outdated.
+
+    Changes were missed, or the server that answered the reads may not have had all of them.
+    """
 
     since: float = -inf
 
@@ -93,10 +96,10 @@ async def watch_changes(
 ) -> AsyncIterator[Change]:
     """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
 
-    Starts with InDoubt, and the changes `since` then, if the database still knows them. If the stream can't
-    prove that it is current, it is replaced by another one, which continues at the same place; if that is
+    Starts with InDoubt, and with the changes since the time `since`, if the database still has them. A stream
+    that can't prove that it is current is replaced by one that continues at the same position; if that is
     impossible, InDoubt is reported again. Never ends. `on_write` is called whenever MongoDB has confirmed a
-    write of its own: it answers.
+    heartbeat.
     """
     stream = _Stream(HeartbeatWriter(database, clock, on_write), database, since)
     beating = BackgroundTask("proving that changes are seen", stream.heart.keep_writing)
@@ -123,54 +126,54 @@ class _Stream:
     def __init__(self, heart: HeartbeatWriter, database: Database, since: ClusterTime | None) -> None:
         self.heart = heart
         self._database = database
-        # Where the next stream begins. Empty: with new changes.
-        self._place: dict[str, Any] = {"start_at_operation_time": Timestamp(*since)} if since else {}
+        # The options for the next stream's begin. Empty: it begins with new changes.
+        self._position: dict[str, Any] = {"start_at_operation_time": Timestamp(*since)} if since else {}
         self._proved_at = time.monotonic()
-        self._tries = _TRIES  # from that place, without a proof
+        self._attempts_left = _MOST_ATTEMPTS  # attempts from that position without a proof
         self._retries = Retries(_FIRST_PAUSE, _LONGEST_PAUSE, jitter=0)
 
     async def changes(self) -> AsyncIterator[Change]:
         """The changes from one stream, until it fails. Raises StorageError or _Unproven."""
         opened = time.monotonic()
-        goes_on = bool(self._place)
+        goes_on = bool(self._position)
         stream = self._database.watch(
             _pipeline(self.heart.id),
             full_document="updateLookup",
             max_await_time_ms=_AWAIT_MS,
-            **self._place,
+            **self._position,
         )
         try:
             with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._retries.failures))):
-                found = await stream.try_next()
+                event = await stream.try_next()
             if not goes_on:
                 yield InDoubt()
             while stream.alive:  # type: ignore[truthy-function]  # a property; its stub says method
                 if token := stream.resume_token:
-                    self._place = {"resume_after": token}
-                if found:
-                    for change in self._read(found):
+                    self._position = {"resume_after": token}
+                if event:
+                    for change in self._read(event):
                         yield change
                 self._require_proof(opened)
                 with deadline(_PATIENCE):
-                    found = await stream.try_next()
-            self._place = {}  # the database was dropped
+                    event = await stream.try_next()
+            self._position = {}  # the database was dropped
         finally:
             close_in_background(stream.close)
 
-    def _read(self, found: Document) -> list[Change]:
-        collection, document = found.get("ns", {}).get("coll"), found.get("fullDocument")
+    def _read(self, event: Document) -> list[Change]:
+        collection, document = event.get("ns", {}).get("coll"), event.get("fullDocument")
         if collection == heartbeats.NAME and document:
-            stamp: Timestamp = found["clusterTime"]
+            stamp: Timestamp = event["clusterTime"]
             return self._prove(document["number"], (stamp.time, stamp.inc))
-        if found["operationType"] not in _OF_ONE_DOCUMENT:
+        if event["operationType"] not in _OF_ONE_DOCUMENT:
             return [InDoubt()]
-        key = found["documentKey"]["_id"]
+        key = event["documentKey"]["_id"]
         if collection == apps.NAME:
             return [AppsChanged(key, _readable(apps.from_document, document) if document else Apps())]
         if document:
             changed = _readable(links.from_document, document)
             return [LinkChanged(document["domain"], document["path"], changed)]
-        return [LinkDeleted(LinkId(key))]  # it may have been changed before, and deleted since
+        return [LinkDeleted(LinkId(key))]  # it may have been changed before, and deleted since then
 
     def _prove(self, number: int, cluster_time: ClusterTime) -> list[Change]:
         began = self.heart.take_back(number)
@@ -182,7 +185,7 @@ class _Stream:
                 _log.warning("Changes of links are seen in time again")
             doubted = [InDoubt(self._proved_at)]
         self._retries.succeed()
-        self._tries, self._proved_at = inf, began
+        self._attempts_left, self._proved_at = inf, began
         return [*doubted, Current(began, cluster_time)]
 
     def _require_proof(self, opened: float) -> None:
@@ -201,17 +204,17 @@ class _Stream:
             error,
         )
         if isinstance(error, _Unproven):
-            self._tries -= 1
-            is_lost = self._tries <= 0  # it may be yet to come: somebody set a clock back
+            self._attempts_left -= 1
+            is_lost = self._attempts_left <= 0  # its time may be yet to come, if a clock was set back
         else:
-            is_lost = not is_unreachable(error)  # such as a place that the server has no more
+            is_lost = not is_unreachable(error)  # such as a position that the server no longer has
         if is_lost:
-            self._place = {}
+            self._position = {}
         await asyncio.sleep(pause)
 
 
 def _readable(read: Callable[[Document], ReadT], document: Document) -> ReadT | None:
-    """What is in a stored document; None if this version can't read it."""
+    """The value in a stored document; None if this version can't read it."""
     try:
         return read(document)
     except (ValueError, TypeError, KeyError) as error:
@@ -232,6 +235,6 @@ def _pipeline(heart_id: str) -> list[dict[str, Any]]:
                 ]
             }
         },
-        # What no redirect needs, and may be large.
+        # No redirect needs these fields, which may be large.
         {"$unset": ["updateDescription", "fullDocument.custom_data"]},
     ]

@@ -1,7 +1,7 @@
-"""Facts that the feed is told of links: each holds the link as it was, since links are changed afterwards.
+"""Makes the facts of links for the feed. A fact has the link as it was then, since links change.
 
-It has everything that is stored of the link but the hash of its password: in the place of that, it says
-whether there was one.
+A fact has every stored field of the link except the hash of its password, and instead says whether the link
+had one.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _HASH = "password_hash"
 
 
 def created_fact(link: Link, at: datetime) -> Fact:
-    """The link was stored, as it is."""
+    """The fact that the link was created."""
     return _fact(EventType.LINK_CREATED, link, at, [])
 
 
 def changed_fact(before: Link, after: Link, at: datetime) -> Fact:
-    """The link was changed; into an archived one, it was archived."""
+    """The fact that the link was changed, or archived if `after` is archived and `before` is not."""
     is_archived = after.is_archived and not before.is_archived
     type_ = EventType.LINK_ARCHIVED if is_archived else EventType.LINK_CHANGED
     return _fact(type_, after, at, changed_fields(before, after, at))
 
 
 def purged_fact(link: Link, at: datetime) -> Fact:
-    """The link, as it was last, was deleted for good."""
+    """The fact that the link was deleted for good. `link` is its last state."""
     return _fact(EventType.LINK_ARCHIVED, link, at, []) | {"purged": True}
 
 

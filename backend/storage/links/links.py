@@ -26,8 +26,8 @@ ARCHIVED = {"archived_at": {"$type": "date"}}
 # Not by type: then no query for a tag would use the index.
 TAGGED = {"tag_ids": {"$gt": ""}}
 HELD = {"hold.at": {"$type": "date"}}
-# Of links that stay in the browser (`LinkLimits.stays_in_browser`).
-_KEEPS_APPS_OUT = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
+# The queries for links that stay in the browser (`LinkLimits.stays_in_browser`).
+_STAYS_IN_BROWSER = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,
@@ -49,7 +49,7 @@ COLLECTION = Collection(
         IndexModel([("hold.at", 1)], partialFilterExpression=HELD),
         *(
             IndexModel([("domain", 1), (name, 1)], partialFilterExpression=limit)
-            for limit in _KEEPS_APPS_OUT
+            for limit in _STAYS_IN_BROWSER
             for name in limit
         ),
     ],
@@ -67,7 +67,7 @@ async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link 
 
 
 async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[LinkId, Link]:
-    """Those of these links that belong to the organization, by id."""
+    """The organization's links with these ids, by id."""
     ids = list(link_ids)
     if not ids:
         return {}
@@ -82,7 +82,7 @@ async def find_short_urls(
     form: ShortUrlForm,
     session: ClientSession | None = None,
 ) -> dict[LinkId, str]:
-    """The short URLs of those of these links that the organization has."""
+    """The short URLs of the organization's links with these ids, by id."""
     query = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
     cursor = database[NAME].find(query, {"domain": 1, "path": 1}, session=session)
     return {document["_id"]: form.write(document["domain"], document["path"]) async for document in cursor}
@@ -91,7 +91,7 @@ async def find_short_urls(
 async def find_links_beginning(
     database: Database, beginnings: Iterable[str], org_id: OrgId
 ) -> dict[str, list[Link]]:
-    """The organization's links whose ids begin so, up to their first hyphen; mostly one for each."""
+    """The organization's links by the beginnings of their ids, up to the first hyphen."""
     links_by_beginning: dict[str, list[Link]] = {}
     if patterns := [re.compile(f"^{re.escape(beginning)}-") for beginning in beginnings]:
         # An organization may have millions of links, of which the other indexes would read all.
@@ -115,7 +115,7 @@ async def resolve_link(
 
 
 async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
-    """Those of these paths that a link on the domain has, of any organization."""
+    """The paths among these that a link on the domain has, of any organization."""
     cursor = database[NAME].find({"domain": domain, "path": {"$in": list(paths)}}, {"path": 1, "_id": 0})
     return {document["path"] async for document in cursor}
 
@@ -126,7 +126,7 @@ async def find_all(database: Database, session: ClientSession | None, query: Doc
 
 
 def update(stored: Link, changed: Link) -> UpdateOne:
-    """The write that makes the stored link the changed one, and leaves what this version does not know."""
+    """The write that makes the stored link the changed one. Fields that this version lacks stay."""
     before, after = to_document(stored), to_document(changed)
     different = {name: value for name, value in after.items() if not is_same(value, before[name])}
     return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
@@ -135,7 +135,7 @@ def update(stored: Link, changed: Link) -> UpdateOne:
 async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
     """Paths of a domain's enabled links that open in the iOS app, newest first, at most `limit`."""
     app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value, "hold": None}
-    opening = app_links | {"$nor": [*_KEEPS_APPS_OUT]}
+    opening = app_links | {"$nor": [*_STAYS_IN_BROWSER]}
     cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
     return [document["path"] for document in await cursor.to_list(limit)]
 
@@ -149,7 +149,7 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
     in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
     disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
     stopped = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
-    queries = [stopped, *({"domain": domain, **limit} for limit in _KEEPS_APPS_OUT)]
+    queries = [stopped, *({"domain": domain, **limit} for limit in _STAYS_IN_BROWSER)]
     paths: dict[str, None] = {}
     for query in queries:
         cursor = database[NAME].find(query, {"path": 1}).limit(limit)
@@ -158,14 +158,14 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
 
 
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
-    """How many links the organization has, without archived ones; with `created_by`, by that kind of key."""
+    """How many links the organization has, without archived ones; with `created_by`, of that kind of key."""
     # Two counts by indexes: to look into each link whether it is archived would take much longer.
     all_links = int(await database[NAME].count_documents(_owned(org_id, created_by)))
     return all_links - await count_archived(database, org_id, created_by)
 
 
 async def count_archived(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
-    """How many archived links the organization has; with `created_by`, by that kind of key."""
+    """How many archived links the organization has; with `created_by`, of that kind of key."""
     archived = _owned(org_id, created_by) | ARCHIVED
     return int(await database[NAME].count_documents(archived))
 
@@ -185,7 +185,7 @@ async def count_archived_on(database: Database, domain: str, org_id: OrgId) -> i
 async def list_links(
     database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:
-    """The organization's links but archived ones, newest first: at most `limit`, after the first `skip`."""
+    """The organization's links without archived ones, newest first: at most `limit`, after `skip` others."""
     query = _owned(org_id, created_by) | {"archived_at": None}
     cursor = database[NAME].find(query).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]

@@ -63,7 +63,7 @@ def _of_link(org_id: OrgId, link_id: LinkId) -> Document:
 
 async def _sales(database: Database, org_id: OrgId, documents: Sequence[Document]) -> list[Sale]:
     customers = await customers_of(database, org_id, documents)
-    return [_sale(*each) for each in zip(documents, customers, strict=True)]
+    return [_sale(document, customer_id) for document, customer_id in zip(documents, customers, strict=True)]
 
 
 def _sale(document: Document, customer_id: CustomerId | None) -> Sale:

@@ -1,7 +1,7 @@
 """The `webhooks` collection: webhook endpoints, each with its cursor in its organization's feed.
 
-The process that delivers to an endpoint is its `holder` (storage/webhooks/holding). All writes of a holder
-name the `term` in which it took the endpoint. A change by the organization takes the endpoint from its
+The process that delivers to an endpoint is its `holder` (storage/webhooks/endpoint_leases). All writes of a
+holder name the `term` in which it took the endpoint. A change by the organization takes the endpoint from its
 holder: later writes of that holder are refused, and the next holder sees the change.
 """
 

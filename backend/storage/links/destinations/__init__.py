@@ -1,1 +1,1 @@
-"""Where links may lead, and whether what they lead to is still there."""
+"""Where links may lead, and whether their destinations still answer."""

@@ -14,29 +14,29 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPattern, AddressPatterns
 from backend.domain.web.host_names import LONGEST_NAME
 
-_LOOK_EVERY = 1.0  # seconds
-# What files of the form of /etc/hosts have before a name.
-_NO_WHERE = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104 - nothing listens there
-_TOLD = 5
+_CHECK_SECONDS = 1.0
+# The addresses before a name in files of the form of /etc/hosts.
+_NULL_ADDRESSES = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104 - nothing listens there
+_LOGGED_LINES = 5
 _RULE = AddressPattern()
-# Most lines of long lists, which are read several times as fast so: one host, maybe behind one of _NO_WHERE.
-# What begins with a letter behind its last dot is no address in numbers.
+# Most lines of long lists: one host, maybe behind one of _NULL_ADDRESSES. This reads them several times as
+# fast. A host whose last part begins with a letter is not an IP address.
 _PLAIN_LINE = re.compile(
     r"^(?:(?:0\.0\.0\.0|127\.0\.0\.1|::1?)[ \t]+)?"
     r"((?:[a-z0-9][a-z0-9-]{0,62}+(?<!-)\.)*+[a-z][a-z0-9-]{0,62}+(?<!-))[ \t]*$",
     re.MULTILINE,
 )
-_AT_ONCE = 50  # lines
+_LINES_PER_BATCH = 50
 _logger = logging.getLogger("waylink.block_list")
-# What tells one state of a file from another: when it was changed, its size and its place on disk.
+# The state of a file: its time of change in nanoseconds, its size, and its inode.
 _State = tuple[int, int, int]
 
 
 def read_block_list(path: Path | None) -> AddressPatterns:
     """The patterns in a file; none without a file.
 
-    A line has a pattern of addresses (domain/fields/address_patterns), or is of the form of /etc/hosts. What
-    stands behind a # is a comment. Lines that can't be read are logged and left out. Raises OSError.
+    A line has a pattern of addresses (domain/fields/address_patterns), or is of the form of /etc/hosts. The
+    text behind a # is a comment. Lines that can't be read are logged and left out. Raises OSError.
     """
     if path is None:
         return AddressPatterns()
@@ -46,7 +46,9 @@ def read_block_list(path: Path | None) -> AddressPatterns:
     with path.open(encoding="utf-8", errors="replace") as lines:
         _read(lines, hosts, others, refused)
     if refused:
-        numbers = ", ".join(map(str, refused[:_TOLD])) + (", …" if len(refused) > _TOLD else "")
+        numbers = ", ".join(map(str, refused[:_LOGGED_LINES])) + (
+            ", …" if len(refused) > _LOGGED_LINES else ""
+        )
         _logger.warning("%d lines of the block list %s are no addresses: %s", len(refused), path, numbers)
     return AddressPatterns.of(others, hosts)
 
@@ -54,7 +56,7 @@ def read_block_list(path: Path | None) -> AddressPatterns:
 def _read(lines: Iterable[str], hosts: set[str], others: list[str], refused: list[int]) -> None:
     """Add plain hosts, other patterns, and the numbers of lines that can't be read."""
     before, rest = 0, iter(lines)
-    while batch := list(islice(rest, _AT_ONCE)):
+    while batch := list(islice(rest, _LINES_PER_BATCH)):
         if plain := _plain_hosts(batch):
             hosts.update(plain)
         else:
@@ -71,7 +73,7 @@ def _plain_hosts(lines: Sequence[str]) -> list[str]:
 
 def _patterns_in(line: str, number: int, refused: list[int]) -> Iterator[str]:
     words = line.partition("#")[0].split()
-    for word in words[1:] if words and words[0] in _NO_WHERE and len(words) > 1 else words:
+    for word in words[1:] if words and words[0] in _NULL_ADDRESSES and len(words) > 1 else words:
         try:
             yield _RULE.parse("address", word)
         except InvalidField:
@@ -85,32 +87,32 @@ class BlockList:
         self.current = AddressPatterns()
         self._path = path
         self._read: _State | None = None
-        self._looking = BackgroundTask("reading the block list", self._go_on_looking)
+        self._checking = BackgroundTask("reading the block list", self._check_repeatedly)
 
     async def start(self) -> None:
-        """Read the file, and look every second whether it has changed. Raises OSError."""
+        """Read the file, and check every second whether it has changed. Raises OSError."""
         if self._path:
-            await self._look(self._path)
-            await self._looking.start()
+            await self._check(self._path)
+            await self._checking.start()
 
     async def stop(self) -> None:
-        """Stop looking."""
-        await self._looking.stop()
+        """Stop checking the file."""
+        await self._checking.stop()
 
     @property
     def failures(self) -> list[str]:
         """Why the file can't be read now; what was read before still holds."""
-        return self._looking.failures
+        return self._checking.failures
 
-    async def _go_on_looking(self) -> None:
+    async def _check_repeatedly(self) -> None:
         while True:
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_CHECK_SECONDS)
             if self._path:
-                await self._look(self._path)
+                await self._check(self._path)
 
-    async def _look(self, path: Path) -> None:
-        found = await asyncio.to_thread(path.stat)
-        state = (found.st_mtime_ns, found.st_size, found.st_ino)
+    async def _check(self, path: Path) -> None:
+        status = await asyncio.to_thread(path.stat)
+        state = (status.st_mtime_ns, status.st_size, status.st_ino)
         if state != self._read:
             self.current = await asyncio.to_thread(read_block_list, path)
             self._read = state

@@ -1,4 +1,4 @@
-"""Tells where links of organizations may lead, which each new or changed link must heed."""
+"""Reads the policies that say where links of organizations may lead."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class DestinationPolicies:
     async def of(self, org_ids: Iterable[OrgId]) -> dict[OrgId, DestinationPolicy]:
         """The policy of each of these organizations."""
         blocked = self._blocked()
-        known = {org_id: await self._rules.get(org_id) for org_id in set(org_ids)}
-        return {org_id: policy.with_blocked(blocked) for org_id, policy in known.items()}
+        policies = {org_id: await self._rules.get(org_id) for org_id in set(org_ids)}
+        return {org_id: policy.with_blocked(blocked) for org_id, policy in policies.items()}
 
     async def _load(self, org_id: OrgId) -> DestinationPolicy:
         return DestinationPolicy.of(await find_destination_rules(self._database, org_id))

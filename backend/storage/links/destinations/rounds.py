@@ -1,4 +1,4 @@
-"""The `destination_rounds` collection: how far looks at all destinations have come, and whose turn it is."""
+"""The `destination_rounds` collection: the progress of checks of all destinations, and whose turn it is."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ COLLECTION = Collection(
     archived=NotArchived("who looks is the installation"),
     shard_key=NotSharded("one small document for each kind of look"),
 )
-# Longer than the links that are looked at together take, but where hundreds of addresses do not answer.
+# Longer than a batch of links takes, unless hundreds of their addresses do not answer.
 _TURN = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A look at all links, begun at this time. It goes on behind the link `after`; None: from the start."""
+    """A check of all links. It continues behind the link `after`; None: at the first link."""
 
     name: str
     begun_at: datetime
@@ -39,9 +39,9 @@ class Round:
 
 
 async def take_turn(database: Database, name: str, holder: str, now: datetime) -> Round | None:
-    """The round with this name, which nobody else goes on with meanwhile; None if somebody does.
+    """Take the turn in the round with this name, and return it; None if another process has the turn.
 
-    The turn ends by itself after a while, for those who are killed.
+    A turn ends by itself after a while, since a process may be killed.
     """
     mine: Document = {"_id": name, "$or": [{"until": {"$lte": now}}, {"holder": holder}]}
     change = {
@@ -49,14 +49,14 @@ async def take_turn(database: Database, name: str, holder: str, now: datetime) -
         "$setOnInsert": {"begun_at": now, "after": None, "is_over": False},
     }
     try:
-        found = await database[NAME].find_one_and_update(
+        document = await database[NAME].find_one_and_update(
             mine, change, upsert=True, return_document=ReturnDocument.AFTER
         )
     except StorageError as error:
         if is_duplicate(error):
             return None
         raise
-    return Round(name, found["begun_at"], found["after"], found["is_over"])
+    return Round(name, document["begun_at"], document["after"], document["is_over"])
 
 
 async def begin_again(database: Database, name: str, now: datetime) -> None:
@@ -66,9 +66,9 @@ async def begin_again(database: Database, name: str, now: datetime) -> None:
 
 
 async def go_on_behind(database: Database, begun: Round, after: LinkId | None) -> None:
-    """Note that all links up to this one were looked at; None: all of them.
+    """Note that all links up to this one were checked; None: all of them.
 
-    Somebody whose turn had ended meanwhile does not set back those who went on.
+    A process whose turn has ended changes nothing.
     """
     change: Document = {"is_over": True} if after is None else {"after": after}
     where_it_was = {"_id": begun.name, "begun_at": begun.begun_at, "after": begun.after}
@@ -76,9 +76,9 @@ async def go_on_behind(database: Database, begun: Round, after: LinkId | None) -
 
 
 async def end_turn(database: Database, name: str, holder: str, now: datetime) -> None:
-    """Let somebody else go on at once.
+    """End the turn, so that another process can take it at once.
 
-    Nobody holds it then, so that a turn that the holder was about to take does not come after this.
+    The round has no holder then, so a turn that the old holder was about to take does not follow.
     """
     ended = {"$set": {"until": now, "holder": None}}
     await database[NAME].update_one({"_id": name, "holder": holder}, ended)
@@ -87,9 +87,9 @@ async def end_turn(database: Database, name: str, holder: str, now: datetime) ->
 async def next_links(
     database: Database, org_id: OrgId | None, after: LinkId | None, limit: int
 ) -> list[Link]:
-    """The next links that lead somewhere, in the order of their ids: of an organization, or of all."""
-    wanted: Document = {"_id": {"$gt": after or ""}, "is_enabled": True, "hold": None}
+    """The next links that visitors can follow, by id: of an organization, or of all (None)."""
+    query: Document = {"_id": {"$gt": after or ""}, "is_enabled": True, "hold": None}
     if org_id is not None:
-        wanted["org_id"] = org_id
-    cursor = database[links.NAME].find(wanted).sort("_id", 1).limit(limit)
-    return [links.from_document(found) async for found in cursor]
+        query["org_id"] = org_id
+    cursor = database[links.NAME].find(query).sort("_id", 1).limit(limit)
+    return [links.from_document(document) async for document in cursor]

@@ -23,5 +23,5 @@ async def read_details(
         windows = ClickWindows([link.id for link in links], now)
         counts = await analytics.ask(links[0].org_id, windows)
     tags = await find_tags_of(database, links)
-    limited = [link.id for link in links if link.limits.max_clicks is not None]
-    return LinkDetails(counts, tags, await count_taken(database, limited))
+    limited_ids = [link.id for link in links if link.limits.max_clicks is not None]
+    return LinkDetails(counts, tags, await count_taken(database, limited_ids))

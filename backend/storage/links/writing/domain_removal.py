@@ -12,8 +12,8 @@ from backend.storage.accounts.domains import DomainInUse, set_leaving
 from backend.storage.driver.mongo import TRANSACTION_SECONDS, ClientSession, Database, in_transaction
 from backend.storage.links.links import count_archived_on, count_links_on
 
-# By then no process believes any more that the domain takes links, and links on their way are stored or never
-# will be: each write has at most TRANSACTION_SECONDS from its look at the domain's owner.
+# After this time every process knows that the domain takes no links, and pending writes of links have ended:
+# a write ends within TRANSACTION_SECONDS after it read the domain's owner.
 SETTLED_SECONDS = DomainOwners.LIFETIME + TRANSACTION_SECONDS + 0.5
 
 
@@ -27,9 +27,10 @@ class NotItsDomain(OperatorError):
 async def remove_domain(database: Database, domain: str, org_id: OrgId) -> None:
     """Remove the organization's domain and its apps; then any organization may add it.
 
-    First the domain stops taking links, and they are counted again once all processes know that: nobody who
-    adds it later finds another's link there. Raises DomainInUse if it has links, archived ones included, and
-    NotItsDomain. After an interruption, run it again, or add the domain again to keep it.
+    First the domain stops taking links, and its links are counted again once all processes know that. So an
+    organization that adds it later finds no link of another organization there. Raises DomainInUse if it has
+    links, archived ones included, and NotItsDomain. After an interruption, run it again, or add the domain
+    again to keep it.
     """
     if not await domains.is_domain_of(database, domain, org_id):
         raise NotItsDomain(domain, org_id)
@@ -38,7 +39,7 @@ async def remove_domain(database: Database, domain: str, org_id: OrgId) -> None:
     await settle()
 
     async def work(session: ClientSession) -> None:
-        # Only here it also sees links that a majority of the members does not have yet.
+        # The transaction also sees links that a majority of the members does not have yet.
         await refuse_in_use(database, domain, org_id, session)
         leaving = {"_id": domain, "org_id": org_id, "is_leaving": True}
         removed = await database[domains.NAME].delete_one(leaving, session=session)
@@ -53,7 +54,7 @@ async def remove_domain(database: Database, domain: str, org_id: OrgId) -> None:
 
 
 async def settle() -> None:
-    """Wait until nobody writes links any more who has not seen that a domain takes none."""
+    """Wait until no process writes links any more that has not seen that a domain takes none."""
     await asyncio.sleep(SETTLED_SECONDS)
 
 

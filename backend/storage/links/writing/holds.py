@@ -1,4 +1,4 @@
-"""Stops links for the service's operator, and lets them go again. An organization can do neither."""
+"""Holds links for the service's operator, and releases them. An organization can do neither."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class UnknownLink(OperatorError):
 
 
 class NotHeld(OperatorError):
-    """The link was not stopped."""
+    """The link is not held."""
 
     def __init__(self, link_id: LinkId) -> None:
         super().__init__(f"The link {link_id} is not held; `waylink links held` shows those that are.")
 
 
 async def hold_link(database: Database, link_id: LinkId, why: str, now: datetime) -> Link:
-    """Stop a link of any organization; a link that is held already gets the new reason. Raises UnknownLink.
+    """Hold a link of any organization. A link that is held already gets the new reason. Raises UnknownLink.
 
-    All processes know of it as of any change of a link.
+    All processes learn of it, as of any change of a link.
     """
     at = now.replace(microsecond=0)
     changed = {"hold": asdict(Hold(at, why)), "modified_at": at}
@@ -41,7 +41,7 @@ async def hold_link(database: Database, link_id: LinkId, why: str, now: datetime
 
 
 async def release_link(database: Database, link_id: LinkId, now: datetime) -> Link:
-    """Let a link go on as its organization left it. Raises UnknownLink and NotHeld."""
+    """Release a link, which is as its organization left it. Raises UnknownLink and NotHeld."""
     change = {"$unset": {"hold": ""}, "$set": {"modified_at": now.replace(microsecond=0)}}
     link = await change_as_service(database, {"_id": link_id} | links.HELD, change, now)
     if link is None:

@@ -21,19 +21,19 @@ FindLink = Callable[[DomainPath], Awaitable[Link | None]]
 _LONGEST_CHAIN = 10
 # At most this many links are followed, since each may lead to several others.
 _MOST_LINKS = 60
-# So many addresses are looked up at most. Rules of one link may lead to 500 pages that are no links at all.
+# The most addresses that are looked up. Rules of one link may lead to 500 pages that are no links at all.
 _MOST_PLACES = 1_000
-# A platform, and whether it is a browser that asks: each may be led differently.
-Traveller = tuple[Platform, bool]
-_TRAVELLERS: list[Traveller] = [
+# A platform, and whether the visitor uses a browser. A link may lead each kind of visitor elsewhere.
+VisitorKind = tuple[Platform, bool]
+_VISITOR_KINDS: list[VisitorKind] = [
     (platform, is_browser) for platform in Platform for is_browser in (True, False)
 ]
-_DECIDES_WHERE = {*LEADING_FIELDS, "rules", "max_clicks", "password_hash", "ios_behavior", "android_behavior"}
+_TARGET_FIELDS = {*LEADING_FIELDS, "rules", "max_clicks", "password_hash", "ios_behavior", "android_behavior"}
 
 
 def may_loop(changes: Changes) -> bool:
     """Whether the changes have a field that says where the link leads, so that it must be checked."""
-    return not _DECIDES_WHERE.isdisjoint(changes)
+    return not _TARGET_FIELDS.isdisjoint(changes)
 
 
 async def refuse_loop(database: Database, link: Link, resolve: FindLink | None = None) -> None:
@@ -54,7 +54,9 @@ async def looping_field(database: Database, link: Link, resolve: FindLink | None
         return await resolve_link(database, *place)
 
     search = _Search((link.domain, link.path), resolve or in_database)
-    looping = {name for traveller in _TRAVELLERS for name in await search.looping_fields(link, traveller)}
+    looping = {
+        name for visitor_kind in _VISITOR_KINDS for name in await search.looping_fields(link, visitor_kind)
+    }
     return next((name for name in (*LEADING_FIELDS, *rule_targets(link.rules)) if name in looping), None)
 
 
@@ -64,33 +66,33 @@ class _Search:
     def __init__(self, origin: DomainPath, resolve: FindLink) -> None:
         self._origin = origin
         self._resolve = resolve
-        self._known: dict[DomainPath, Link | None] = {}
+        self._links_by_place: dict[DomainPath, Link | None] = {}
         self._links = 0
 
-    async def looping_fields(self, link: Link, traveller: Traveller) -> list[str]:
+    async def looping_fields(self, link: Link, visitor_kind: VisitorKind) -> list[str]:
         """The link's fields that lead this visitor in a circle."""
-        targets = possible_targets(link, *traveller)
-        return [name for name, url in targets.items() if await self._loops(url, traveller)]
+        targets = possible_targets(link, *visitor_kind)
+        return [name for name, url in targets.items() if await self._loops(url, visitor_kind)]
 
-    async def _loops(self, url: str, traveller: Traveller) -> bool:
+    async def _loops(self, url: str, visitor_kind: VisitorKind) -> bool:
         """Whether the chain of links that starts at this URL forms a loop or is too long."""
         reached = places([url])
         for _ in range(_LONGEST_CHAIN):
             if not reached:
                 return False
-            if self._origin in reached or len(self._known.keys() | reached) > _MOST_PLACES:
+            if self._origin in reached or len(self._links_by_place.keys() | reached) > _MOST_PLACES:
                 return True
             links = [link for place in reached if (link := await self._find(place))]
             if self._links > _MOST_LINKS:
                 return True
-            reached = places(url for link in links for url in possible_targets(link, *traveller).values())
+            reached = places(url for link in links for url in possible_targets(link, *visitor_kind).values())
         return bool(reached)
 
     async def _find(self, place: DomainPath) -> Link | None:
-        if place not in self._known:
-            self._known[place] = await self._resolve(place)
-            self._links += self._known[place] is not None
-        return self._known[place]
+        if place not in self._links_by_place:
+            self._links_by_place[place] = await self._resolve(place)
+            self._links += self._links_by_place[place] is not None
+        return self._links_by_place[place]
 
 
 def places(urls: Iterable[str]) -> set[DomainPath]:

@@ -1,6 +1,6 @@
 """Random ids and paths, for new links.
 
-Each kind comes from one read of the system's randomness: that may take longer than all the rest.
+Ids and paths each come from one read of the system's randomness, which may take longer than all the rest.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from backend.domain.ids import LinkId
 from backend.domain.links.input import GENERATED_PATH_LENGTH, PATH_ALPHABET
 
-# Bytes for a path: so many that all paths are as likely as each other, but for less than one in a billion.
+# Bytes for a path. With this many, the probabilities of paths differ by less than one in a billion.
 _PATH_BYTES = 8
 _ID_BYTES = 16
 
 
 def random_ids(number: int) -> Iterator[LinkId]:
-    """As many new ids for links."""
+    """This number of new ids for links."""
     return map(_id_from, _random_pieces(number, _ID_BYTES))
 
 
 def random_paths(number: int) -> list[str]:
-    """As many paths of the length and the characters of those that the service chooses."""
+    """This number of paths, of the length and characters of generated paths."""
     return [_path_from(random) for random in _random_pieces(number, _PATH_BYTES)]
 
 

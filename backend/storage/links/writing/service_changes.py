@@ -43,5 +43,5 @@ def _change(
 
 async def mark_used_up(database: Database, link_id: LinkId, max_clicks: int, at: datetime) -> None:
     """Note that the link has used up its limit of `max_clicks`, unless it has another limit by now."""
-    limited = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
-    await change_as_service(database, limited, {"$set": {"limits.is_used_up": True}}, at)
+    query = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
+    await change_as_service(database, query, {"$set": {"limits.is_used_up": True}}, at)

@@ -1,9 +1,9 @@
 """Creates, changes and archives links: the one way in which the service writes them.
 
-Any number of operations share a transaction. They are carried out in memory, one after the other, on what is
-stored; the result is written with one command for all new links and one for all changed ones, and what each
-operation did is noted in the feed. A rejected operation writes nothing, and does not stop the others. Whether
-a path, an external id or an idempotency key is taken, the unique indexes decide: where one refuses a write,
+Any number of operations share a transaction. They are carried out one after the other, in memory, on a
+working set of stored links. The result is written with one command for all new links and one for all changed
+ones, and the feed notes each change. A rejected operation writes nothing, and does not stop the others.
+Unique indexes decide whether a path, an external id or an idempotency key is taken: if one refuses a write,
 everything is read and carried out again.
 """
 
@@ -54,7 +54,7 @@ from backend.storage.links.writing.random_names import random_ids, random_paths
 from backend.storage.links.writing.working_set import WorkingSet, read_working_set, target_hosts
 from backend.storage.outbox import entries
 
-# Somebody else may take a path between a look at it and its use, more than once only by design.
+# Another write may take a path between its look-up and its use. More than once would hardly be chance.
 _MOST_ATTEMPTS = 10
 # Operations between two moments in which other requests are served.
 _OPERATIONS_PER_TURN = 25
@@ -76,7 +76,7 @@ class Submission:
 
 
 async def store_link(database: Database, request: LinkRequest, policies: DestinationPolicies) -> Link:
-    """Carry out one operation. Returns the link as it is now, or raises why it was rejected."""
+    """Carry out one operation. Returns the link as it is now, or raises the error of its rejection."""
     ((outcome,),) = await write_links(database, [Submission([request])], policies)
     return outcome.require_link()
 
@@ -89,7 +89,7 @@ async def write_links(
 ) -> list[list[LinkResult]]:
     """Carry out these operations in order. Returns an outcome for each, once they are stored.
 
-    `policies` says where links may lead. `owners` knows of domains; by default it is asked anew.
+    `policies` says where links may lead. `owners` finds the domains' owners, by default in the database.
     """
     owners = owners or DomainOwners(database)
     for attempt in range(_MOST_ATTEMPTS):
@@ -107,7 +107,7 @@ async def write_links(
 class _Run:
     """One attempt to carry out all operations.
 
-    Generated paths are taken as free, which is nearly always true, but with `looks_up_generated`.
+    Without `looks_up_generated`, generated paths are assumed to be free, which is nearly always true.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class _Run:
         self._facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
 
     async def carry_out(self, session: ClientSession) -> None:
-        """Read, decide and write in this transaction. It may be called again, if others interfere."""
+        """Read, decide and write in this transaction. The transaction may be repeated after a conflict."""
         self.outcomes, self._records, self._facts = [], [], defaultdict(list)
         requests = [request for submission in self._submissions for request in submission.requests]
         self._paths = random_paths(sum(map(_wants_path, requests)))

@@ -11,7 +11,7 @@ from backend.storage.links import links
 from backend.storage.links.writing.loops import DomainPath, looping_field
 
 
-class Chains:
+class LinkLoops:
     """Collects those links of an archive that lead to a link domain.
 
     Only these, usually few, are kept in memory.
@@ -22,7 +22,7 @@ class Chains:
         self._database = database
         self._domains = domains
         self._is_domain: dict[str, bool] = dict.fromkeys(domains, True)
-        self._leading: dict[DomainPath, Link] = {}
+        self._leading_links: dict[DomainPath, Link] = {}
 
     async def add(self, entry: Entry) -> None:
         """Note this entry if it is a link that leads to another link."""
@@ -31,13 +31,13 @@ class Chains:
         link = links.from_document(entry.document)
         places = [parse_short_url(url) for url in link.destinations.values()]
         if any([place and await self._has_links(place[0]) for place in places]):
-            self._leading[link.domain, link.path] = link
+            self._leading_links[link.domain, link.path] = link
 
     async def find_loops(self) -> list[tuple[str, str]]:
         """The id of each link that leads back to itself, with the name of the field that does."""
         return [
             (link.id, field)
-            for link in self._leading.values()
+            for link in self._leading_links.values()
             if (field := await looping_field(self._database, link, self._resolve))
         ]
 
@@ -48,5 +48,5 @@ class Chains:
 
     async def _resolve(self, place: DomainPath) -> Link | None:
         if place[0] in self._domains:
-            return self._leading.get(place)
+            return self._leading_links.get(place)
         return await links.resolve_link(self._database, *place)

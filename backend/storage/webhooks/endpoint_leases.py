@@ -38,7 +38,7 @@ assert set(_PROGRESS) < {field.name for field in fields(Endpoint)}
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldEndpoint:
     """An endpoint that a process took. Events up to `sent_to` may have been sent to it before."""
 
     endpoint: Endpoint
@@ -46,7 +46,7 @@ class Held:
     term: int
     sent_to: Cursor
 
-    def moved(self, cursor: Cursor) -> Held:
+    def moved(self, cursor: Cursor) -> HeldEndpoint:
         """The same endpoint, with its cursor moved to this one."""
         return replace(self, endpoint=replace(self.endpoint, cursor=cursor))
 
@@ -57,7 +57,7 @@ async def count_by_holder(database: Database) -> dict[str | None, int]:
     return {count["_id"]: count["endpoints"] async for count in database[NAME].aggregate(stages)}
 
 
-async def take_free(database: Database, holder: str, live: Collection[str], limit: int) -> list[Held]:
+async def take_free(database: Database, holder: str, live: Collection[str], limit: int) -> list[HeldEndpoint]:
     """Take at most so many endpoints that have no holder, or one whose lease is not among the `live` ones."""
     free = {**_AWAKE, "holder": {"$nin": list(live)}}
     documents = await database[NAME].find(free, {"term": 1}).limit(limit).to_list(None)
@@ -65,7 +65,7 @@ async def take_free(database: Database, holder: str, live: Collection[str], limi
     return [endpoint for endpoint in endpoints if endpoint]
 
 
-async def store_progress(database: Database, held: Held) -> bool:
+async def store_progress(database: Database, held: HeldEndpoint) -> bool:
     """Store how far the holder has come, in one write. Returns False if the endpoint is not its own any more.
 
     An endpoint that sleeps loses its holder.
@@ -77,13 +77,13 @@ async def store_progress(database: Database, held: Held) -> bool:
     return bool((await database[NAME].update_one(query, {"$set": stored_values(values)})).matched_count)
 
 
-async def release(database: Database, held: Held) -> None:
+async def release(database: Database, held: HeldEndpoint) -> None:
     """Let somebody else take the endpoint, at once."""
     query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
     await database[NAME].update_one(query, {"$set": {"holder": None}})
 
 
-async def _take(database: Database, holder: str, endpoint_id: EndpointId, term: int) -> Held | None:
+async def _take(database: Database, holder: str, endpoint_id: EndpointId, term: int) -> HeldEndpoint | None:
     document = await database[NAME].find_one_and_update(
         {"_id": endpoint_id, "term": term, **_AWAKE},
         {"$set": {"holder": holder}, "$inc": {"term": 1}},
@@ -91,4 +91,4 @@ async def _take(database: Database, holder: str, endpoint_id: EndpointId, term: 
     )
     if document is None:  # somebody else was quicker, or it is gone
         return None
-    return Held(from_document(document), holder, document["term"], Cursor.parse(document["sent_to"]))
+    return HeldEndpoint(from_document(document), holder, document["term"], Cursor.parse(document["sent_to"]))
