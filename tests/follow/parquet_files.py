@@ -17,4 +17,4 @@ def asked(folder: Path, question: str) -> list[tuple[Any, ...]]:
 
 def ids(folder: Path) -> list[str]:
     """The ids of all events, in the feed's order."""
-    return [own for (own,) in asked(folder, 'SELECT id FROM events ORDER BY place, "index"')]
+    return [event_id for (event_id,) in asked(folder, 'SELECT id FROM events ORDER BY place, "index"')]

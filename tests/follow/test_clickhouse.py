@@ -33,7 +33,10 @@ def rows(server: ChdbServer, question: str) -> list[list[Any]]:
 
 def ids(server: ChdbServer) -> list[str]:
     """The ids of all events, in the feed's order."""
-    return [own for (own,) in rows(server, "SELECT id FROM waylink_events FINAL ORDER BY place, `index`")]
+    return [
+        event_id
+        for (event_id,) in rows(server, "SELECT id FROM waylink_events FINAL ORDER BY place, `index`")
+    ]
 
 
 async def written(server: ChdbServer, *pages: list[Event]) -> Cursor:
@@ -75,12 +78,14 @@ async def test_each_event_is_there_once(server: ChdbServer) -> None:
         assert isinstance(raised.value, TargetAway)
         server.dies_after = None
     assert await written(server, events[2:4], events[4:]) in {events[1].cursor, events[3].cursor}
-    assert ids(server) == [each.id for each in events]
+    assert ids(server) == [stored.id for stored in events]
 
 
 def _of_an_opening(server: ChdbServer) -> int:
     """How many statements a run begins with."""
-    first = next(at for at, each in enumerate(server.statements) if each.startswith("INSERT INTO waylink_ev"))
+    first = next(
+        at for at, statement in enumerate(server.statements) if statement.startswith("INSERT INTO waylink_ev")
+    )
     return first - 1  # the first run also keeps where it begins
 
 
@@ -88,14 +93,14 @@ async def test_a_page_may_span_any_time(server: ChdbServer) -> None:
     """A page whose events lie in more parts of the tables than ClickHouse takes by default is written."""
     events = [conversion(AT + timedelta(days=31 * month)) for month in range(120)]
     await written(server, events)
-    assert ids(server) == [each.id for each in events]
+    assert ids(server) == [stored.id for stored in events]
 
 
 async def test_an_erased_person_is_gone(server: ChdbServer) -> None:
     """Rows that name the person go, with the refunds of their sales; others stay, and nobody is named."""
     ann, bob = conversion(customer_id="ann'\\"), conversion(customer_id="bob")
     shared = [event(EventType.LEAD, AT + timedelta(hours=hour), device_id="tablet") for hour in range(3)]
-    known = event(EventType.IDENTIFY, customer_id="x", emails_sha256=["hash"])
+    identify = event(EventType.IDENTIFY, customer_id="x", emails_sha256=["hash"])
     refunded = refund(bob)
     time = {"from": (AT + timedelta(hours=1)).isoformat(), "to": (AT + timedelta(hours=2)).isoformat()}
     open_time = {"from": None, "to": (AT + timedelta(minutes=1)).isoformat()}
@@ -104,8 +109,8 @@ async def test_an_erased_person_is_gone(server: ChdbServer) -> None:
         emails_sha256=["hash"],
         shared_devices=[{"device_id": "tablet", "times": [time, open_time]}],
     )
-    await written(server, [ann, bob, refund(ann), refunded, *shared, known], [gone])
-    assert set(ids(server)) == {each.id for each in (bob, refunded, shared[2], gone)}
+    await written(server, [ann, bob, refund(ann), refunded, *shared, identify], [gone])
+    assert set(ids(server)) == {stored.id for stored in (bob, refunded, shared[2], gone)}
     assert "ann" not in str(rows(server, "SELECT * FROM waylink_events"))
 
 

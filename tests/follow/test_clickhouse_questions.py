@@ -127,12 +127,12 @@ async def test_clickhouse_answers_as_waylink(
     clickhouse.query("USE shop")
     clickhouse.query(view.replace("/srv/events", str(tmp_path)) if is_files else VIEW)
 
-    found = asked(clickhouse, by_campaign)
+    campaigns = asked(clickhouse, by_campaign)
     expected = await answered(client, organization, group_by=["day", "campaign"])
-    assert {(row["day"], row["campaign"], row["clicks"]) for row in found} == {
+    assert {(row["day"], row["campaign"], row["clicks"]) for row in campaigns} == {
         (row["day"], row["campaign"], row["clicks"]) for row in expected if row["clicks"]
     }
-    assert {row["campaign"] for row in found} == {"summer", "ads", None}
+    assert {row["campaign"] for row in campaigns} == {"summer", "ads", None}
 
     for field in ("country", "browser", "platform"):
         sums: dict[str | None, int] = {}
@@ -150,9 +150,9 @@ async def test_clickhouse_answers_as_waylink(
     }
     for measure in ("revenue", "refunds"):
         assert {(row["link"], row["currency"], Decimal(row[measure])) for row in sales if row[measure]} == {
-            (row["link"], each["currency"], Decimal(each["amount"]))
+            (row["link"], amount["currency"], Decimal(amount["amount"]))
             for row in expected
-            for each in row[measure]
+            for amount in row[measure]
         }
     assert {row["link"] for row in sales} == {links[0], links[1], None}
     assert VIEW in DOCS

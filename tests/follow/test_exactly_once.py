@@ -65,9 +65,9 @@ async def assert_whole(feed: Feed, form: str, place: str) -> None:
     expected = [event.id for event in await feed.events()]
     done = await asyncio.to_thread(feed.follow_once, form, place)
     assert done.exit_code == 0, done.stderr
-    found = await asyncio.to_thread(written, form, place, feed)
-    assert len(found) == len(expected), done.stderr
-    assert found == expected
+    ids = await asyncio.to_thread(written, form, place, feed)
+    assert len(ids) == len(expected), done.stderr
+    assert ids == expected
 
 
 @pytest.mark.parametrize("form", ["csv", "ndjson", "parquet", "postgres"])

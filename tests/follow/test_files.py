@@ -31,8 +31,8 @@ async def written(path: Path, form: LineForm, *events: object) -> None:
     """Add these events to a file, as one run does."""
     target = FileTarget(path, form)
     await target.open(ALL)
-    for each in events:
-        await target.write([each], each.cursor)  # type: ignore[list-item, attr-defined]
+    for new_event in events:
+        await target.write([new_event], new_event.cursor)  # type: ignore[list-item, attr-defined]
     await target.close()
 
 
@@ -94,7 +94,7 @@ async def test_a_file_that_was_moved_away_is_begun_again(tmp_path: Path) -> None
     await target.write(events[1:], events[1].cursor)
     await target.close()
     assert [row["id"] for name in ("may.csv", "events.csv") for row in table(tmp_path / name)] == [
-        each.id for each in events
+        stored.id for stored in events
     ]
 
 
@@ -117,10 +117,10 @@ async def test_what_is_not_gone_on_with(tmp_path: Path) -> None:
     await refused(path, ALL, r"without events\.csv\.cursor beside it")
 
 
-async def refused(path: Path, followed: Followed, told: str, form: LineForm = LineForm.CSV) -> None:
+async def refused(path: Path, followed: Followed, message: str, form: LineForm = LineForm.CSV) -> None:
     """The file is not gone on with, for this reason."""
     target = FileTarget(path, form)
-    with pytest.raises(TargetMismatch, match=told):
+    with pytest.raises(TargetMismatch, match=message):
         await target.open(followed)
     await target.close()
 

@@ -58,7 +58,7 @@ async def test_where_it_begins(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (
             ("csv", None, "--after", "yesterday"),
@@ -71,11 +71,11 @@ async def test_where_it_begins(feed: Feed) -> None:
         (("postgres", "postgresql://db?nothing=1"), "can't be read as an address of PostgreSQL"),
     ],
 )
-def test_what_is_refused(options: tuple[str, ...], told: str, feed: Feed) -> None:
+def test_what_is_refused(options: tuple[str, ...], message: str, feed: Feed) -> None:
     """What can't be followed is named, with what to do."""
     done = feed.follow_once(*options)
     assert done.exit_code != 0
-    assert told in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
 
 
 async def test_a_target_that_knows_more_than_the_feed(feed: Feed, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_nobody_reads_any_more(feed: Feed) -> None:
 def test_files_need_no_driver(feed: Feed) -> None:
     """What PostgreSQL needs is extra: without it the command works, and says what to install."""
     script = "import sys; sys.modules['psycopg'] = None; from backend.cli import main; main()"
-    for command, told in (
+    for command, message in (
         (feed.command("csv"), "Following 'Acme'"),
         (feed.command("postgres", "postgresql://db"), "pip install 'waylink[postgres]'"),
     ):
@@ -113,4 +113,4 @@ def test_files_need_no_driver(feed: Feed) -> None:
             [sys.executable, "-c", script, *command, "--once"],
             capture_output=True, text=True, env=feed.service.environment, check=False,
         )  # fmt: skip
-        assert told in done.stderr
+        assert message in done.stderr

@@ -83,15 +83,15 @@ async def test_a_page_that_was_not_finished_is_written_again(
             with pytest.raises(OperatorError, match="goes on where it stopped"):
                 await written(tmp_path, events[2:])
     await written(tmp_path, events[2:])
-    assert ids(tmp_path) == [each.id for each in events]
+    assert ids(tmp_path) == [stored.id for stored in events]
 
 
 def _die_after(patched: pytest.MonkeyPatch, files: int) -> None:
     """Have the writing fail once so many files of a page were written."""
-    add, left = ParquetRows.add, iter([True] * files)
+    add, remaining = ParquetRows.add, iter([True] * files)
 
     def dying(rows: ParquetRows, path: Path, events: Sequence[Event]) -> None:
-        if not next(left, False):
+        if not next(remaining, False):
             raise OSError(28, "No space left on device")
         add(rows, path, events)
 
@@ -102,18 +102,18 @@ async def test_days_have_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Pages of a day are added to its last file until that is large."""
     monkeypatch.setattr(parquet, "MOST_ROWS", 3)
     events = [conversion() for _ in range(8)]
-    await written(tmp_path, *([each] for each in events))
+    await written(tmp_path, *([single] for single in events))
     assert len(files(tmp_path)) == 3
-    assert ids(tmp_path) == [each.id for each in events]
+    assert ids(tmp_path) == [stored.id for stored in events]
 
 
 async def test_an_erased_person_is_gone(tmp_path: Path) -> None:
     """Rows that name the person go, with the refunds of their sales; others stay, and nobody is named."""
     ada, bob = conversion(customer_id="ada-lovelace"), conversion(customer_id="bob")
     shared = [event(EventType.LEAD, AT + timedelta(hours=hour), device_id="tablet") for hour in range(3)]
-    known = event(EventType.IDENTIFY, customer_id="x", emails_sha256=["hash-of-hers"])
+    identify = event(EventType.IDENTIFY, customer_id="x", emails_sha256=["hash-of-hers"])
     refunded = refund(bob)
-    before = [ada, bob, refund(ada), refunded, *shared, known]
+    before = [ada, bob, refund(ada), refunded, *shared, identify]
     time = {"from": (AT + timedelta(hours=1)).isoformat(), "to": (AT + timedelta(hours=2)).isoformat()}
     gone = erased(
         customers=["ada-lovelace"],
@@ -121,7 +121,7 @@ async def test_an_erased_person_is_gone(tmp_path: Path) -> None:
         shared_devices=[{"device_id": "tablet", "times": [time]}],
     )
     await written(tmp_path, before, [gone])
-    assert ids(tmp_path) == [each.id for each in (bob, shared[0], shared[2], refunded, gone)]
+    assert ids(tmp_path) == [stored.id for stored in (bob, shared[0], shared[2], refunded, gone)]
     named = str(asked(tmp_path, "SELECT COLUMNS(*)::VARCHAR FROM events"))
     assert "ada-lovelace" not in named
     assert "hash-of-hers" not in named

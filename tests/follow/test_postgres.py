@@ -39,7 +39,7 @@ async def target(warehouse: str) -> AsyncIterator[PostgresTarget]:
 
 def ids(events: Sequence[Event]) -> list[str]:
     """Their ids."""
-    return [each.id for each in events]
+    return [stored.id for stored in events]
 
 
 def stored(address: str) -> list[str]:
@@ -126,7 +126,9 @@ async def test_a_view_gets_columns_that_are_new(warehouse: str, monkeypatch: pyt
     await target.open(ALL)
     await target.close()
     with psycopg.connect(warehouse) as connection:
-        columns = [each.name for each in connection.execute("TABLE waylink_conversions").description or ()]
+        columns = [
+            column.name for column in connection.execute("TABLE waylink_conversions").description or ()
+        ]
     assert columns[-2:] == ["conversion_id", "told_by"]
     assert query(warehouse, "TABLE mine") == []
 
@@ -174,13 +176,13 @@ async def test_a_database_that_can_not_be_used(warehouse: str) -> None:
         connection.execute("REVOKE CREATE ON SCHEMA public FROM public")
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN")
-    for address, told in (
+    for address, message in (
         (warehouse.replace("waylink@", "reader@"), "The role needs CREATE"),
         (f"{warehouse}?options=-csearch_path%3Dnone", "names no schema"),
         ("postgresql://waylink:secret@127.0.0.1:1/none", "check --to"),
     ):
         target = PostgresTarget(address)
-        with pytest.raises(OperatorError, match=told) as error:
+        with pytest.raises(OperatorError, match=message) as error:
             await target.open(ALL)
         await target.close()
         assert "secret" not in str(error.value)

@@ -77,13 +77,13 @@ def some_clicks(org_id: OrgId, number: int, seed: int = 0, at: datetime = AT) ->
 
 async def summaries(database: Database, org_id: OrgId) -> list[StoredSummary]:
     """All summaries of the organization."""
-    return [each async for each in load_summaries(database, org_id)]
+    return [summary async for summary in load_summaries(database, org_id)]
 
 
 async def columns(database: Database, org_id: OrgId) -> list[click_summary.SummaryColumns]:
     """The same, unpacked."""
-    found = database[click_summaries.NAME].find({"org_id": org_id})
-    return [click_summary.unpack(each["packed"]) async for each in found]
+    cursor = database[click_summaries.NAME].find({"org_id": org_id})
+    return [click_summary.unpack(document["packed"]) async for document in cursor]
 
 
 async def summed(database: Database, org_id: OrgId) -> Sums:
@@ -94,8 +94,8 @@ async def summed(database: Database, org_id: OrgId) -> Sums:
 async def facts(database: Database, org_id: OrgId) -> list[Fact]:
     """What the feed tells of summaries, in its order."""
     await place_all(database, org_id)
-    found = database[entries.NAME].find({"org_id": org_id, "facts.type": SUMMARY}).sort("place", 1)
-    return [fact async for entry in found for fact in entry["facts"]]
+    cursor = database[entries.NAME].find({"org_id": org_id, "facts.type": SUMMARY}).sort("place", 1)
+    return [fact async for entry in cursor for fact in entry["facts"]]
 
 
 async def requests(database: Database, org_id: OrgId) -> int:
@@ -103,9 +103,9 @@ async def requests(database: Database, org_id: OrgId) -> int:
     async with await database.client.start_session(snapshot=True) as session:
         return sum(
             [
-                each["clicks"]
+                document["clicks"]
                 for name in (click_blocks.NAME, click_summaries.NAME)
-                async for each in database[name].find({"org_id": org_id}, session=session)
+                async for document in database[name].find({"org_id": org_id}, session=session)
             ]
         )
 
@@ -129,7 +129,7 @@ async def test_a_day_is_added_up(database: Database, org_id: OrgId) -> None:
         "summaries": [summary.id],
         "blocks": blocks,
     }
-    [named] = [each async for each in documents_named(database, org_id, fact["summaries"])]
+    [named] = [summary async for summary in documents_named(database, org_id, fact["summaries"])]
     assert named == summary
 
 
@@ -144,14 +144,14 @@ async def test_not_before_its_time(database: Database, org_id: OrgId) -> None:
     assert await sum_expired(database, org_id, DUE) == 5
     assert len(await recorded_clicks(database, org_id)) == 5
     assert await sum_expired(database, org_id, DUE + timedelta(days=1)) == 5
-    assert [each.clicks for each in await summaries(database, org_id)] == [5, 5]
+    assert [summary.clicks for summary in await summaries(database, org_id)] == [5, 5]
 
 
 async def test_merged_blocks(database: Database, org_id: OrgId) -> None:
     """Readers know blocks by the ids under which they were stored first; the feed names those."""
     clicks = some_clicks(org_id, 4)
-    for number, each in enumerate(clicks):
-        await ship(database, [each], "log" + org_id, number, number + 1)
+    for number, single in enumerate(clicks):
+        await ship(database, [single], "log" + org_id, number, number + 1)
     assert await merge_small_blocks(database, org_id) == 3
     assert await sum_expired(database, org_id, DUE) == 4
     [fact] = await facts(database, org_id)
@@ -166,11 +166,11 @@ async def test_a_large_day(database: Database, org_id: OrgId) -> None:
     assert await sum_expired(database, org_id, DUE, Bounds(clicks=100, blocks=2)) == 300
     assert await summed(database, org_id) == counted_one_by_one(clicks)
     assert all_visitors(await columns(database, org_id)) == 4
-    told = await facts(database, org_id)
-    assert [len(each["blocks"]) for each in told] == [2] * 5
-    assert len({name for each in told for name in each["blocks"]}) == 10
-    assert {name for each in told for name in each["summaries"]} == {
-        each.id for each in await summaries(database, org_id)
+    summary_facts = await facts(database, org_id)
+    assert [len(fact["blocks"]) for fact in summary_facts] == [2] * 5
+    assert len({name for fact in summary_facts for name in fact["blocks"]}) == 10
+    assert {name for fact in summary_facts for name in fact["summaries"]} == {
+        summary.id for summary in await summaries(database, org_id)
     }
 
 
@@ -179,7 +179,7 @@ async def test_blocks_beyond_the_bounds(database: Database, org_id: OrgId) -> No
     await ship(database, some_clicks(org_id, 50))
     await ship(database, some_clicks(org_id, 50))
     assert await sum_expired(database, org_id, DUE, Bounds(clicks=10)) == 100
-    assert [each.clicks for each in await summaries(database, org_id)] == [50, 50]
+    assert [summary.clicks for summary in await summaries(database, org_id)] == [50, 50]
 
 
 async def test_a_block_that_comes_late(database: Database, org_id: OrgId) -> None:
@@ -192,9 +192,9 @@ async def test_a_block_that_comes_late(database: Database, org_id: OrgId) -> Non
     assert await sum_expired(database, org_id, DUE) == 40
     assert await summed(database, org_id) == counted_one_by_one(clicks)
     assert len(await summaries(database, org_id)) == 2
-    told = await facts(database, org_id)
-    assert told[:1] == first
-    assert len(told) == 2
+    summary_facts = await facts(database, org_id)
+    assert summary_facts[:1] == first
+    assert len(summary_facts) == 2
 
 
 async def test_once_the_key_is_gone(database: Database, org_id: OrgId) -> None:
@@ -226,13 +226,15 @@ async def test_twice_at_once(database: Database, org_id: OrgId) -> None:
     done = await asyncio.gather(*work, merge_small_blocks(database, org_id), return_exceptions=True)
     is_over = True
     await looking
-    assert sum(each for each in done[:3] if isinstance(each, int)) <= 200
+    assert sum(number for number in done[:3] if isinstance(number, int)) <= 200
     await sum_expired(database, org_id, DUE)
     assert await summed(database, org_id) == counted_one_by_one(clicks)
     assert seen == {200}
-    told: Counter[str] = Counter(name for each in await facts(database, org_id) for name in each["blocks"])
-    assert set(told.values()) == {1}
-    assert len(told) == 20
+    summed_blocks: Counter[str] = Counter(
+        name for fact in await facts(database, org_id) for name in fact["blocks"]
+    )
+    assert set(summed_blocks.values()) == {1}
+    assert len(summed_blocks) == 20
 
 
 async def test_killed_at_any_moment(database: Database, settings: Settings, org_id: OrgId) -> None:
@@ -254,8 +256,10 @@ async def test_killed_at_any_moment(database: Database, settings: Settings, org_
         assert await requests(database, org_id) == 300
     assert kills > 1
     assert await summed(database, org_id) == counted_one_by_one(clicks)
-    told: Counter[str] = Counter(name for each in await facts(database, org_id) for name in each["blocks"])
-    assert (len(told), set(told.values())) == (40, {1})
+    summed_blocks: Counter[str] = Counter(
+        name for fact in await facts(database, org_id) for name in fact["blocks"]
+    )
+    assert (len(summed_blocks), set(summed_blocks.values())) == (40, {1})
 
 
 # Adds up a block at a time, once it has said that it begins.
@@ -279,14 +283,14 @@ async def test_a_block_that_is_changed_meanwhile(database: Database, org_id: Org
     await ship(database, some_clicks(org_id, 30))
     part = await expired_days._next_batch(database, org_id, DUE, Bounds())
     assert part
-    left = some_clicks(org_id, 20, seed=1)
-    changed = {"$set": click_blocks.fields_of(block_of(org_id, left))}
+    remaining = some_clicks(org_id, 20, seed=1)
+    changed = {"$set": click_blocks.fields_of(block_of(org_id, remaining))}
     await database[click_blocks.NAME].update_one({"org_id": org_id}, changed)
     with pytest.raises(click_blocks.BlocksChanged):
         await expired_days._replace(database, org_id, part)
     assert await summaries(database, org_id) == []
     assert await sum_expired(database, org_id, DUE) == 20
-    assert await summed(database, org_id) == counted_one_by_one(left)
+    assert await summed(database, org_id) == counted_one_by_one(remaining)
 
 
 async def test_what_can_not_be_read(database: Database, org_id: OrgId) -> None:
@@ -298,8 +302,8 @@ async def test_what_can_not_be_read(database: Database, org_id: OrgId) -> None:
     await database[click_blocks.NAME].update_one(damaged, {"$set": {"packed": b"\x01damaged"}})
     assert await sum_expired(database, org_id, DUE) == 20
     assert await sum_expired(database, org_id, DUE) == 0
-    [left] = await database[click_blocks.NAME].find({"org_id": org_id}).to_list(None)
-    assert left["is_unreadable"]
+    [block] = await database[click_blocks.NAME].find({"org_id": org_id}).to_list(None)
+    assert block["is_unreadable"]
     assert await summed(database, org_id) == counted_one_by_one(clicks[10:])
     await database[click_blocks.NAME].delete_many({"org_id": org_id})
 
@@ -313,11 +317,13 @@ async def test_a_damaged_summary(database: Database, settings: Settings, org_id:
     this = {"_id": f"{org_id}/{first.id}"}
     await database[click_summaries.NAME].update_one(this, {"$set": {"packed": b"\x81damaged"}})
     before = await count_unreadable_summaries(database)
-    assert [each async for each in documents_named(database, org_id, [first.id, other.id])] == [other]
+    assert [summary async for summary in documents_named(database, org_id, [first.id, other.id])] == [other]
     assert await count_unreadable_summaries(database) == before + 1
     assert await summaries(database, org_id) == [other]
-    told = [each.message async for each in examine_storage(database, settings, utc_now)]
-    assert any("summaries of days whose single clicks have expired can't be read" in each for each in told)
+    messages = [finding.message async for finding in examine_storage(database, settings, utc_now)]
+    assert any(
+        "summaries of days whose single clicks have expired can't be read" in message for message in messages
+    )
     await database[click_summaries.NAME].delete_many({"org_id": org_id})
 
 
@@ -347,21 +353,21 @@ async def test_all_organizations(database: Database, make_organization: Organiza
     short, long = await make_organization(), await make_organization()
     await set_click_days(database, short.id, DAYS)
     await set_click_days(database, long.id, None)
-    for each in (short, long):
-        await ship(database, some_clicks(each.id, 5))
+    for organization in (short, long):
+        await ship(database, some_clicks(organization.id, 5))
     assert await sum_all(database, DUE) >= 5
-    found = [len(await recorded_clicks(database, each.id)) for each in (short, long)]
-    assert found == [0, 5]
+    counts = [len(await recorded_clicks(database, organization.id)) for organization in (short, long)]
+    assert counts == [0, 5]
 
 
 async def test_in_the_background(database: Database) -> None:
     """A service adds up what is due; within the hour, no other one looks again."""
-    async with fresh_database(database) as own:
-        org_id = (await create_test_organization(own)).id
-        await ship(own, some_clicks(org_id, 5))
-        await set_click_days(own, org_id, DAYS)
-        task = expired_days.expired_days(own)
+    async with fresh_database(database) as fresh:
+        org_id = (await create_test_organization(fresh)).id
+        await ship(fresh, some_clicks(org_id, 5))
+        await set_click_days(fresh, org_id, DAYS)
+        task = expired_days.expired_days(fresh)
         await task.start()
-        assert await wait_for_async(partial(summaries, own, org_id), "nothing is added up")
+        assert await wait_for_async(partial(summaries, fresh, org_id), "nothing is added up")
         await task.stop()
-        assert not await take_lease(own, expired_days.LEASE, "another", timedelta(hours=1))
+        assert not await take_lease(fresh, expired_days.LEASE, "another", timedelta(hours=1))

@@ -32,8 +32,8 @@ LINKS = [LinkId(str(uuid.uuid4())) for _ in range(2)]
 @pytest.fixture(scope="module")
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service merges blocks."""
-    async with fresh_database(service.resources.database) as own:
-        yield own
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def org_id() -> OrgId:
 async def ship_each(database: Database, org_id: OrgId, number: int, at: datetime = NOW) -> list[Click]:
     """Store so many clicks, each in a block of its own; in the order of their times."""
     clicks = [click(org_id, LINKS[n % 2], at, visitor=n) for n in range(number)]
-    for each in clicks:
-        await ship(database, [each])
+    for single in clicks:
+        await ship(database, [single])
     return clicks
 
 
@@ -62,7 +62,7 @@ async def number_of_blocks(database: Database, org_id: OrgId) -> int:
 
 def visitors(clicks: list[Click]) -> list[int | None]:
     """Whose they are, in order."""
-    return sorted((each.visitor for each in clicks), key=str)
+    return sorted((stored.visitor for stored in clicks), key=str)
 
 
 async def test_small_blocks_are_merged(database: Database, org_id: OrgId) -> None:
@@ -70,8 +70,10 @@ async def test_small_blocks_are_merged(database: Database, org_id: OrgId) -> Non
     old = NOW - timedelta(days=9)
     clicks = [*await ship_each(database, org_id, 5), *await ship_each(database, org_id, 4, old)]
     assert await merge_small_blocks(database, org_id) == 7
-    found = {each["clicks"]: each.get("is_small", False) for each in await blocks_of_org(database, org_id)}
-    assert found == {5: True, 4: False}
+    is_small_by_clicks = {
+        block["clicks"]: block.get("is_small", False) for block in await blocks_of_org(database, org_id)
+    }
+    assert is_small_by_clicks == {5: True, 4: False}
     assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
     assert await merge_small_blocks(database, org_id) == 0
 
@@ -81,7 +83,7 @@ async def test_blocks_grow_no_further_than_they_should(database: Database, org_i
     for number in (900, 900, 900, 100):
         await ship(database, [click(org_id, LINKS[0], NOW)] * number)
     assert await merge_small_blocks(database, org_id) == 2
-    assert sorted(each["clicks"] for each in await blocks_of_org(database, org_id)) == [100, 2_700]
+    assert sorted(block["clicks"] for block in await blocks_of_org(database, org_id)) == [100, 2_700]
 
 
 async def test_a_block_that_can_not_be_read(database: Database, org_id: OrgId) -> None:
@@ -89,7 +91,7 @@ async def test_a_block_that_can_not_be_read(database: Database, org_id: OrgId) -
     await ship_each(database, org_id, 3)
     await database[NAME].update_one({"org_id": org_id}, {"$set": {"packed": b"\x01damaged"}})
     assert [await merge_small_blocks(database, org_id) for _ in range(3)] == [0, 1, 0]
-    kept = {bool(each.get("is_unreadable")): each for each in await blocks_of_org(database, org_id)}
+    kept = {bool(block.get("is_unreadable")): block for block in await blocks_of_org(database, org_id)}
     assert bytes(kept[True]["packed"]) == b"\x01damaged"
     assert kept[False]["clicks"] == 2
 
@@ -99,13 +101,13 @@ async def test_a_block_that_is_changed_meanwhile(
 ) -> None:
     """Nothing that was read before is stored; the next merge takes what is there then."""
     await ship_each(database, org_id, 3)
-    left = click(org_id, LINKS[0], NOW, visitor=99)
+    remaining = click(org_id, LINKS[0], NOW, visitor=99)
 
     async def change_first(
         database: Database, session: ClientSession, org_id: OrgId, blocks: list[Document]
     ) -> None:
         monkeypatch.undo()
-        changed = {"$set": fields_of(block_of(org_id, [left]))}
+        changed = {"$set": fields_of(block_of(org_id, [remaining]))}
         await database[NAME].update_one({"_id": blocks[0]["_id"]}, changed)
         await click_blocks.delete_unchanged(database, session, org_id, blocks)
 
@@ -148,8 +150,8 @@ async def test_small_blocks_are_counted_in_an_index(database: Database, org_id: 
     assert org_id not in await organizations_with_small_blocks(database, 4)
     pipeline = click_merges._counting(1)
     command = {"aggregate": NAME, "pipeline": pipeline, "cursor": {}, "hint": SMALL_BLOCKS}
-    told = await database.command("explain", command, verbosity="executionStats")
-    stats = told.get("executionStats") or told["stages"][0]["$cursor"]["executionStats"]
+    plan = await database.command("explain", command, verbosity="executionStats")
+    stats = plan.get("executionStats") or plan["stages"][0]["$cursor"]["executionStats"]
     assert stats["totalDocsExamined"] == 0
     assert stats["totalKeysExamined"] >= 3
 
@@ -157,20 +159,20 @@ async def test_small_blocks_are_counted_in_an_index(database: Database, org_id: 
 async def test_in_the_background(database: Database) -> None:
     """A service merges what many have at once, and what few have within the hour, beside other services."""
     many, few = OrgId(str(uuid.uuid4())), OrgId(str(uuid.uuid4()))
-    async with fresh_database(database) as own:
-        assert await take_lease(own, click_merges.LEASE_OF_ALL, "another", timedelta(hours=1))
+    async with fresh_database(database) as fresh:
+        assert await take_lease(fresh, click_merges.LEASE_OF_ALL, "another", timedelta(hours=1))
         for org_id, number in ((many, MANY), (few, 2)):
-            await ship_each(own, org_id, number)
-        task = click_merges.click_merges(own)
+            await ship_each(fresh, org_id, number)
+        task = click_merges.click_merges(fresh)
         await task.start()
-        blocks = partial(number_of_blocks, own, many)
+        blocks = partial(number_of_blocks, fresh, many)
         await wait_for_async(blocks, "nothing is merged", lambda number: number == 1)
         await task.stop()
-        assert await number_of_blocks(own, few) == 2
-        assert not await take_lease(own, click_merges.LEASE, "another", timedelta(minutes=1))
-        await own["leases"].delete_many({})
-        task = click_merges.click_merges(own)
+        assert await number_of_blocks(fresh, few) == 2
+        assert not await take_lease(fresh, click_merges.LEASE, "another", timedelta(minutes=1))
+        await fresh["leases"].delete_many({})
+        task = click_merges.click_merges(fresh)
         await task.start()
-        blocks = partial(number_of_blocks, own, few)
+        blocks = partial(number_of_blocks, fresh, few)
         await wait_for_async(blocks, "those of few are not merged", lambda number: number == 1)
         await task.stop()

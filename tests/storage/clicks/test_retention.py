@@ -18,9 +18,9 @@ from tests.facts.organizations import TestOrganization
 
 async def click_days(database: Database, org_id: OrgId) -> int | None:
     """How many days the organization keeps single clicks, by both ways to ask."""
-    found = (await find_click_days(database, [org_id]))[org_id]
-    assert (await get_organization(database, org_id)).click_days == found
-    return found
+    days = (await find_click_days(database, [org_id]))[org_id]
+    assert (await get_organization(database, org_id)).click_days == days
+    return days
 
 
 async def test_days_are_set(database: Database, organization: TestOrganization) -> None:

@@ -31,14 +31,14 @@ DAY = timedelta(days=1)
 @pytest.fixture
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this test's own: what expires, expires for all organizations."""
-    async with fresh_database(service.resources.database) as own:
-        yield own
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 async def types_of(database: Database, org_id: OrgId) -> list[str]:
     """The types of all facts that the organization's feed has."""
-    found = database[entries.NAME].find({"org_id": org_id}).sort("place", 1)
-    return [fact["type"] async for entry in found for fact in entry["facts"]]
+    cursor = database[entries.NAME].find({"org_id": org_id}).sort("place", 1)
+    return [fact["type"] async for entry in cursor for fact in entry["facts"]]
 
 
 async def test_what_expires(database: Database) -> None:

@@ -58,7 +58,7 @@ def links(client: httpx.AsyncClient, organization: TestOrganization) -> Links:
     return Links(client, organization)
 
 
-class Told:
+class FeedNews:
     """What the organization's feed has told of links."""
 
     def __init__(self, database: Database, org_id: OrgId) -> None:
@@ -74,13 +74,13 @@ class Told:
         """Type and changed fields of each event since the last call."""
         events = await self.events()
         new, self._read = events[self._read :], len(events)
-        return [(each.type.value, each.data["changed"]) for each in new]
+        return [(event.type.value, event.data["changed"]) for event in new]
 
 
 @pytest.fixture
-def told(database: Database, organization: TestOrganization) -> Told:
+def feed(database: Database, organization: TestOrganization) -> FeedNews:
     """What the feed of this test's organization has told."""
-    return Told(database, organization.id)
+    return FeedNews(database, organization.id)
 
 
 class Stopped(Exception):
@@ -92,7 +92,7 @@ class History:
     """Changes of links in every way; each step sees what it told."""
 
     links: Links
-    told: Told
+    feed: FeedNews
     database: Database
 
     async def _call(self, method: str, path: str, body: object = None) -> list[tuple[str, list[str]]]:
@@ -100,7 +100,7 @@ class History:
         headers = self.links.organization.headers
         answer = await self.links.client.request(method, API + path, json=body, headers=headers)
         assert answer.is_success, answer.text
-        return await self.told.news()
+        return await self.feed.news()
 
     async def of_one_link(self) -> None:
         """One link, from its creation to the archive and back."""
@@ -123,7 +123,7 @@ class History:
         assert await patch(max_clicks=1) == [(CHANGED, ["max_clicks"])]
         await self._held(link_id)
         await mark_used_up(self.database, link_id, 1, utc_now())
-        assert await self.told.news() == [(CHANGED, ["state"])]
+        assert await self.feed.news() == [(CHANGED, ["state"])]
         assert await patch(max_clicks=None) == [(CHANGED, ["max_clicks", "state"])]
         assert await patch(rules=[GERMAN]) == [(CHANGED, ["rules"])]
         assert await self._call("DELETE", f"/links/{link_id}") == [(ARCHIVED, ON_ARCHIVING)]
@@ -134,11 +134,11 @@ class History:
 
     async def _held(self, link_id: LinkId) -> None:
         await hold_link(self.database, link_id, "phishing", utc_now())
-        assert await self.told.news() == [(CHANGED, ["hold", "state"])]
+        assert await self.feed.news() == [(CHANGED, ["hold", "state"])]
         await hold_link(self.database, link_id, "malware", utc_now())
-        assert await self.told.news() == [(CHANGED, ["hold"])]
+        assert await self.feed.news() == [(CHANGED, ["hold"])]
         await release_link(self.database, link_id, utc_now())
-        assert await self.told.news() == [(CHANGED, ["hold", "state"])]
+        assert await self.feed.news() == [(CHANGED, ["hold", "state"])]
 
     async def of_several_links(self) -> None:
         """Upserts, a copy and a bulk, and links that are deleted for good."""
@@ -164,10 +164,10 @@ class History:
         assert await self._call("POST", "/links/bulk", {"operations": operations}) == bulk
         assert await self._call("DELETE", f"/links/{link_id}?purge=true") == [(ARCHIVED, [])]
         link_id = (await self.links.make())["id"]
-        assert await self.told.news() == [(CREATED, [])]
+        assert await self.feed.news() == [(CREATED, [])]
         purged = await self._call("DELETE", f"/links/{link_id}?purge=true")
         assert purged == [(ARCHIVED, ON_ARCHIVING), (ARCHIVED, [])]
-        first, last = (await self.told.events())[-2:]
+        first, last = (await self.feed.events())[-2:]
         assert (first.data["purged"], last.data["purged"], last.data["link"]["id"]) == (False, True, link_id)
 
     async def of_a_file(self, folder: Path) -> None:
@@ -177,7 +177,7 @@ class History:
         for expected in (1, 0):
             link_import = LinkImport(self.database, org_id, utc_now(), dry_run=False)
             await link_import.run(rows, lambda _: None)
-            assert await self.told.news() == [(CREATED, [])] * expected
+            assert await self.feed.news() == [(CREATED, [])] * expected
 
     async def tags_before(self) -> None:
         """Tags for the links."""
@@ -197,37 +197,37 @@ def _rows(folder: Path, row: str) -> list[ImportRow]:
 
 
 async def test_each_change_is_told_once(
-    links: Links, told: Told, database: Database, organization: TestOrganization, tmp_path: Path
+    links: Links, feed: FeedNews, database: Database, organization: TestOrganization, tmp_path: Path
 ) -> None:
     """Whoever replays the events has what the REST API answers, and the facts behind them what is stored."""
-    history = History(links, told, database)
+    history = History(links, feed, database)
     await history.tags_before()
     await history.of_one_link()
     await history.of_several_links()
     await history.of_a_file(tmp_path)
     await history.tags_behind()
-    known: dict[str, Document] = {}
-    for event in await told.events():
+    links_by_id: dict[str, Document] = {}
+    for event in await feed.events():
         assert event.org_id == organization.id
         if event.data.get("purged"):
-            del known[event.data["link"]["id"]]
+            del links_by_id[event.data["link"]["id"]]
         else:
-            known[event.data["link"]["id"]] = event.data["link"]
+            links_by_id[event.data["link"]["id"]] = event.data["link"]
     answered = [*await links.list(), *await links.list("state=archived")]
-    assert known == {
-        each["id"]: {name: value for name, value in each.items() if name not in COUNTED} for each in answered
+    assert links_by_id == {
+        link["id"]: {name: value for name, value in link.items() if name not in COUNTED} for link in answered
     }
-    assert len(known) == 4
+    assert len(links_by_id) == 4
     assert await replayed(database, organization.id) == await stored(database, organization.id)
 
 
-async def test_what_changes_nothing_tells_nothing(links: Links, told: Told, database: Database) -> None:
+async def test_what_changes_nothing_tells_nothing(links: Links, feed: FeedNews, database: Database) -> None:
     """Neither rejected operations, nor changes of nothing, nor repeats are in the feed."""
     made = await links.make(selected_path="taken", utm_source="mail", external_id="sku", is_enabled=False)
     key = {"Idempotency-Key": "a-key-of-a-program"}
     once = await links.post(headers=key, selected_path="once")
     await links.call("DELETE", f"/{(archived := await links.make())['id']}")
-    assert [type_ for type_, _ in await told.news()] == [CREATED, CREATED, CREATED, ARCHIVED]
+    assert [type_ for type_, _ in await feed.news()] == [CREATED, CREATED, CREATED, ARCHIVED]
     link, body = f"/{made['id']}", {"destination_url": f"https://{links.organization.domain}/taken"}
     unknown = {"op": "archive", "id": str(uuid.uuid4())}
     answers = [
@@ -242,30 +242,30 @@ async def test_what_changes_nothing_tells_nothing(links: Links, told: Told, data
         await links.call("DELETE", f"/{uuid.uuid4()}?purge=true"),
         await links.call("POST", "/bulk", {"operations": [unknown]}),
     ]
-    assert [each.status_code for each in answers] == [400, 400, 400, 400, 200, 200, 201, 204, 404, 200]
+    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 200, 200, 201, 204, 404, 200]
     assert answers[6].text == once.text
     with pytest.raises(NotHeld):
         await release_link(database, LinkId(made["id"]), utc_now())
     await mark_used_up(database, LinkId(made["id"]), 5, utc_now())
-    assert await told.news() == []
+    assert await feed.news() == []
 
 
 async def test_what_is_not_stored_is_not_told(
-    links: Links, told: Told, database: Database, monkeypatch: pytest.MonkeyPatch
+    links: Links, feed: FeedNews, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who stops between the note and the end of the transaction has stored and told nothing."""
     made = await links.make()
-    assert await told.news() == [(CREATED, [])]
+    assert await feed.news() == [(CREATED, [])]
     noted: list[object] = []
 
-    async def note(*given: Any, **options: Any) -> None:
-        await entries_note(*given, **options)
-        noted.append(given)
+    async def note(*arguments: Any, **options: Any) -> None:
+        await entries_note(*arguments, **options)
+        noted.append(arguments)
         raise Stopped
 
-    def note_blocking(*given: Any, **options: Any) -> None:
-        entries_note_blocking(*given, **options)
-        noted.append(given)
+    def note_blocking(*arguments: Any, **options: Any) -> None:
+        entries_note_blocking(*arguments, **options)
+        noted.append(arguments)
         raise Stopped
 
     entries_note, entries_note_blocking = entries.note, entries.note_blocking
@@ -285,43 +285,43 @@ async def test_what_is_not_stored_is_not_told(
         await delete_links(database, {"_id": made["id"]}, utc_now())
     assert len(noted) == 4
     monkeypatch.undo()
-    assert await told.news() == []
+    assert await feed.news() == []
     assert await links.list() == [made]
 
 
-async def test_one_path_wanted_at_once(links: Links, told: Told) -> None:
+async def test_one_path_wanted_at_once(links: Links, feed: FeedNews) -> None:
     """Of twenty requests for one path one makes the link, and the feed tells of it once."""
     answers = await asyncio.gather(*(links.post(selected_path="one") for _ in range(20)))
-    assert sorted(each.status_code for each in answers) == [201, *[400] * 19]
-    assert await told.news() == [(CREATED, [])]
+    assert sorted(answer.status_code for answer in answers) == [201, *[400] * 19]
+    assert await feed.news() == [(CREATED, [])]
 
 
-async def test_clicks_that_are_used_up(links: Links, told: Told) -> None:
+async def test_clicks_that_are_used_up(links: Links, feed: FeedNews) -> None:
     """A visitor who takes the last click of a link changes the link, which the feed tells once."""
     made = await links.make(max_clicks=1)
     assert [await links.visit(made["path"]) for _ in range(3)] == [302, 404, 404]
-    assert await told.news() == [(CREATED, []), (CHANGED, ["state"])]
-    *_, last = await told.events()
+    assert await feed.news() == [(CREATED, []), (CHANGED, ["state"])]
+    *_, last = await feed.events()
     assert last.data["link"]["state"] == "expired"
 
 
-async def test_no_password_is_told(links: Links, told: Told, database: Database) -> None:
+async def test_no_password_is_told(links: Links, feed: FeedNews, database: Database) -> None:
     """A fact has no hash of a password, and says only that there is one."""
     made = await links.make(password="kites & ropes")
     await links.call("PATCH", f"/{made['id']}", {"link_name": "Other"})
-    await told.news()
-    found = [each async for each in database[entries.NAME].find({"org_id": links.organization.id})]
-    assert len(found) == 2
-    assert "argon2" not in str(found)
-    assert [each.data["link"]["has_password"] for each in await told.events()] == [True, True]
+    await feed.news()
+    stored_entries = [entry async for entry in database[entries.NAME].find({"org_id": links.organization.id})]
+    assert len(stored_entries) == 2
+    assert "argon2" not in str(stored_entries)
+    assert [event.data["link"]["has_password"] for event in await feed.events()] == [True, True]
 
 
-async def test_when_it_happened(links: Links, told: Told, clock: MovableClock) -> None:
+async def test_when_it_happened(links: Links, feed: FeedNews, clock: MovableClock) -> None:
     """An event has the time of the operation, and the link the state that it had then."""
     expires = (clock() + 10 * clock.offset.resolution * 1_000_000).isoformat()
     await links.make(expires_at=expires)
     clock.offset += clock.offset.resolution * 60_000_000
-    (event,) = await told.events()
+    (event,) = await feed.events()
     assert (utc_now() - event.at).total_seconds() < 60
     assert (event.data["link"]["state"], (await links.list())[0]["state"]) == ("enabled", "expired")
 
@@ -331,16 +331,16 @@ async def test_short_urls(links: Links, database: Database, organization: TestOr
     gone has none."""
     made = await links.make(selected_path="a")
     gone = LinkId(str(uuid.uuid4()))
-    clicks = [click(organization.id, each, utc_now()) for each in (LinkId(made["id"]), gone)]
+    clicks = [click(organization.id, link_id, utc_now()) for link_id in (LinkId(made["id"]), gone)]
     await ship(database, clicks)
     await place_all(database, organization.id)
     page = await read_feed(database, organization.id, START, url_form=ShortUrlForm(8080))
     short_url = f"http://{organization.domain}:8080/a"
-    told = [
-        each.data["link"]["short_url"] if each.type is EventType.LINK_CREATED else each.data["short_url"]
-        for each in page.events
+    short_urls = [
+        event.data["link"]["short_url"] if event.type is EventType.LINK_CREATED else event.data["short_url"]
+        for event in page.events
     ]
-    assert told == [short_url, short_url, None]
+    assert short_urls == [short_url, short_url, None]
 
 
 @pytest.fixture
@@ -351,7 +351,7 @@ async def other_host(settings: Settings, tmp_path: Path, service: Service) -> As
 
 
 async def test_two_hosts_change_one_link(
-    links: Links, told: Told, database: Database, other_host: Database, organization: TestOrganization
+    links: Links, feed: FeedNews, database: Database, other_host: Database, organization: TestOrganization
 ) -> None:
     """Events of a link come in the order of its changes: each differs from the one before in what it says
     has changed, and in nothing else."""
@@ -365,7 +365,7 @@ async def test_two_hosts_change_one_link(
 
     fields = {"utm_source": database, "utm_term": other_host}
     await asyncio.gather(*(change(host, field) for field, host in fields.items()))
-    events = await told.events()
+    events = await feed.events()
     assert len(events) == 51
     shown = [event.data["link"] for event in events]
     for (before, after), event in zip(itertools.pairwise(shown), events[1:], strict=True):
@@ -383,8 +383,8 @@ async def test_large_links(database: Database, organization: TestOrganization) -
     requests = [LinkRequest(organization.id, CreatedBy.REST, utc_now(), CreateLink(new)) for _ in range(80)]
     await write_links(database, [Submission(requests)], DestinationPolicies(database))
     sizes = {"$project": {"size": {"$bsonSize": "$$ROOT"}}}
-    found = database[entries.NAME].aggregate([{"$match": {"org_id": organization.id}}, sizes])
-    measured = [each["size"] async for each in found]
+    cursor = database[entries.NAME].aggregate([{"$match": {"org_id": organization.id}}, sizes])
+    measured = [document["size"] async for document in cursor]
     assert len(measured) >= 3
     assert max(measured) < 2_000_000
     assert len(await read_all(database, organization.id)) == 80

@@ -30,8 +30,8 @@ LINKS = [LinkId(str(uuid.uuid4())) for _ in range(3)]
 @pytest.fixture(scope="module")
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service places events or merges blocks."""
-    async with fresh_database(service.resources.database) as own:
-        yield own
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def test_events_stay_the_same(database: Database, org_id: OrgId) -> None:
     """Each click has the same id, place and data after its block was merged, and that one merged again."""
     await ship_some(database, org_id, [3, 1, 4, 1, 5], begin=0)
     before = await read_all(database, org_id)
-    assert len({each.id for each in before}) == 14
+    assert len({event.id for event in before}) == 14
     assert await merge_small_blocks(database, org_id) == 4
     assert [await read_all(database, org_id, limit) for limit in (1, 3, 14, 99)] == [before] * 4
     await database[NAME].update_many({"org_id": org_id}, {"$set": {"is_small": True}})
@@ -96,5 +96,5 @@ async def test_packed_clicks(database: Database, org_id: OrgId) -> None:
     page = await read_packed(database, org_id, START)
     names = [name_of(fact) for entry in page.entries for fact in entry.facts]
     assert set(names) == set(page.named)
-    (merged,) = {each["_id"]: each for each in page.named.values()}.values()
+    (merged,) = {document["_id"]: document for document in page.named.values()}.values()
     assert sorted(part.id for part in parts_of(merged)) == sorted(name[1] for name in names if name)

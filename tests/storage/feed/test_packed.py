@@ -42,13 +42,13 @@ async def test_all_facts_and_what_they_name(
     await place_all(database, org_id)
     page = await read_packed(database, org_id, START)
     facts = [fact for entry in page.entries for fact in entry.facts]
-    assert [each["type"] for each in facts] == [
+    assert [fact["type"] for fact in facts] == [
         "click", DEVICE, "conversion", "refund", "identify", DEVICE
     ]  # fmt: skip
-    names = [name_of(each) for each in facts]
+    names = [name_of(fact) for fact in facts]
     assert set(names) == page.named.keys()
     assert [collection for collection, _ in page.named] != []
-    [block] = [each for (name, _), each in page.named.items() if name == click_blocks.NAME]
+    [block] = [document for (name, _), document in page.named.items() if name == click_blocks.NAME]
     assert len(list(unpack(block["packed"]).clicks(org_id))) == 3
     assert page.named[devices.NAME, visitor.device_id]["customers"][0]["customer_id"] == "ada"
     assert len(page.named[conversions.NAME, facts[2]["call"]]["refunds"]) == 1
@@ -72,9 +72,9 @@ async def test_what_is_erased_is_named_no_more(
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
     await place_all(database, organization.id)
     page = await read_packed(database, organization.id, START)
-    told, erasure, *again = page.entries
-    assert [each["type"] for each in told.facts] == ["identify", "lead", DEVICE]
-    assert [name_of(told.facts[0]), name_of(told.facts[2])] == [None, None]
+    noted, erasure, *again = page.entries
+    assert [fact["type"] for fact in noted.facts] == ["identify", "lead", DEVICE]
+    assert [name_of(noted.facts[0]), name_of(noted.facts[2])] == [None, None]
     assert erasure.facts[0]["customers"] == ["ada"]
     reread = [(fact["type"], fact["of"], len(fact["ids"])) for entry in again for fact in entry.facts]
     assert sorted(reread) == [("reread", "device", 1), ("reread", "lead", 1)]

@@ -30,8 +30,8 @@ LINK = LinkId(str(uuid.uuid4()))
 @pytest.fixture(scope="module")
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service places events."""
-    async with fresh_database(service.resources.database) as own:
-        yield own
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ async def test_what_waits_is_not_seen(database: Database, org_id: OrgId) -> None
     assert (list(page.events), page.next_cursor, page.has_more) == ([], START, False)
     assert await place_waiting(database) == 2
     whole = await read_feed(database, org_id, START, url_form=FORM)
-    assert [each.at for each in whole.events] == [NOW + timedelta(seconds=number) for number in range(8)]
+    assert [event.at for event in whole.events] == [NOW + timedelta(seconds=number) for number in range(8)]
     assert (whole.next_cursor, whole.has_more) == (Cursor(3), False)
-    assert len({each.id for each in whole.events}) == 8
+    assert len({event.id for event in whole.events}) == 8
     for size in (1, 2, 3, 7, 8, 9):
         read: list[Event] = []
         cursor, has_more = START, True
@@ -65,8 +65,8 @@ async def test_what_waits_is_not_seen(database: Database, org_id: OrgId) -> None
             read += part.events
             cursor, has_more = Cursor.parse(str(part.next_cursor)), part.has_more
         assert read == list(whole.events)
-    behind = [await read_feed(database, org_id, each.cursor, url_form=FORM) for each in whole.events]
-    assert [list(each.events) for each in behind] == [list(whole.events[n:]) for n in range(1, 9)]
+    behind = [await read_feed(database, org_id, event.cursor, url_form=FORM) for event in whole.events]
+    assert [list(page.events) for page in behind] == [list(whole.events[n:]) for n in range(1, 9)]
     leads = await read_feed(database, org_id, START, url_form=FORM, types=[EventType.LEAD])
     assert not leads.events
 

@@ -34,9 +34,9 @@ def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visito
     return Visitor(client, organization)
 
 
-def said(events: list[Event], *names: str) -> list[Any]:
+def event_values(events: list[Event], *names: str) -> list[Any]:
     """The type of each event, and these fields of its data."""
-    return [(each.type.value, *(each.data.get(name) for name in names)) for each in events]
+    return [(event.type.value, *(event.data.get(name) for name in names)) for event in events]
 
 
 def test_the_shapes_have_the_fields_of_calls() -> None:
@@ -49,19 +49,19 @@ async def test_calls_of_a_browser(visitor: Visitor, database: Database) -> None:
     """Each call is an event with what it said and what led to it; a visit alone is none."""
     lead = call("lead", customer_id="ada", event_id="l-1", email_sha256=EMAIL)
     sale = conversion(transaction_id="t-1", product_id="kite", customer_id="ada")
-    own = call("event", name="viewed", metadata={"price": 1.5})
+    custom_event = call("event", name="viewed", metadata={"price": 1.5})
     identified = call("identify", customer_id="ada", name="Ada", email_sha256=EMAIL, phone_sha256="b" * 64)
     visit = check(utm_source="news", gclid="g-1", ago=timedelta(seconds=1))
-    await visitor.results(visit, identified, lead, sale, own)
+    await visitor.results(visit, identified, lead, sale, custom_event)
     assert (await visitor.result(lead))["status"] == "duplicate"
     events = await read_all(database, visitor.organization.id)
-    assert said(events, "told_by", "told_again", "id") == [
+    assert event_values(events, "told_by", "told_again", "id") == [
         ("identify", None, None, None),
         ("lead", "browser", False, lead["call_id"]),
         ("conversion", "browser", False, sale["call_id"]),
-        ("event", "browser", False, own["call_id"]),
+        ("event", "browser", False, custom_event["call_id"]),
     ]
-    identify, told_lead, told_sale, told_event = (each.data for each in events)
+    identify, told_lead, told_sale, told_event = (event.data for event in events)
     assert identify == {
         "device_id": visitor.device_id,
         "customer_id": "ada",
@@ -101,7 +101,7 @@ async def test_a_sale_that_is_told_again(
     first, again = await read_all(database, organization.id, [EventType.CONVERSION])
     assert first.data["id"] == again.data["id"]
     names = ("told_by", "told_again", "device_id", "customer_id", "product_id", "page")
-    assert said([first, again], *names) == [
+    assert event_values([first, again], *names) == [
         ("conversion", "server", False, None, "ada", None, None),
         ("conversion", "browser", True, visitor.device_id, "ada", "kite", "https://shop.example/kites"),
     ]
@@ -114,7 +114,7 @@ async def test_both_tellings_in_one_request(
     sale = {"transaction_id": "t-1", "revenue": 12.5, "currency": "EUR", "customer_id": "ada"}
     await tell(client, organization, "conversions", sale, sale | {"product_id": "kite"}, sale)
     events = await read_all(database, organization.id)
-    assert said(events, "told_again", "product_id") == [
+    assert event_values(events, "told_again", "product_id") == [
         ("conversion", False, None),
         ("conversion", True, "kite"),
     ]
@@ -123,19 +123,19 @@ async def test_both_tellings_in_one_request(
 async def test_refunds(client: httpx.AsyncClient, organization: TestOrganization, database: Database) -> None:
     """Each refund is an event that names its sale; one that is refused or repeated is none."""
     sale = {"transaction_id": "t-1", "revenue": 12.5, "currency": "EUR", "customer_id": "ada"}
-    [told] = await tell(client, organization, "conversions", sale)
+    [sale_answer] = await tell(client, organization, "conversions", sale)
     refund: dict[str, Any] = {"transaction_id": "t-1", "currency": "EUR"}
     parts = [refund | {"refund_id": f"r-{number}", "amount": number} for number in (1, 2, 100)]
     await tell(client, organization, "conversions/refund", *parts)
     await tell(client, organization, "conversions/refund", parts[0], refund | {"refund_id": "r", "amount": 3})
     events = await read_all(database, organization.id, [EventType.REFUND])
-    assert said(events, "id", "amount") == [
+    assert event_values(events, "id", "amount") == [
         ("refund", "r-1", "1.00"),
         ("refund", "r-2", "2.00"),
         ("refund", "r", "3.00"),
     ]
-    assert {each.data["conversion_id"] for each in events} == {told["id"]}
-    assert {(each.data["transaction_id"], each.data["currency"]) for each in events} == {("t-1", "EUR")}
+    assert {event.data["conversion_id"] for event in events} == {sale_answer["id"]}
+    assert {(event.data["transaction_id"], event.data["currency"]) for event in events} == {("t-1", "EUR")}
 
 
 async def test_identities_that_are_taken_back(
@@ -150,7 +150,7 @@ async def test_identities_that_are_taken_back(
     again = await client.delete(f"{API}/identities", params=wrong, headers=organization.headers)
     assert again.status_code == 404
     events = await read_all(database, organization.id)
-    assert said(events, "customer_id", "device_id", "taken_back") == [
+    assert event_values(events, "customer_id", "device_id", "taken_back") == [
         ("identify", "ada", visitor.device_id, False),
         ("identify", "bob", None, False),
         ("identify", "ada", visitor.device_id, True),
@@ -173,8 +173,8 @@ async def test_erasures(
 ) -> None:
     """Whoever is erased is in no event and in no fact any more, but in those that say what to erase."""
     other = Visitor(client, organization)
-    for each, name in ((visitor, "ada"), (other, "bob")):
-        await each.results(
+    for person, name in ((visitor, "ada"), (other, "bob")):
+        await person.results(
             check(utm_source="news"),
             call("identify", customer_id=name),
             call("lead", customer_id=name),
@@ -185,8 +185,8 @@ async def test_erasures(
     before = await read_all(database, organization.id)
     assert len(before) == 8
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
-    *left, erased = await read_all(database, organization.id)
-    assert [each for each in before if each in left] == left == before[4:]
+    *remaining, erased = await read_all(database, organization.id)
+    assert [event for event in before if event in remaining] == remaining == before[4:]
     assert erased.type is EventType.ERASED
     assert erased.data == {
         "customers": ["ada"],
@@ -196,10 +196,10 @@ async def test_erasures(
         "installs": [],
     }
     stored = await database["feed_entries"].find({"org_id": organization.id}).to_list()
-    others = [each for each in stored if not is_erasure(each)]
-    [told] = [each for each in stored if each["facts"][0]["type"] == "erased"]
+    others = [entry for entry in stored if not is_erasure(entry)]
+    [erasure] = [entry for entry in stored if entry["facts"][0]["type"] == "erased"]
     assert [name for name in ("ada", visitor.device_id) if name in str(others)] == []
-    assert told["expires_at"] == told["facts"][0]["at"] + entries.REMOVAL_FACTS_KEPT
+    assert erasure["expires_at"] == erasure["facts"][0]["at"] + entries.REMOVAL_FACTS_KEPT
 
 
 async def test_an_erased_install_and_a_shared_device(
@@ -213,15 +213,15 @@ async def test_an_erased_install_and_a_shared_device(
     await erase_subject(database, organization.id, Subject(install_id=InstallId("phone-1")))
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
     bob, of_phone, of_ada = await read_all(database, organization.id)
-    assert said([bob], "customer_id") == [("identify", "bob")]
+    assert event_values([bob], "customer_id") == [("identify", "bob")]
     assert of_phone.data["installs"] == ["phone-1"]
     [shared] = of_ada.data["shared_devices"]
     assert shared["device_id"] == visitor.device_id
     before, after = shared["times"]
     assert (before["from"], before["to"]) == (None, after["from"])
     assert datetime.fromisoformat(after["to"]) == bob.at
-    found = database["feed_entries"].find({"org_id": organization.id, "expires_at": None})
-    kept = str(await found.to_list())
+    cursor = database["feed_entries"].find({"org_id": organization.id, "expires_at": None})
+    kept = str(await cursor.to_list())
     assert [name for name in ("ada", "phone-1") if repr(name) in kept] == []  # "ada" is also in some UUIDs
     assert repr("bob") in kept
 
@@ -232,8 +232,8 @@ async def test_nothing_of_another_organization(
     """An id that another organization's call has too brings nothing into another's feed."""
     elsewhere = Visitor(visitor.client, await make_organization(), visitor.device_id)
     sale = conversion(transaction_id="t-1", call_id=str(uuid.uuid4()))
-    for each in (visitor, elsewhere):
-        assert (await each.result(sale))["status"] == "accepted"
-    for each in (visitor, elsewhere):
-        [event] = await read_all(database, each.organization.id)
-        assert event.org_id == each.organization.id
+    for teller in (visitor, elsewhere):
+        assert (await teller.result(sale))["status"] == "accepted"
+    for teller in (visitor, elsewhere):
+        [event] = await read_all(database, teller.organization.id)
+        assert event.org_id == teller.organization.id

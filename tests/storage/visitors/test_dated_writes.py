@@ -43,14 +43,14 @@ async def test_a_limit_that_is_set_while_a_transaction_runs_holds_for_what_it_wr
         document = {"_id": own_id, "org_id": organization.id, "at": AT, "expires_at": None}
         await database[installs.NAME].insert_one(document, session=session)
         assert await days == {organization.id: None}
-        for each in limits:
-            assert (await set_retention(database, organization.id, each))[installs.NAME] == 0
+        for limit in limits:
+            assert (await set_retention(database, organization.id, limit))[installs.NAME] == 0
         return [Written(installs.COLLECTION, organization.id, {"_id": own_id})]
 
     await write_dated(database, [organization.id], store)
-    found = await database[installs.NAME].find_one({"_id": own_id})
-    assert found
-    assert found["expires_at"] == AT + timedelta(days=7)
+    install = await database[installs.NAME].find_one({"_id": own_id})
+    assert install
+    assert install["expires_at"] == AT + timedelta(days=7)
 
 
 async def test_a_batch_that_is_stored_in_that_moment_is_dated(
@@ -91,18 +91,18 @@ async def test_a_limit_holds_at_once_for_what_arrives(
 
 async def dates(database: Database, org_id: OrgId) -> dict[str, set[bool]]:
     """Whether documents of each collection that ages have a date, where there are any."""
-    found = {
-        each.name: await database[each.name].find(each.scope(org_id)).to_list(None)
-        for each, _ in aging_collections()
+    documents_by_collection = {
+        collection.name: await database[collection.name].find(collection.scope(org_id)).to_list(None)
+        for collection, _ in aging_collections()
     }
     return {
-        name: {each["expires_at"] is not None for each in documents}
-        for name, documents in found.items()
+        name: {document["expires_at"] is not None for document in documents}
+        for name, documents in documents_by_collection.items()
         if documents
     }
 
 
 async def erase_all(database: Database, org_id: OrgId) -> None:
     """Delete what there is of visitors."""
-    for each, _ in aging_collections():
-        await database[each.name].delete_many(each.scope(org_id))
+    for collection, _ in aging_collections():
+        await database[collection.name].delete_many(collection.scope(org_id))
