@@ -48,8 +48,8 @@ def setting(
     `parse` turns the variable's text into the value; `rule` completes "it must be". `shown` is for secrets:
     it turns the value into what may be printed.
     """
-    told = {"parse": parse, "rule": rule, "help": help_text} | ({"shown": shown} if shown else {})
-    return field(default=default, metadata=told)
+    metadata = {"parse": parse, "rule": rule, "help": help_text} | ({"shown": shown} if shown else {})
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +299,12 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = _
 
     The environment wins. An empty value counts as not set. Raises InvalidSetting.
     """
-    given = _given(environment, dotenv)
+    variables = _variables(environment, dotenv)
     items = {variable_name(item): item for item in fields(Settings)}
     return Settings(
         **{
             items[name].name: _parse(items[name], text)
-            for name, text in given.items()
+            for name, text in variables.items()
             if name in items and text
         }
     )
@@ -312,8 +312,8 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = _
 
 def names_installation() -> bool:
     """Whether environment or `.env` say where the data is: a MongoDB server, or a data folder by its name."""
-    given = _given(None, _DOTENV)
-    return any(given.get(f"{PREFIX}{name}") for name in ("MONGODB_URI", "DATA_DIR"))
+    variables = _variables(None, _DOTENV)
+    return any(variables.get(f"{PREFIX}{name}") for name in ("MONGODB_URI", "DATA_DIR"))
 
 
 def shown_values(settings: Settings) -> dict[str, object]:
@@ -328,8 +328,8 @@ def shown_values(settings: Settings) -> dict[str, object]:
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """The variables that start with `WAYLINK_` but belong to no setting: probably misspelt."""
-    known = {variable_name(item) for item in fields(Settings)}
-    return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    names = {variable_name(item) for item in fields(Settings)}
+    return sorted(name for name in environment if name.startswith(PREFIX) and name not in names)
 
 
 def variable_name(item: Field[Any]) -> str:
@@ -350,12 +350,14 @@ def settings_in(path: Path) -> dict[str, str]:
 
 def settings_beside(path: Path) -> dict[str, str]:
     """As `settings_in`, with paths that are relative to the file's folder, wherever the command is run."""
-    given = settings_in(path)
+    variables = settings_in(path)
     paths = {variable_name(item) for item in fields(Settings) if str(item.type).startswith("Path")}
-    return {name: str(path.parent / text) if name in paths and text else text for name, text in given.items()}
+    return {
+        name: str(path.parent / text) if name in paths and text else text for name, text in variables.items()
+    }
 
 
-def _given(environment: Mapping[str, str] | None, dotenv: Path) -> dict[str, str]:
+def _variables(environment: Mapping[str, str] | None, dotenv: Path) -> dict[str, str]:
     return settings_in(dotenv) | dict(os.environ if environment is None else environment)
 
 

@@ -38,13 +38,13 @@ class GroupCommit(Generic[ItemT, ResultT]):
     """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
-    # Storing a group costs as much as storing so many items: smaller ones are not divided.
+    # Storing a group costs as much as storing this many items, so smaller groups are not divided.
     WORTH_A_GROUP = 20
     # Beyond this size a group takes longer without costing less an item.
     MOST_IN_GROUP = 512
     MOST_WAITING = 2000
-    # While one group waits for the disks of a majority, others can be sent, if they are full: what is divided
-    # among smaller groups costs more, since a group costs as much as twenty items.
+    # While one group waits for the disks of a majority, other groups can be sent. They have to be full, since
+    # dividing the same items among more groups costs more.
     MOST_WRITERS = 4
 
     def __init__(
@@ -127,8 +127,8 @@ class GroupCommit(Generic[ItemT, ResultT]):
     def _half(self, answered: int) -> int:
         """The size of the next group, if the one before had `answered` items, whose senders come again.
 
-        One half of all is then stored while the other is answered and asks anew. In one group, all would wait
-        for the database together, and the database then for all of them.
+        Then the items of one half of all senders are stored while the other half is answered and sends again.
+        In a single group, all senders would wait for the database, and then the database for all senders.
         """
         half = (self._waiting_size + answered + 1) // 2
         return min(self.MOST_IN_GROUP, max(self.WORTH_A_GROUP, half))
@@ -136,44 +136,44 @@ class GroupCommit(Generic[ItemT, ResultT]):
     def _take_group(self, most: int) -> list[_Waiting[ItemT, ResultT]]:
         """The items that wait longest, at least one, of this size together at most."""
         size = number = 0
-        for each in self._waiting:
-            size += self._size_of(each.item)
+        for waiting in self._waiting:
+            size += self._size_of(waiting.item)
             if number and size > most:
                 break
             number += 1
         group, self._waiting = self._waiting[:number], self._waiting[number:]
-        self._waiting_size -= sum(self._size_of(each.item) for each in group)
+        self._waiting_size -= sum(self._size_of(waiting.item) for waiting in group)
         return group
 
-    async def _commit(self, taken: Sequence[_Waiting[ItemT, ResultT]]) -> None:
+    async def _commit(self, members: Sequence[_Waiting[ItemT, ResultT]]) -> None:
         now = asyncio.get_running_loop().time()
-        # Who waits no more was told that nothing was stored.
-        group = [each for each in taken if each.ends > now and not each.is_refused]
+        # Callers who no longer wait were told that nothing was stored.
+        group = [waiting for waiting in members if waiting.ends > now and not waiting.is_refused]
         if not group:
             return
         try:
-            with self.within(max(each.ends for each in group) - now):
-                results = await self._store([each.item for each in group])
+            with self.within(max(waiting.ends for waiting in group) - now):
+                results = await self._store([waiting.item for waiting in group])
         except Exception as error:
             if self._is_unreachable(error):
                 _fail(group, NotStored())
             else:
                 await self._commit_alone(group, error)
         else:
-            for each, result in zip(group, results, strict=True):
-                if not each.stored.done():  # the request may have been given up
-                    each.stored.set_result(result)
+            for waiting, result in zip(group, results, strict=True):
+                if not waiting.stored.done():  # the request may have been given up
+                    waiting.stored.set_result(result)
 
     async def _commit_alone(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
         """Store each item of a failed group by itself: one bad item may have made all of them fail."""
         if len(group) == 1:
             _fail(group, error)
             return
-        for each in group:
-            await self._commit([each])
+        for waiting in group:
+            await self._commit([waiting])
 
 
 def _fail(group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
-    for each in group:
-        if not each.stored.done():
-            each.stored.set_exception(error)
+    for waiting in group:
+        if not waiting.stored.done():
+            waiting.stored.set_exception(error)

@@ -1,4 +1,4 @@
-"""What the system says of other processes of this machine. Where it says nothing, nothing is known."""
+"""What Linux's /proc says about other processes of this machine. On other systems, nothing is known."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def is_stopped(pid: int) -> bool:
 def who_locks(file: Path) -> int | None:
     """The process that has the `flock` on this file; None if none has it, or that is not known."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        found = file.stat()
-        place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+        status = file.stat()
+        place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
         for line in (_PROCESSES / "locks").read_text().splitlines():
             _, kind, _, _, pid, where, *_ = line.split()
             if (kind, where) == ("FLOCK", place) and int(pid) > 0:

@@ -6,9 +6,9 @@ import sys
 import threading
 from types import TracebackType
 
-# Seconds. With each answer of MongoDB, a thread asks for the interpreter three or four times, and waits so
-# long for it each time, as long as the event loop has work.
-_SHORT = 0.0002
+# With each answer of MongoDB, a thread asks for the interpreter three or four times. While the event loop has
+# work, the thread waits this long each time.
+_SWITCH_SECONDS = 0.0002
 
 
 class _QuickSwitches:
@@ -26,7 +26,7 @@ class _QuickSwitches:
         with self._lock:
             if not self._users:
                 self._usual = sys.getswitchinterval()
-                sys.setswitchinterval(_SHORT)
+                sys.setswitchinterval(_SWITCH_SECONDS)
             self._users += 1
 
     def __exit__(

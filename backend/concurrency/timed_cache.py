@@ -1,7 +1,7 @@
 """A cache whose entries are valid for a few seconds.
 
-It is none of a library: `TTLCache` of `cachetools` forgets what is no longer valid, which `recall` knows, and
-has no loads that several wait for.
+`TTLCache` of `cachetools` does not replace it: it forgets entries that are no longer valid, which `recall`
+returns, and has no loads that several callers wait for.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ ValueT = TypeVar("ValueT")
 class TimedCache(Generic[KeyT, ValueT]):
     """Caches the results of `load` for `LIFETIME` seconds each.
 
-    Results that are None or False are not cached, so that made-up keys can't fill the memory. Who asks for a
-    key that is being loaded waits for that result: when an entry of a busy site ends, all its requests ask.
+    Results that are None or False are not cached, so that made-up keys can't fill the memory. Callers who ask
+    for a key that is being loaded wait for that load: when an entry of a busy site expires, all its requests
+    ask for it.
     """
 
     LIFETIME = 2.0
@@ -31,14 +32,14 @@ class TimedCache(Generic[KeyT, ValueT]):
     ) -> None:
         self._load = load
         self._monotonic = monotonic
-        self._found: OrderedDict[KeyT, tuple[float, ValueT]] = OrderedDict()
+        self._entries: OrderedDict[KeyT, tuple[float, ValueT]] = OrderedDict()  # with the end of validity
         self._loading: dict[KeyT, asyncio.Task[ValueT]] = {}
 
     async def get(self, key: KeyT) -> ValueT:
         """The result of `load` for this key, or its cached result. Raises what `load` raises."""
-        if known := self.fresh(key):
-            return known
-        # Shielded: whoever gives up takes the result from nobody else.
+        if value := self.fresh(key):
+            return value
+        # Shielded: a caller who gives up does not cancel the load for the others.
         return await asyncio.shield(self.loading(key))
 
     def loading(self, key: KeyT) -> asyncio.Task[ValueT]:
@@ -47,19 +48,19 @@ class TimedCache(Generic[KeyT, ValueT]):
 
     def fresh(self, key: KeyT) -> ValueT | None:
         """The cached result for this key, as long as it is valid, without calling `load`."""
-        known = self._found.get(key)
-        return known[1] if known and self._monotonic() < known[0] else None
+        entry = self._entries.get(key)
+        return entry[1] if entry and self._monotonic() < entry[0] else None
 
     def recall(self, key: KeyT) -> ValueT | None:
         """The last cached result for this key, however old, without calling `load`; None if there is none."""
-        known = self._found.get(key)
-        return known[1] if known else None
+        entry = self._entries.get(key)
+        return entry[1] if entry else None
 
     async def stop(self) -> None:
         """Cancel all that is being loaded, and wait until it has ended."""
         loading = [*self._loading.values()]
-        for each in loading:
-            each.cancel()
+        for task in loading:
+            task.cancel()
         await asyncio.gather(*loading, return_exceptions=True)
 
     def _start(self, key: KeyT) -> asyncio.Task[ValueT]:
@@ -78,8 +79,8 @@ class TimedCache(Generic[KeyT, ValueT]):
         return value
 
     def _remember(self, key: KeyT, value: ValueT) -> None:
-        self._found.pop(key, None)
+        self._entries.pop(key, None)
         if value:
-            self._found[key] = (self._monotonic() + self.LIFETIME, value)
-        while len(self._found) > self.CAPACITY:
-            self._found.popitem(last=False)
+            self._entries[key] = (self._monotonic() + self.LIFETIME, value)
+        while len(self._entries) > self.CAPACITY:
+            self._entries.popitem(last=False)

@@ -109,5 +109,5 @@ def limit_error(
     `limit` is the limit's name, and `seconds` the time until a new try makes sense. The request is also
     counted as refused, for its organization if that is known.
     """
-    limits.refused.add(limit, org_id)
+    limits.rate_limited_counts.add(limit, org_id)
     return ApiError(row).with_headers({"Retry-After": str(ceil(seconds))})

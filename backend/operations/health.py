@@ -1,4 +1,4 @@
-"""/healthz: does the process answer? /readyz: do the database and the background work, too?"""
+"""/healthz says whether the process answers, /readyz whether database and background work are well, too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def ready() -> Response:
     """
     if request.scope.get("state", {}).get(IS_LAST):
         return _answer(503, "stopping")
-    if failing := [each for failures in current_app.extensions.get(_KEY, ()) for each in failures()]:
+    if failing := [failure for failures in current_app.extensions.get(_KEY, ()) for failure in failures()]:
         return _answer(503, f"background work fails: {', '.join(failing)}")
     try:
         async with asyncio.timeout(PATIENCE):

@@ -52,4 +52,4 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
 
 
 def _places(trace: Any) -> list[str]:
-    return [f"{each.filename}:{each.lineno} {each.name}" for each in traceback.extract_tb(trace)]
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]

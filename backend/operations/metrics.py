@@ -53,8 +53,8 @@ async def metrics() -> Response:
 def _may_read() -> bool:
     token = resources().settings.metrics_token
     if token:
-        given = request.headers.get("Authorization", "")
-        return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
+        authorization = request.headers.get("Authorization", "")
+        return hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode())
     return _is_loopback(request.remote_addr or "") and not was_forwarded()
 
 

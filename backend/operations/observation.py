@@ -50,8 +50,8 @@ class ObservedRoute:
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         """Pass the request on, and note its answer."""
         began = time.perf_counter()
-        given = next((value for name, value in scope["headers"] if name == _HEADER_NAME), b"")
-        own_id = _begin_with(given.decode("latin-1"))
+        sent_id = next((value for name, value in scope["headers"] if name == _HEADER_NAME), b"")
+        own_id = _begin_with(sent_id.decode("latin-1"))
 
         async def send_noted(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -78,9 +78,9 @@ async def _end(response: Response) -> Response:
     return response
 
 
-def _begin_with(given_id: str) -> str:
+def _begin_with(sent_id: str) -> str:
     """Give the request its id: the one that it came with if that is fit for logs, else a new one."""
-    own_id = given_id if _ID.fullmatch(given_id) else _new_id()
+    own_id = sent_id if _ID.fullmatch(sent_id) else _new_id()
     request_id.set(own_id)
     return own_id
 

@@ -1,4 +1,4 @@
-"""Counts requests that a limit refused, for their organizations: in memory, and stored once a second."""
+"""Counts rate-limited requests of organizations, in memory, and stores the counts once a second."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.driver.mongo import Database, StorageError
 from backend.system.clock import Clock
 
-LIMITED = Metric("waylink_limited_requests", "Requests that a limit refused.", ["limit"])
+_REQUESTS = Metric("waylink_limited_requests", "Requests that a rate limit refused.", ["limit"])
 _STORE_EVERY = 1.0  # seconds
 _log = logging.getLogger("waylink.rate_limits")
 
 
 class RateLimitedCounts:
-    """Counts refused requests, without a database write for each."""
+    """Counts rate-limited requests, without a database write for each."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -29,11 +29,11 @@ class RateLimitedCounts:
         self._storing: asyncio.Task[None] | None = None
 
     def add(self, limit: str, org_id: OrgId | None) -> None:
-        """Count a request that this limit refused.
+        """Count a request that the limit with this name refused.
 
         Without a known organization, only the metric counts it.
         """
-        LIMITED.labels(limit).inc()
+        _REQUESTS.labels(limit).inc()
         if org_id is None:
             return
         self._counts[org_id, limit] += 1
@@ -56,11 +56,11 @@ class RateLimitedCounts:
     async def _store(self) -> None:
         counts, self._counts = self._counts, Counter()
         now = self._clock()
-        refused = [
+        rate_limited = [
             (org_id, RateLimitedRequests(limit, count, now)) for (org_id, limit), count in counts.items()
         ]
         try:
-            await add_rate_limited(self._database, refused)
+            await add_rate_limited(self._database, rate_limited)
         except StorageError as error:
-            # Only figures for the owner: they need not be kept while the database is away.
-            _log.warning("What limits refused is not stored: %s", type(error).__name__)
+            # They are only shown to the organization, so they may be lost while the database is away.
+            _log.warning("Counts of rate-limited requests are not stored: %s", type(error).__name__)

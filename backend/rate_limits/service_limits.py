@@ -51,7 +51,7 @@ class ServiceLimits:
         )
         self._reports = ExactLimit(database, Limit(REPORTS_OF_ADDRESS, _REPORTS_AN_HOUR, seconds=_HOUR))
         self.link_passwords = LinkPasswordLimits(database, self._hashes)
-        self.refused = RateLimitedCounts(database, clock)
+        self.rate_limited_counts = RateLimitedCounts(database, clock)
 
     async def count_install(self, org_id: OrgId, network: str) -> float:
         """Count a new install. Returns 0, or the seconds to wait: then it must not be recorded."""
@@ -65,16 +65,16 @@ class ServiceLimits:
 
     def keeps_uncounted_visit(self, address: str) -> bool:
         """Whether to record this visit, which does not count as a click; not if its address sent too many."""
-        kept = self._uncounted_visits.count(network_of(address) or address).allowed or not address
-        if not kept:
-            self.refused.add(UNCOUNTED_VISITS, None)
-        return kept
+        is_allowed = self._uncounted_visits.count(network_of(address) or address).allowed or not address
+        if not is_allowed:
+            self.rate_limited_counts.add(UNCOUNTED_VISITS, None)
+        return is_allowed
 
     async def stop(self) -> None:
         """Store the remaining counts and stop."""
         for limit in (self.calls_of_key, self.calls_of_address, self.without_key, self._uncounted_visits):
             await limit.stop()
-        await self.refused.stop()
+        await self.rate_limited_counts.stop()
 
 
 def address_in(org_id: OrgId, network: str) -> str:

@@ -61,8 +61,8 @@ class SignInLimits:
         now = self._clock()
         keys = await find_address_keys(self._database, _months(now))
         hashes = [keyed_hash(key, _pair(account, network)) for key in keys]
-        known = bool(hashes) and await is_known_address(self._database, hashes, now)
-        return Visitor(account, network, known)
+        is_known = bool(hashes) and await is_known_address(self._database, hashes, now)
+        return Visitor(account, network, is_known)
 
     async def begin_try(self, visitor: Visitor) -> float:
         """Count a try as wrong. Returns 0, or the seconds to wait: then the try is not allowed."""

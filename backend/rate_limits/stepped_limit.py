@@ -15,8 +15,8 @@ from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.driver.mongo import Database, StorageError
 
 _log = logging.getLogger("waylink.rate_limits")
-# A process tells the others of a key each time that it has counted this part of the limit for it. What one
-# visitor sends is far below, and is told to nobody.
+# A process shares its count for a key whenever it has grown by one of so many steps of the limit. A single
+# visitor sends far less than a step, and costs no write.
 _STEPS = 20
 
 
@@ -24,7 +24,7 @@ _STEPS = 20
 class _Window:
     """The counts of a window.
 
-    `count` is what this process knows; `untold` is the part that others don't know yet.
+    `count` has all requests that this process knows of. Of these, other processes don't know `untold` yet.
     """
 
     ends: float
@@ -133,8 +133,8 @@ class SteppedLimit:
         shared = await count_in_window(
             self._database, f"{self._limit.name}/{name}", amount, self._limit.seconds
         )
-        now, known = self._monotonic(), shared.count + window.untold
+        now, count = self._monotonic(), shared.count + window.untold
         # The database may have begun the next window a moment ago: what was before counts no more.
         is_next = shared.seconds_left - (window.ends - now) > self._limit.seconds / 2
-        window.count = known if is_next else max(window.count, known)
+        window.count = count if is_next else max(window.count, count)
         window.ends = now + shared.seconds_left

@@ -41,7 +41,7 @@ from backend.web.current import Resources
 
 _REPORT_EVERY = 1.0  # seconds
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
-# To name a member of an enumeration takes Python 3.11 longer than to compare it.
+# Python 3.11 takes longer to look up a member of an enumeration than to compare it.
 _WEB, _NOT_FOUND, _HELD = Outcome.WEB, Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _NO_APP = "No app is set for this domain.\n"
@@ -69,7 +69,7 @@ class Redirector:
         self._lane = lane
         self._clock = resources.clock
         self._proxies = resources.proxies
-        self._limits = resources.rate_limits
+        self._rate_limits = resources.rate_limits
         self._block_list = resources.block_list
         self._click_signing = resources.click_signing
         countries = country_lookup(settings.mmdb)
@@ -81,7 +81,7 @@ class Redirector:
             seconds_to_live=settings.link_cache_seconds,
             on_write=resources.pulse.note_write,
         )
-        self._limited = LimitedLinks(resources, lane)
+        self._limited_links = LimitedLinks(resources, lane)
         self._reports = LinkReports(resources, self.cache)
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
@@ -172,7 +172,7 @@ class Redirector:
                 if entry is None or not entry.link.is_open_with_password(self._clock()):
                     is_report = visit.path == link_reports.PATH
                     return await self._reports.take(visit, receive) if is_report else _NOT_ALLOWED
-                passwords = self._limited.passwords
+                passwords = self._limited_links.passwords
                 if refused := await passwords.refuse(visit, entry.link, receive):
                     return refused
         except (LinkUnavailable, StorageError):
@@ -182,8 +182,8 @@ class Redirector:
     async def _look_up(self, visit: Visit, path: str) -> Answer:
         """The answer for a request that the cache can't answer. Raises LinkUnavailable or StorageError."""
         if path in APPLE or path == ANDROID:
-            found = await self._association_files.get((visit.host, path))
-            return found.for_visitor(visit.headers) if found else plain(404, _NO_APP)
+            file = await self._association_files.get((visit.host, path))
+            return file.for_visitor(visit.headers) if file else plain(404, _NO_APP)
         if entry := await self.cache.load(visit.host, path):
             return await self._follow(visit, entry)
         if code := split_suffix(path):
@@ -204,7 +204,9 @@ class Redirector:
             outcome = _HELD
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
-            withheld = await self._limited.withhold(visit, entry.link, reason, gave_password=gave_password)
+            withheld = await self._limited_links.withhold(
+                visit, entry.link, reason, gave_password=gave_password
+            )
             if withheld:
                 if withheld.reason:
                     await self._record(withheld.outcome, withheld.reason, visit, entry, arrival)
@@ -235,7 +237,7 @@ class Redirector:
         return rules.target(circumstances)
 
     def _share(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> float:
-        # Without the key, since MongoDB did not answer from the start, visitors may see another variant.
+        # If MongoDB has not answered since the start, there is no key, and a visitor may see another variant.
         key = self._split_keys.of_day(arrival.at) or b""
         return share_of(key, entry.link.id, arrival.address, visit.user_agent)
 
@@ -253,7 +255,7 @@ class Redirector:
 
         A visit that does not count is not recorded if its address has sent too many such.
         """
-        if reason and not self._limits.keeps_uncounted_visit(arrival.address):
+        if reason and not self._rate_limits.keeps_uncounted_visit(arrival.address):
             return None
         line = self._line(outcome, reason, visit, entry, arrival, variant=variant)
         await self.shipper.record(line)

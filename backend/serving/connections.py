@@ -8,8 +8,8 @@ from prometheus_client import Counter, Gauge
 
 _OPEN = Gauge("waylink_connections", "Open connections of clients.", multiprocess_mode="livesum")
 _ENDED = Counter("waylink_connections_ended", "Connections ended because there were too many.", ["state"])
-# The search for connections that wait for their client is slow, so several are closed at once.
-_AT_ONCE = 50
+# The search for connections that wait for their client is slow, so each search closes this many.
+_ENDED_BY_SEARCH = 50
 
 
 class Connection(Protocol):
@@ -64,9 +64,9 @@ class Connections:
         if self._idle:
             self._end(next(iter(self._idle)), "idle")
             return True
-        waiting = [each for each in self._busy if each.waits_for_client]
-        for each in waiting[:_AT_ONCE]:
-            self._end(each, "waiting for the client")
+        waiting = [connection for connection in self._busy if connection.waits_for_client]
+        for connection in waiting[:_ENDED_BY_SEARCH]:
+            self._end(connection, "waiting for the client")
         return bool(waiting)
 
     def _end(self, connection: Connection, state: str) -> None:

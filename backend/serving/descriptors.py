@@ -8,7 +8,7 @@ import resource
 # Files that are kept back: connections to MongoDB, click logs, metrics, and connections that the kernel hands
 # over before they are counted.
 _RESERVE = 400
-_PLENTY = 1_000_000  # where the system sets no limit
+_WITHOUT_LIMIT = 1_000_000  # where the system sets no limit
 
 
 def raise_limit() -> int:
@@ -17,7 +17,7 @@ def raise_limit() -> int:
     with contextlib.suppress(ValueError, OSError):  # some systems allow less than they say
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         soft = hard
-    return _PLENTY if soft == resource.RLIM_INFINITY else soft
+    return _WITHOUT_LIMIT if soft == resource.RLIM_INFINITY else soft
 
 
 def most_connections(limit: int) -> int:

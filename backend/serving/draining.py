@@ -79,7 +79,7 @@ def _refuse_new_connections(listener: socket.socket) -> None:
     """On Linux, ignore new connection requests. The client will try again."""
     if sys.platform != "linux":
         return
-    steps = array("B", b"".join(struct.pack("HBBI", *each) for each in _DROP_NEW_CONNECTIONS))
+    steps = array("B", b"".join(struct.pack("HBBI", *step) for step in _DROP_NEW_CONNECTIONS))
     program = struct.pack("HL", len(_DROP_NEW_CONNECTIONS), steps.buffer_info()[0])
     with contextlib.suppress(OSError):
         listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)

@@ -25,8 +25,8 @@ TICK = 1.0
 # and while it ends after its last answer, with the last clicks and its MongoDB.
 FIRST_SECONDS = 60.0
 LAST_SECONDS = 30.0
-# A worker that was told to end has so long to write down where it stood. Where a debugger holds the signal
-# back, it never does.
+# A worker that was told to end has this long to write down its stack. It never does if a debugger holds the
+# signal back.
 _STACK_SECONDS = 1.0
 # The system's default for it is to end the process, which it also does where nobody has registered for it.
 _END = signal.SIGUSR2
@@ -43,7 +43,7 @@ class WorkerNews(Enum):
 
 
 def tell(supervisor: Connection, news: WorkerNews | str) -> None:
-    """Tell the supervisor, if it hears: one that was stopped does not read, and nobody waits for it."""
+    """Tell the supervisor, without waiting: a supervisor that was stopped does not read."""
     with contextlib.suppress(OSError):
         supervisor.send(news)
 
@@ -58,7 +58,7 @@ def leave_stack_at_end(stack: Path) -> None:
 
 
 async def beat(supervisor: Connection, seconds: float) -> None:
-    """Tell the supervisor that this event loop turns, until cancelled; it may be silent for `seconds`."""
+    """Tell the supervisor that this event loop turns, until cancelled. It may be silent for `seconds`."""
     os.set_blocking(supervisor.fileno(), False)
     try:
         while True:
@@ -74,10 +74,10 @@ def pause_of(seconds: float) -> float:
 
 
 class Silence:
-    """How long nothing has been heard from a worker, and what is done about it."""
+    """How long a worker has been silent. Ends a worker that is silent for too long."""
 
     def __init__(self, process: BaseProcess, seconds: float) -> None:
-        """Its loop may stand still for this many seconds."""
+        """The worker's event loop may stand still for this many seconds."""
         self._process = process
         self._loop_seconds = seconds
         self._allowed = max(FIRST_SECONDS, seconds)
@@ -85,14 +85,14 @@ class Silence:
         self.ended_after = 0.0  # the seconds for which it had been silent when it was ended; 0: it was not
         self.reason = "its event loop had not turned"
 
-    def broken_by(self, news: WorkerNews | str) -> None:
-        """Note that the worker has told this."""
+    def end_by(self, news: WorkerNews | str) -> None:
+        """Note that the worker has sent this news."""
         self._lasted = 0.0
         leaves = news is WorkerNews.LEAVING or isinstance(news, str)
         self._allowed = max(LAST_SECONDS, self._loop_seconds) if leaves else self._loop_seconds
 
-    def goes_on(self, seconds: float) -> None:
-        """Add so many seconds to it. If it has lasted too long, end the worker."""
+    def add(self, seconds: float) -> None:
+        """Note that the silence lasts this many seconds more. If it has lasted too long, end the worker."""
         self._lasted += seconds
         if self.ended_after:
             if self._lasted > _STACK_SECONDS:
@@ -111,7 +111,7 @@ class Silence:
             os.kill(self._process.pid, number)
 
 
-def where_it_stood(stack: Path) -> list[str]:
+def stuck_at(stack: Path) -> list[str]:
     """The stack of the event loop's thread from the file of `leave_stack_at_end`, outermost call first.
 
     Empty if the process was not ended by `Silence`, or could not write it.

@@ -1,4 +1,4 @@
-"""What a worker process is given, and how it begins."""
+"""The job of a worker process, and how the process begins."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from backend.system.interpreter import set_up_interpreter
 
 MakeApp = Callable[[Settings], Any]
 
-# The signals that end the service. The supervisor takes them, and ends its workers.
-TOLD_BY_SUPERVISOR = (signal.SIGINT, signal.SIGTERM)
+# The signals that end the service. The supervisor handles them and ends its workers.
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORKER = "backend.serving.worker"  # only where it is to run: it imports the application
 
 
@@ -40,15 +40,15 @@ class Job:
 
 
 def begin(job: Job, news: Connection, inherited: Iterable[Connection]) -> None:
-    """The main function of a worker process, which closes what it `inherited` if it is a fork.
+    """The main function of a worker process. It closes the pipes that a fork `inherited`.
 
-    Until it listens to signals itself, Ctrl-C is not for it, since the supervisor passes it on.
+    Until it handles signals itself, it ignores Ctrl-C, which the supervisor passes on to it.
     """
-    for each in inherited:
-        each.close()
+    for connection in inherited:
+        connection.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, TOLD_BY_SUPERVISOR)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
     load_application(job.settings)
     import_module(_WORKER).run_job(job, news)
 

@@ -1,8 +1,8 @@
-"""Requests and answers of the plainest form, which is nearly all of them: read and written at once.
+"""Reads requests and writes answers of the plainest form, which nearly all of them have.
 
-h11 reads and writes every form that HTTP/1.1 has, which takes most of an empty answer's time. Here only what
-has one meaning is understood: a whole request in one piece, and an answer that says how long it is.
-Everything else is None, and h11's. What is understood here, h11 understands alike
+h11 reads and writes every form that HTTP/1.1 has, which takes most of an empty answer's time. These functions
+know only forms with one meaning: a whole request in one piece, and an answer that says how long it is. For
+every other form they return None, and h11 handles it. What these functions read, h11 reads alike
 (tests/serving/test_plain_exchange.py).
 """
 
@@ -81,7 +81,7 @@ def write_head(status: int, headers: Sequence[tuple[bytes, bytes]]) -> PlainHead
             length = value
     if status < 200 or status in _WITHOUT_BODY or length is None or not _LENGTH.fullmatch(length):
         return None
-    lines = b"".join([b"%b: %b\r\n" % each for each in headers])
+    lines = b"".join([b"%b: %b\r\n" % header for header in headers])
     # Counted as well: a value with a line end in it would make two good lines.
     if lines.count(b"\n") != len(headers) or not _ANSWER_LINES.fullmatch(lines):
         return None

@@ -23,8 +23,8 @@ from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.shared_counts import SHARED_FOLDER
 from backend.serving import heartbeat
-from backend.serving.heartbeat import TICK, Silence, WorkerNews, pause_of, where_it_stood
-from backend.serving.job import TOLD_BY_SUPERVISOR, Job, MakeApp, begin, load_application
+from backend.serving.heartbeat import TICK, Silence, WorkerNews, pause_of, stuck_at
+from backend.serving.job import END_SIGNALS, Job, MakeApp, begin, load_application
 from backend.serving.listener import NotStarted, bind
 from backend.settings import Settings
 
@@ -46,9 +46,9 @@ class WorkerFailed(OperatorError):
 def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: MakeApp | None = None) -> None:
     """Serve `backend.app` with as many processes as the settings say, until SIGINT or SIGTERM.
 
-    `on_ready` is called once all of them answer. `make_app` creates the application in each process,
-    by default `backend.app`. Raises
-    NotStarted if a worker does not start, and WorkerFailed if one does not stop cleanly.
+    `on_ready` is called once all of them answer. `make_app` creates the application in each process, by
+    default `backend.app`. Raises NotStarted if a worker does not start, and WorkerFailed if one does not stop
+    cleanly.
     """
     configure_logs(settings.log_level)
     listener = bind(settings.host, settings.port, "WAYLINK_PORT")
@@ -60,15 +60,15 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: Make
 
 
 class _Worker:
-    """A worker process, and the pipe on which it tells how it is."""
+    """A worker process, and the pipe on which it sends its news."""
 
     def __init__(self, job: Job, others: Iterable[_Worker]) -> None:
-        """Start it."""
+        """Start the process."""
         self.news, theirs = _processes.Pipe()
         # A worker sees the supervisor's end by its pipe, so no other worker may have the other end of it.
-        inherited = [self.news, *(each.news for each in others)] if _FORKS else []
+        inherited = [self.news, *(other.news for other in others)] if _FORKS else []
         self.process: BaseProcess = _processes.Process(target=begin, args=(job, theirs, inherited))
-        with _unheard_signals():
+        with _blocked_signals():
             self.process.start()
         theirs.close()
         self.silence = Silence(self.process, job.settings.stall_seconds)
@@ -78,25 +78,25 @@ class _Worker:
         self.reason = ""
 
     def listen(self) -> None:
-        """Read what it has told."""
+        """Read the news that the worker has sent."""
         with contextlib.suppress(EOFError, ConnectionResetError):
             while self.news.poll():
-                told: WorkerNews | str = self.news.recv()
-                self.silence.broken_by(told)
-                self.is_ready = self.is_ready or told is WorkerNews.READY
-                self.reason = told if isinstance(told, str) else self.reason
+                news: WorkerNews | str = self.news.recv()
+                self.silence.end_by(news)
+                self.is_ready = self.is_ready or news is WorkerNews.READY
+                self.reason = news if isinstance(news, str) else self.reason
 
 
-def _no_longer_counts(pid: int | None) -> None:
-    """What a process that has ended had in hand is left out of the metrics."""
+def _remove_gauges(pid: int | None) -> None:
+    """Leave the gauges of a process that has ended out of the metrics."""
     # Not imported before the folder is named, or it would count for one process alone.
     import_module("prometheus_client.multiprocess").mark_process_dead(pid)
 
 
 @contextlib.contextmanager
-def _unheard_signals() -> Iterator[None]:
+def _blocked_signals() -> Iterator[None]:
     """Signals wait until the end of the block, or a new process would handle them as the supervisor does."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, TOLD_BY_SUPERVISOR)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:
         yield
     finally:
@@ -113,7 +113,7 @@ class _Supervisor:
         self._looked_at = time.monotonic()
 
     def run(self, on_ready: Callable[[], None]) -> None:
-        for number in TOLD_BY_SUPERVISOR:
+        for number in END_SIGNALS:
             signal.signal(number, self._stop)
         try:
             self._start_all()
@@ -133,7 +133,7 @@ class _Supervisor:
         """Start the workers, and return once all of them answer. Raises NotStarted if one ends before."""
         for _ in range(self._job.settings.workers):
             self._start_one()
-        while not self._stopping and not all(each.is_ready for each in self._workers):
+        while not self._stopping and not all(worker.is_ready for worker in self._workers):
             for worker in self._watch(self._workers):
                 if not self._stopping:
                     raise NotStarted(worker.reason or "A worker of the service ended while it started.")
@@ -141,7 +141,7 @@ class _Supervisor:
     def _start_one(self) -> None:
         if not self._stopping:
             self._workers.append(_Worker(self._job, self._workers))
-        if self._stopping:  # told while it started: the signal's handler did not know it yet
+        if self._stopping:  # the signal came while it started, when its handler did not know it yet
             self._stop()
 
     def _replace_dead(self) -> None:
@@ -155,7 +155,7 @@ class _Supervisor:
             worker.process.join(PAUSE)  # its end of the sentinel closes a moment before it has an exit code
             self._tell_end(worker)
             self._workers.remove(worker)
-            _no_longer_counts(worker.process.pid)
+            _remove_gauges(worker.process.pid)
             time.sleep(PAUSE)
             self._start_one()
 
@@ -164,22 +164,21 @@ class _Supervisor:
 
         Returns the workers that have ended.
         """
-        told = [each.news for each in workers if not each.is_ready]
+        starting = [worker.news for worker in workers if not worker.is_ready]
         # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
         pause = pause_of(self._job.settings.stall_seconds)
-        ended = wait([*(each.process.sentinel for each in workers), *told], timeout=pause)
-        # What passed while the supervisor itself stood still, as in a machine that was frozen, is nobody's
-        # silence.
+        ended = wait([*(worker.process.sentinel for worker in workers), *starting], timeout=pause)
+        # While the supervisor itself stood still, as in a machine that was suspended, it could hear nobody.
         before, self._looked_at = self._looked_at, time.monotonic()
         for worker in workers:
             worker.listen()
-            worker.silence.goes_on(min(self._looked_at - before, TICK))
-        return [each for each in workers if each.process.sentinel in ended]
+            worker.silence.add(min(self._looked_at - before, TICK))
+        return [worker for worker in workers if worker.process.sentinel in ended]
 
     def _tell_end(self, worker: _Worker) -> None:
         pid, silence = worker.process.pid, worker.silence
         if silence.ended_after:
-            stack = where_it_stood(self._job.stack_of(pid))
+            stack = stuck_at(self._job.stack_of(pid))
             place = f", at {stack[-1]}" if stack else ""
             text = "Worker %s was ended: %s for %g seconds%s"
             _logger.error(text, pid, silence.reason, silence.ended_after, place, extra={"trace": stack})
@@ -205,7 +204,7 @@ class _Supervisor:
         running = self._workers
         while running and time.monotonic() < deadline:
             self._watch(running)
-            running = [each for each in running if each.process.is_alive()]
+            running = [worker for worker in running if worker.process.is_alive()]
         failed = []
         for worker in self._workers:
             worker.process.kill()  # unless it has ended

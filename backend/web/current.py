@@ -1,4 +1,4 @@
-"""Access to the current request, to what is known about it, and to the app's resources."""
+"""The current request, with what each room finds out about it, and the resources of the app."""
 
 from __future__ import annotations
 

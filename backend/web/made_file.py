@@ -1,4 +1,4 @@
-"""Answers that are files which the process that has the figures makes."""
+"""Answers that are files made by the analytics process."""
 
 from __future__ import annotations
 

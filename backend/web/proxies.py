@@ -10,15 +10,15 @@ from backend.concurrency.bounded_cache import remember
 from backend.domain.web.addresses import network_of
 
 # No address with an IPv6 zone and a port is longer. What a proxy passes on may be any text.
-_LONGEST = 128
+_LONGEST_ADDRESS = 128
 
 
 class TrustedProxies:
     """The proxies whose forwarding headers are trusted, as addresses or networks."""
 
     def __init__(self, networks: Sequence[str]) -> None:
-        self._networks = [ip_network(each, strict=False) for each in networks]
-        self.trusts = remember(1_000_000, _LONGEST)(self._trusts)
+        self._networks = [ip_network(network, strict=False) for network in networks]
+        self.trusts = remember(1_000_000, _LONGEST_ADDRESS)(self._trusts)
 
     def _trusts(self, address: str) -> bool:
         """Whether the address belongs to one of the proxies."""
@@ -63,7 +63,7 @@ def _hops_from_nearest(scope: Mapping[str, Any]) -> Iterator[str]:
     for name, value in reversed(list(scope["headers"])):
         if name == b"x-forwarded-for":
             hops = [hop.strip() for hop in value.decode("latin-1").split(",")]
-            yield from (_without_port(hop[:_LONGEST]) for hop in reversed(hops) if hop)
+            yield from (_without_port(hop[:_LONGEST_ADDRESS]) for hop in reversed(hops) if hop)
 
 
 def _without_port(text: str) -> str:

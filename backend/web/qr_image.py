@@ -11,8 +11,8 @@ from backend.concurrency.side_thread import beside_the_loop
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 # As SVG, the code of a path of 512 characters has some 60 KB; most have 5 KB.
-_MOST_BYTES, _KEY_BYTES = 8_000_000, 1_000
-_images: LRUCache[str, bytes] = LRUCache(_MOST_BYTES, getsizeof=lambda image: len(image) + _KEY_BYTES)
+_CACHE_BYTES, _KEY_BYTES = 8_000_000, 1_000
+_images: LRUCache[str, bytes] = LRUCache(_CACHE_BYTES, getsizeof=lambda image: len(image) + _KEY_BYTES)
 
 
 async def qr_image(short_url: str, kind: str) -> bytes:

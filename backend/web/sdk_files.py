@@ -57,7 +57,7 @@ def build() -> str:
     """
     files = sdk_files()
     contents = (files[name].contents[IDENTITY] for name in (SCRIPT, SENTENCES) if name in files)
-    return hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in contents)).hexdigest()[:12]
+    return hashlib.sha256(b"".join(hashlib.sha256(content).digest() for content in contents)).hexdigest()[:12]
 
 
 @cache

@@ -33,9 +33,9 @@ class Answer:
 
     def for_visitor(self, headers: dict[bytes, bytes]) -> Answer:
         """This answer, or 304 if it has an ETag that the request's If-None-Match names (RFC 9110, 13.1.2)."""
-        known = {each.strip().removeprefix(b"W/") for each in headers.get(b"if-none-match", b"").split(b",")}
-        if b"*" in known or dict(self.headers).get(_ETAG) in known:
-            return Answer(304, [each for each in self.headers if each[0] in {_ETAG, _LIFETIME}])
+        tags = {tag.strip().removeprefix(b"W/") for tag in headers.get(b"if-none-match", b"").split(b",")}
+        if b"*" in tags or dict(self.headers).get(_ETAG) in tags:
+            return Answer(304, [header for header in self.headers if header[0] in {_ETAG, _LIFETIME}])
         return self
 
 

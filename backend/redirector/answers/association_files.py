@@ -21,7 +21,7 @@ ANDROID = ".well-known/assetlinks.json"
 _TEN_MINUTES = 600
 _READ_SECONDS = 0.8
 # Apple takes less than 128 KB; a path of one character takes 12 bytes, so no more than this many fit.
-_MOST_BYTES = 127_000
+_MOST_FILE_BYTES = 127_000
 _MOST_PATHS = 11_000
 _NO_LINKS = [{"/": f"*.qr.{kind}", "exclude": True} for kind in ("svg", "png")]
 Component = dict[str, Any]
@@ -64,7 +64,7 @@ async def _app_site_association(database: Database, domain: str, apps: Apps) -> 
     with deadline(_READ_SECONDS):
         in_browser = await list_browser_paths(database, domain, _MOST_PATHS)
     content = await beside_the_loop(lambda: _site_association(app_id, all_but(in_browser)))
-    if len(content) < _MOST_BYTES:
+    if len(content) < _MOST_FILE_BYTES:
         return content
     with deadline(_READ_SECONDS):
         in_app = await list_app_paths(database, domain, _MOST_PATHS)
@@ -90,8 +90,8 @@ def _first_that_fit(components: Sequence[Component]) -> list[Component]:
 
     Links that are left out open the browser, which sends visitors on to the App Store.
     """
-    ends = accumulate(len(_json(each)) + 1 for each in components)
-    return [each for each, end in zip(components, ends, strict=True) if end < _MOST_BYTES]
+    ends = accumulate(len(_json(component)) + 1 for component in components)
+    return [component for component, end in zip(components, ends, strict=True) if end < _MOST_FILE_BYTES]
 
 
 def _asset_links(apps: Apps) -> bytes | None:

@@ -6,7 +6,7 @@ from backend.concurrency.bounded_cache import remember
 from backend.domain.web.accept_language import preferred_languages
 
 DEFAULT = "en"
-_LONGEST = 512  # bytes of a header that is remembered
+_LONGEST_HEADER = 512  # bytes of a header that is remembered
 # For each language: title and sentence of each message, and the words on the app page.
 _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     "en": {
@@ -150,7 +150,7 @@ def texts_in(language: str) -> dict[str, tuple[str, str]]:
     return _TEXTS[language]
 
 
-@remember(most_bytes=500_000, longest_key=_LONGEST)
+@remember(most_bytes=500_000, longest_key=_LONGEST_HEADER)
 def language_of(accept_language: bytes) -> str:
     """The language that an Accept-Language header prefers among those we have; English if there is none."""
     regionless = (tag.partition("-")[0] for tag in preferred_languages(accept_language))

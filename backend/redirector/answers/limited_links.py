@@ -1,4 +1,4 @@
-"""What visitors of a link get while its limits don't let them through."""
+"""Answers visitors whom the limits of a link turn away: its times, its password, its number of clicks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from backend.web.current import Resources
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """The answer instead of the redirect, and what is recorded of the visit, which does not count.
+    """The answer to a visitor who is turned away, and how the visit is recorded. It is no click that counts.
 
-    Without a reason, nothing is recorded.
+    Without a reason, the visit is not recorded.
     """
 
     answer: Answer
@@ -32,7 +32,7 @@ class Withheld:
 
 
 class LimitedLinks:
-    """Says who is let through by links that have limits. Visitors wait in `lane` for the database."""
+    """Decides whether a link with limits lets a visitor through. Visitors wait in `lane` for the database."""
 
     def __init__(self, resources: Resources, lane: Lane) -> None:
         self._clock = resources.clock
@@ -43,10 +43,10 @@ class LimitedLinks:
     async def withhold(
         self, visit: Visit, link: Link, reason: NotCounted | None, *, gave_password: bool
     ) -> Withheld | None:
-        """What the visitor gets instead of what the link leads to; None if the link lets the visitor through.
+        """The answer to a visitor whom the link's limits turn away; None if they let the visitor through.
 
-        `reason` says why the visit does not count as a click. Only one that counts is taken from the clicks
-        that the link has left. `gave_password`: it came with the link's password.
+        `reason` says why the visit does not count as a click. Only a visit that counts takes one of the
+        clicks that the link has left. `gave_password`: the visitor just gave the link's password.
         """
         limits, now = link.limits, self._clock()
         if limits.is_expired(now):
@@ -71,7 +71,7 @@ class LimitedLinks:
 
 
 def _expired(visit: Visit, limits: LinkLimits) -> Withheld:
-    """To the link's address for visitors who come too late; without one, the error page."""
+    """A redirect to the link's address for late visitors; the error page if it has none."""
     if limits.expired_url is None:
         return Withheld(pages.not_found(visit), NotCounted.EXPIRED)
     address = encoded_address(limits.expired_url).encode("ascii")

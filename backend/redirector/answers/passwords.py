@@ -1,4 +1,4 @@
-"""Asks visitors for the password of a link, and remembers for their visit that they gave it."""
+"""Asks visitors for the password of a link, and lets those who gave it through for a while."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _MOST_WAITING = 20  # a hash takes at most a tenth of a second
 
 
 class LinkPasswords:
-    """Checks passwords, one at a time, and the passes of who gave one."""
+    """Checks passwords, one at a time, and the passes of visitors who gave the right one."""
 
     def __init__(self, resources: Resources) -> None:
         self._clock = resources.clock
         self._proxies = resources.proxies
-        self._limits = resources.rate_limits.link_passwords
+        self._rate_limits = resources.rate_limits.link_passwords
         self._short_url_form = resources.short_url_form
         self._hashing = Turns(_MOST_WAITING)
 
     def has_pass(self, visit: Visit, link: Link) -> bool:
         """Whether the visitor has given the link's password a while ago."""
-        wanted = _cookie_name(link)
+        cookie_name = _cookie_name(link)
         now = self._clock()
         return any(
-            name == wanted and is_pass(value, link.id, link.limits.password_hash or "", now)
+            name == cookie_name and is_pass(value, link.id, link.limits.password_hash or "", now)
             for name, value in visit.cookies
         )
 
     async def refuse(self, visit: Visit, link: Link, receive: Any) -> Answer | None:
-        """The answer to a form whose password is not right, or is one try too many; None if it is right."""
+        """The answer to a wrong password, or to one try too many; None if the password is right."""
         try:
             password = (await read_form(visit, receive)).get("password", "")
         except UnreadableForm as error:
@@ -54,14 +54,14 @@ class LinkPasswords:
         if not self._hashing.has_room(precedence=False):  # before the try is counted
             raise TooManyWait
         address = self._proxies.visitor_address(visit.scope)
-        if seconds := await self._limits.begin_try(link.id, address):
+        if seconds := await self._rate_limits.begin_try(link.id, address):
             wait = [(b"retry-after", b"%d" % ceil(seconds))]
             return pages.password(visit, pages.Refused.LATER, 429, wait)
         async with self._hashing.turn(precedence=False):
             is_right = await is_password(password, link.limits.password_hash)
         if not is_right:
             return pages.password(visit, pages.Refused.WRONG, 403)
-        await self._limits.succeeded(link.id, address)
+        await self._rate_limits.succeeded(link.id, address)
         return None
 
     def remember(self, link: Link, answer: Answer) -> Answer:

@@ -99,7 +99,7 @@ def form(visit: Visit, fields: Mapping[str, str], problem: Problem | None = None
         language=language,
         title=texts["title"],
         texts=texts,
-        reasons=[each.value for each in ReportReason],
+        reasons=[reason.value for reason in ReportReason],
         fields=fields,
         problem=problem,
     )

@@ -20,7 +20,7 @@ from backend.storage.clicks.logs import AlreadyShipped, LogHead
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
 
-_PATIENCE = 0.4  # seconds that a visitor waits for the database, after half a second for the disk at most
+_VISITOR_SECONDS = 0.4  # that a visitor waits for the database, after half a second for the disk at most
 _STORE_SECONDS = 2.0
 _MOST_WAITING = 10_000  # some 2 MB
 _MOST_IN_GROUP = 500
@@ -54,7 +54,7 @@ class DirectClicks:
         """Return once the click is in the database, or once it is clear that this takes longer."""
         stored = self.add(line)
         if stored and not self._is_down:
-            await asyncio.wait({stored}, timeout=_PATIENCE)
+            await asyncio.wait({stored}, timeout=_VISITOR_SECONDS)
         if stored and not stored.done():
             self._is_down = True
             count_at_risk(1)
@@ -102,10 +102,10 @@ class DirectClicks:
         """
         group = self._group = self._group or self._next_group()
         lines = b"".join(group.lines)
-        found = read_stretch(lines)
+        contents = read_stretch(lines)
         with contextlib.suppress(AlreadyShipped), deadline(_STORE_SECONDS):
             await ship_blocks(
-                self._database, group.id, LogHead(), len(lines), found.blocks, handoffs=found.handoffs
+                self._database, group.id, LogHead(), len(lines), contents.blocks, handoffs=contents.handoffs
             )
         self._group, self._is_down = None, False
         for stored in group.stored:
@@ -115,8 +115,8 @@ class DirectClicks:
             self._arrived.clear()
 
     def _next_group(self) -> _Group:
-        taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_IN_GROUP))]
-        return _Group([line for line, _ in taken], [stored for _, stored in taken])
+        clicks = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_IN_GROUP))]
+        return _Group([line for line, _ in clicks], [stored for _, stored in clicks])
 
     def _lose(self, clicks: int) -> None:
         count_lost(clicks)

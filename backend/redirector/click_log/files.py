@@ -100,7 +100,7 @@ def create_log(folder: Path) -> ClickLog:
 
 
 def take_over_logs(folder: Path, most: int) -> Iterator[ClickLog]:
-    """Take over logs in the folder that no running process owns, at most so many.
+    """Take over logs in the folder that no running process owns, `most` of them at most.
 
     Raises OSError if one can't be opened, after all others were returned.
     """

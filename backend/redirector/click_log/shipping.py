@@ -61,14 +61,15 @@ class LogShipping:
         start = head.position
         stretch = await self._disk.run(lambda: self._next_stretch(start))
         end = start + len(stretch)
-        found = await _read(stretch)
-        if unreadable := [line for place, line in found.unreadable if start + place >= self._set_aside_to]:
+        contents = await _read(stretch)
+        unreadable = [line for at, line in contents.unreadable if start + at >= self._set_aside_to]
+        if unreadable:
             await self._disk.run(lambda: self._set_aside(unreadable))
         self._set_aside_to = max(self._set_aside_to, end)
         try:
             with deadline(_SHIP_SECONDS):
                 self._head = await ship_blocks(
-                    self._database, self.log.id, head, end, found.blocks, handoffs=found.handoffs
+                    self._database, self.log.id, head, end, contents.blocks, handoffs=contents.handoffs
                 )
         except AlreadyShipped as shipped:
             if shipped.head.position <= start:

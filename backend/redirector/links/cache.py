@@ -39,7 +39,7 @@ from backend.storage.links.links import resolve_link
 from backend.system.clock import Clock
 
 _READ_SECONDS = 0.8  # a visitor waits less than a second for the database
-_PATIENCE = 0.25  # nor longer than this if an older entry is in memory
+_OLD_ENTRY_SECONDS = 0.25  # nor longer than this if an older entry is in memory
 _RETRY_SECONDS = 1.0
 _DELETED_SECONDS = 2.0  # a read that began before the deletion was told has ended by then
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -69,7 +69,7 @@ class CachedLink:
         self._cleared_by: AddressPatterns | None = None
 
     def changed_into(self, link: Link) -> CachedLink | None:
-        """What the link has become, with apps that are as old as they were; None if it can't be used here."""
+        """An entry for the changed link, with the same apps; None if this version can't use the link."""
         try:
             return CachedLink(link, self.apps, self.loaded_at)
         except (ValueError, TypeError, KeyError) as error:  # rules of a newer version
@@ -94,11 +94,11 @@ class CachedLink:
 class LinkCache:
     """The most recently used links, whose sizes together are at most `capacity`.
 
-    The change stream brings what they have become, into the cache and without a read. An entry is current if
-    it was read less than `seconds_to_live` seconds ago, or if the change stream has proved within that time
-    that it reports every change. Otherwise it may be old: it is read again, and used only if the database
-    does not answer. A link that is known to be old, since it was changed and the change stream did not bring
-    into what, is not in the cache: nobody gets it without the database's answer.
+    The change stream puts changed links into the cache, without a read. An entry is current if it was read
+    less than `seconds_to_live` seconds ago, or if the change stream has proved within that time that it
+    reports every change. Otherwise the entry may be old: it is read again, and used only if the database does
+    not answer. If a link was changed and the change stream did not say into what, the link leaves the cache:
+    visitors get it only as the database has it.
     """
 
     def __init__(
@@ -156,9 +156,10 @@ class LinkCache:
 
     def hottest(self, most: int) -> list[tuple[Link, Apps]]:
         """The most recently used links, latest first, without those that may be old."""
-        sure = (each for each in reversed(self._entries.values()) if each.loaded_at != _MAY_BE_OLD)
-        kept = (entry for entry in sure if not self._is_deleted(entry.link, entry.loaded_at))
-        return [(entry.link, entry.apps) for entry in islice(kept, most)]
+        latest_first = reversed(self._entries.values())
+        fresh = (entry for entry in latest_first if entry.loaded_at != _MAY_BE_OLD)
+        stored = (entry for entry in fresh if not self._is_deleted(entry.link, entry.loaded_at))
+        return [(entry.link, entry.apps) for entry in islice(stored, most)]
 
     def fall_back_on(
         self, links: Iterable[tuple[Link, Apps]], cluster_time: ClusterTime | None = None
@@ -199,7 +200,7 @@ class LinkCache:
         return await asyncio.shield(self._loading(key))
 
     def _entry(self, key: LinkKey) -> CachedLink | None:
-        """What is in memory of the link, also if it may be old; None if there is nothing that may be used."""
+        """The entry of the link, also if it may be old; None if there is none, or if the link was deleted."""
         entry = self._entries.get(key)
         return None if entry is None or self._is_deleted(entry.link, entry.loaded_at) else entry
 
@@ -211,7 +212,7 @@ class LinkCache:
         if self._is_down:
             self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # only one request asks
             return None
-        await asyncio.wait({task}, timeout=_PATIENCE)
+        await asyncio.wait({task}, timeout=_OLD_ENTRY_SECONDS)
         if not task.done():
             self._found_down(_READ_SECONDS)  # later requests do not wait
             return None
@@ -312,7 +313,7 @@ class LinkCache:
                         entry.loaded_at = _MAY_BE_OLD
 
     def _change(self, key: LinkKey, link: Link | None) -> None:
-        """Put what a link has become in the place of what it was, which is used no more in any case."""
+        """Replace a link's entry by the changed link. The old entry goes in any case."""
         self._changed_while_loading.update({key} & self._loads.keys())
         entry = self._entries.get(key)
         changed = entry.changed_into(link) if entry and link else None
@@ -322,7 +323,7 @@ class LinkCache:
             self._remove(key)
 
     def _change_apps(self, domain: str, apps: Apps | None) -> None:
-        """Put the domain's apps into all its links: seldom, since that looks at all entries."""
+        """Put the domain's apps into all its links. It looks at all entries, but apps change seldom."""
         self._changed_while_loading.update(key for key in self._loads if key[0] == domain)
         for key in [key for key in self._entries if key[0] == domain]:
             if apps is None:
@@ -336,7 +337,7 @@ class LinkCache:
         return told_at is not None and told_at >= read_at
 
     def _remove_deleted(self) -> None:
-        """Remove deleted links once no read finds them any more; seldom, since that looks at all entries."""
+        """Remove deleted links once no read finds them any more. Not often, since it looks at all entries."""
         now = time.monotonic()
         if not self._deleted or next(iter(self._deleted.values())) > now - _DELETED_SECONDS:
             return

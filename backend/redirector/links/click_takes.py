@@ -1,4 +1,4 @@
-"""Takes clicks of links that let only so many through, each from what all processes share."""
+"""Takes clicks of links with `max_clicks`. All processes share the clicks that a link has left."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from backend.storage.links.taken_clicks import take_clicks
 from backend.storage.links.writing.service_changes import mark_used_up
 from backend.system.clock import Clock
 
-# A visitor waits no longer for a database that answers, but slowly: a click that is given up may be lost.
-_PATIENCE = 5.0
+# Seconds that a visitor waits for a slow database. Not less: a click that is given up may be lost.
+_TAKE_SECONDS = 5.0
 _Waiting = tuple[Link, "asyncio.Future[bool]"]
 
 
 class ClickTakes:
-    """Takes clicks, for visitors of a link who come at the same time together.
+    """Takes clicks, those of visitors who come to a link at the same time together.
 
-    While one write for a link is on its way, those who come wait for the next, so that a link that many ask
-    for costs no more writes than the database can do for one document.
+    While one write for a link is under way, new visitors wait for the next one. So a busy link costs no more
+    writes than the database can do for one document.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -35,8 +35,8 @@ class ClickTakes:
     async def take(self, link: Link) -> bool:
         """Take a click of a link with `max_clicks`. Returns False if none is left.
 
-        Raises StorageError if the database can't be asked. If it does not say in time whether the click was
-        taken, it may be taken without anybody having got it: never one more.
+        Raises StorageError if the database can't be asked. If it does not answer in time, a click may be
+        taken that no visitor got, but the link never lets more visitors through than it allows.
         """
         taken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(link.id, []).append((link, taken))
@@ -47,9 +47,9 @@ class ClickTakes:
     async def _take_waiting(self, link_id: LinkId) -> None:
         try:
             while waiting := self._waiting.pop(link_id, None):
-                here = [each for each in waiting if not each[1].done()]  # others have given up
-                if here:
-                    await self._take_for(here)
+                visitors = [visitor for visitor in waiting if not visitor[1].done()]  # others have given up
+                if visitors:
+                    await self._take_for(visitors)
         finally:
             del self._writers[link_id]
 
@@ -58,7 +58,7 @@ class ClickTakes:
         link, _ = visitors[-1]  # as it was read last
         most = link.limits.max_clicks or 0
         try:
-            with deadline(_PATIENCE):
+            with deadline(_TAKE_SECONDS):
                 got = await take_clicks(self._database, link.org_id, link.id, len(visitors), most)
         except Exception as error:
             for _, taken in visitors:
@@ -69,6 +69,6 @@ class ClickTakes:
             if not taken.done():
                 taken.set_result(number < got.clicks)
         if not got.left:
-            # So that lists know it and nobody asks any more. If it fails, the next visitor tells it.
-            with contextlib.suppress(StorageError), deadline(_PATIENCE):
+            # So that lists show it and no process asks any more. If it fails, the next visitor does it.
+            with contextlib.suppress(StorageError), deadline(_TAKE_SECONDS):
                 await mark_used_up(self._database, link.id, most, self._clock())

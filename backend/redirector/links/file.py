@@ -25,7 +25,7 @@ from backend.storage.links.changes import ClusterTime
 
 # The largest size of the file.
 MOST_LINKS = 10_000
-_MOST_BYTES = 16_000_000
+_MOST_FILE_BYTES = 16_000_000
 _FORMAT = 2
 _UNREADABLE_BY_OTHERS = 0o077
 _logger = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class LinkFile:
         body = bytearray()
         for number, (link, apps) in enumerate(links):
             line = json.dumps([_plain(link), asdict(apps)]).encode() + b"\n"
-            if number == MOST_LINKS or len(body) + len(line) > _MOST_BYTES:
+            if number == MOST_LINKS or len(body) + len(line) > _MOST_FILE_BYTES:
                 break
             body += line
         head = {
@@ -99,7 +99,7 @@ class LinkFile:
             raise
 
     def read(self, now: datetime) -> KeptLinks:
-        """What is in the file. Nothing if there is no file or it must not be used, which is logged."""
+        """The content of the file; empty if there is no file, or if it must not be used, which is logged."""
         if not self._longest_use:
             return KeptLinks()
         try:
@@ -114,7 +114,7 @@ class LinkFile:
         with self._path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & _UNREADABLE_BY_OTHERS:
                 raise ValueError("others than its owner may read or write it")
-            head, body = json.loads(file.readline(10_000)), file.read(_MOST_BYTES + 1)
+            head, body = json.loads(file.readline(10_000)), file.read(_MOST_FILE_BYTES + 1)
         if head["format"] != _FORMAT or head["database"] != self._database:
             raise ValueError("it is of another version, or of another database")
         if head["sha256"] != hashlib.sha256(body).hexdigest():
@@ -122,8 +122,9 @@ class LinkFile:
         if not timedelta() <= now - datetime.fromisoformat(head["written_at"]) <= self._longest_use:
             raise ValueError("it is too old, or from the future")
         links = [_link_and_apps(*json.loads(line)) for line in body.splitlines()]
-        told = head["cluster_time"]
-        return KeptLinks(links, (int(told[0]), int(told[1])) if told else None)
+        stored = head["cluster_time"]
+        cluster_time = (int(stored[0]), int(stored[1])) if stored else None
+        return KeptLinks(links, cluster_time)
 
 
 def _plain(link: Link) -> dict[str, Any]:
@@ -136,8 +137,8 @@ def _plain(link: Link) -> dict[str, Any]:
 
 def _plain_limits(limits: LinkLimits) -> dict[str, Any]:
     """The limits that are set, with their times as seconds."""
-    found = limits.by_name
-    return found | {name: found[name].timestamp() for name in LIMIT_TIMES if name in found}
+    values = limits.by_name
+    return values | {name: values[name].timestamp() for name in LIMIT_TIMES if name in values}
 
 
 def _read_limits(plain: dict[str, Any]) -> LinkLimits:

@@ -36,8 +36,8 @@ class LinkFileUpkeep:
 
     async def fill_cache(self) -> None:
         """Put the links of the file into the cache, which has not started yet."""
-        kept = await asyncio.to_thread(self._file.read, self._clock())
-        self._cache.fall_back_on(kept.links, kept.cluster_time)
+        content = await asyncio.to_thread(self._file.read, self._clock())
+        self._cache.fall_back_on(content.links, content.cluster_time)
 
     async def start(self) -> None:
         """Start to write the file now and then."""

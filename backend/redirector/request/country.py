@@ -37,10 +37,10 @@ def _mmdb_lookup(path: Path) -> Lookup:
 
     def lookup(address: str) -> str | None:
         try:
-            found: Any = reader.get(ip_address(address))
+            entry: Any = reader.get(ip_address(address))
         except ValueError:
             return None
-        country = (found or {}).get("country") or {}
+        country = (entry or {}).get("country") or {}
         return country_code(country.get("iso_code"))
 
     return lookup

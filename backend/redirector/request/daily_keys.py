@@ -69,7 +69,7 @@ class DailyKeys:
     async def _read_keys(self) -> float:
         """Read the keys that are missing. Returns the seconds until the next look."""
         now = self._clock()
-        days = {_number_of(each): day_of(each) for each in (now, now + _DAY)}
+        days = {_number_of(moment): day_of(moment) for moment in (now, now + _DAY)}
         self._keys = {number: key for number, key in self._keys.items() if number in days}
         for number, day in days.items():
             if number not in self._keys:

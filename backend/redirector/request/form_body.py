@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 from backend.redirector.request.visit import Visit
 
 _FORM = b"application/x-www-form-urlencoded"
-_MOST_BYTES = 8192
-_PATIENCE = 10.0  # seconds for a browser to send the form
+_MOST_FORM_BYTES = 8192
+_SEND_SECONDS = 10.0  # seconds for a browser to send the form
 
 
 class UnreadableForm(ValueError):
@@ -23,11 +23,11 @@ async def read_form(visit: Visit, receive: Any) -> dict[str, str]:
         raise UnreadableForm("It must be sent as a form.")
     body = bytearray()
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_SEND_SECONDS):
             while True:
                 message = await receive()
                 body += message.get("body", b"")
-                if message["type"] == "http.disconnect" or len(body) > _MOST_BYTES:
+                if message["type"] == "http.disconnect" or len(body) > _MOST_FORM_BYTES:
                     raise UnreadableForm("The form is incomplete, or too large.")
                 if not message.get("more_body"):
                     break

@@ -45,7 +45,7 @@ def in_lower_case(pattern: str) -> str:
 
     `re` skips an alternative by its first letter only where case counts, and the list has over a thousand.
     """
-    return re.sub(r"\\.|[A-Z]+", lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern)
+    return re.sub(r"\\.|[A-Z]+", lambda match: match[0] if match[0][0] == "\\" else match[0].lower(), pattern)
 
 
 # The kept lists themselves: CrawlerDetect gives one name of a text only, and looks for it in another text

@@ -58,8 +58,8 @@ class Visit:
         """The names and values of all cookies. HTTP/2 may send them in several headers."""
         for name, header in self.scope["headers"]:
             if name == b"cookie":
-                for each in header.decode("latin-1").split(";"):
-                    key, _, value = each.strip().partition("=")
+                for cookie in header.decode("latin-1").split(";"):
+                    key, _, value = cookie.strip().partition("=")
                     yield key, value
 
     @property
@@ -69,7 +69,7 @@ class Visit:
         if b"sec-purpose" not in headers and b"purpose" not in headers and b"x-moz" not in headers:
             return False
         purposes = (headers.get(name, b"") for name in (b"sec-purpose", b"purpose", b"x-moz"))
-        return any(b"prefetch" in each or b"preview" in each for each in purposes)
+        return any(b"prefetch" in purpose or b"preview" in purpose for purpose in purposes)
 
     @property
     def language(self) -> str | None:

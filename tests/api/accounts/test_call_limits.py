@@ -191,7 +191,7 @@ async def test_origins_of_no_site_are_looked_up_so_often(
     monkeypatch.setattr(origins, "_load", counted)
     client = client_at()
     for _ in range(3):
-        origins._found.clear()
+        origins._entries.clear()
         answer = await client.post(f"{PROBE}/x", headers={"Origin": organization.origin})
         assert answer.headers["Access-Control-Allow-Origin"] == organization.origin
     for number in range(10):
@@ -206,7 +206,7 @@ async def test_valid_keys_are_not_counted_as_missing(
     """However often a service meets a key for the first time, nothing is taken from the address."""
     client = client_at()
     for _ in range(6):
-        limiting.resources.keys._cache._found.clear()
+        limiting.resources.keys._cache._entries.clear()
         assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
 
 
@@ -223,8 +223,8 @@ async def test_what_the_database_could_not_say_is_not_counted(
     with monkeypatch.context() as away:
         away.setattr(keys, "_load", fail)
         away.setattr(given_to(limiting.api, SdkService).known_origins, "_load", fail)
-        keys._found.clear()
-        given_to(limiting.api, SdkService).known_origins._found.clear()
+        keys._entries.clear()
+        given_to(limiting.api, SdkService).known_origins._entries.clear()
         preflight = {"Origin": organization.origin}
         assert [(await client.options(BATCH, headers=preflight)).status_code for _ in range(6)] == [503] * 6
         assert await statuses(visitor, 6) == [503] * 6

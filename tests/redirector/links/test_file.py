@@ -124,7 +124,7 @@ def test_the_file_is_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(link_file, "MOST_LINKS", 5)
     file_at(path).write(links, NOW)
     assert file_at(path).read(NOW).links == links[:5]
-    monkeypatch.setattr(link_file, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(link_file, "_MOST_FILE_BYTES", 1000)
     file_at(path).write(links, NOW)
     kept = file_at(path).read(NOW).links
     assert 0 < len(kept) < 5
