@@ -65,7 +65,7 @@ async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> 
         "Sells": ["2", "2", "1,234,568 EUR 7.00 USD", "16 Mar 2026"],
         "Clicked": ["5", "0", "–", "15 Mar 2026"],
     }
-    courses = [[*map(int, each.split(","))] for each in re.findall(r'data-spark="([\d,]+)"', page)]
+    courses = [[*map(int, numbers.split(","))] for numbers in re.findall(r'data-spark="([\d,]+)"', page)]
     assert [(len(course), course[-1], sum(course)) for course in courses] == [
         (28, 0, 0),
         (28, 2, 2),
