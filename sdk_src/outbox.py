@@ -106,13 +106,13 @@ async def send_batch(batch):
                 retry_after = response.headers.js_get('retry-after')
                 content = await read_json(response)
                 for entry in batch:
-                    whole_batch_refused = (
+                    batch_refusal = (
                         FINAL_STATUSES.includes(response.status)
                         and content.code > 0
                         and content.error.fieldName.length
                         and content
                     )
-                    result = whole_batch_refused or content.results.find(
+                    result = batch_refusal or content.results.find(
                         lambda call_result: call_result.call_id == entry.call.call_id  # noqa: B023 - run at once
                     )
                     if result:
