@@ -13,9 +13,6 @@ from backend.json_api.json_body import PLAIN, Body, is_json
 from backend.storage.driver.deadlines import deadline_paused
 
 Scope = MutableMapping[str, Any]
-# The extension of a scope in which our own server gives the body of a request that arrived whole: there is
-# nothing to wait for, and no need of a time limit.
-WHOLE_BODY = "waylink.whole_body"
 _BODY_SECONDS = 60.0  # for which a body is waited for
 _LONGEST_MEDIA_TYPE = 256
 _MOST_LENGTH_DIGITS = 18  # of Content-Length
@@ -65,10 +62,6 @@ class AsgiRequest:
         """
         length = self.header(b"content-length")
         body = Body(int(length) if length.isdecimal() and len(length) <= _MOST_LENGTH_DIGITS else 0)
-        whole = self.scope.get("extensions", {}).get(WHOLE_BODY)
-        if whole is not None:
-            body.add(whole["body"])
-            return body.data
         try:
             with deadline_paused():
                 async with asyncio.timeout(_BODY_SECONDS):

@@ -25,7 +25,6 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.utils import LifespanFailureError, build_and_validate_headers
 
-from backend.json_api.asgi_request import WHOLE_BODY
 from backend.serving.connections import Connections
 from backend.serving.plain_exchange import PlainRequest, read_request, write_head
 from backend.serving.request_framing import StrictConnection
@@ -205,7 +204,7 @@ class _PlainStream(HTTPStream):
             "client": self.client,
             "server": self.server,
             "state": self._protocol.connection_state.copy(),  # type: ignore[typeddict-item]
-            "extensions": {WHOLE_BODY: {"body": self._body}},
+            "extensions": {},
         }
         # The application gets neither Hypercorn's threads nor its loop, which are for WSGI.
         ways: tuple[Any, ...] = (self._receive, self.app_send, None, None)

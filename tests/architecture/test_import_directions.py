@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "operations", "redirector",
         "rest_api", "sdk_api", "settings", "storage", "system", "web", "webhooks",
     },
-    "serving": {"app", "concurrency", "domain", "json_api", "operations", "settings", "system"},
+    "serving": {"app", "concurrency", "domain", "operations", "settings", "system"},
     "cli": {
         "archives", "destination_watch", "doctor", "domain", "follow", "imports", "rate_limits", "serving",
         "settings", "storage", "system", "version", "web", "web_client", "webhooks",
