@@ -19,9 +19,10 @@ class NotStored(ConnectionError):
 
 @dataclass(slots=True)
 class _Waiting(Generic[ItemT, ResultT]):
-    """An item, its result once it is stored, and by when its sender waits no more (the loop's time).
+    """An item, its result once it is stored, and until when its sender waits (by the loop's clock).
 
-    `is_refused` says that its sender was told so. The clock can't: a timer may run a little before its time.
+    `is_refused` says that the sender was told that the item was not stored. The clock can't say so, since a
+    timer may fire a little early.
     """
 
     item: ItemT

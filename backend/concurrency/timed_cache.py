@@ -43,7 +43,7 @@ class TimedCache(Generic[KeyT, ValueT]):
         return await asyncio.shield(self.loading(key))
 
     def loading(self, key: KeyT) -> asyncio.Task[ValueT]:
-        """The task that loads this key now, or one that begins to. It goes on when nobody waits for it."""
+        """The task that loads this key, started if none runs. It goes on even if nobody waits for it."""
         return self._loading.get(key) or self._start(key)
 
     def fresh(self, key: KeyT) -> ValueT | None:

@@ -1,6 +1,6 @@
 """A limit that is exact across all processes.
 
-It costs a database write for each request; of a key that sends many at once, for those that wait together.
+It costs a database write for each request; requests of one key that wait at the same time share a write.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ExactLimit:
     """
 
     PATIENCE = 0.5
-    MOST_WRITERS = 1  # for a key; what comes meanwhile is counted together, which costs less
+    MOST_WRITERS = 1  # for a key; requests that come meanwhile are counted with one write
     CAPACITY = 10_000
     RECHECK = 10.0  # seconds; another process may have undone or deleted counts
 
@@ -73,7 +73,7 @@ class ExactLimit:
         return await counted
 
     async def _count_waiting(self, key: str) -> None:
-        """Count all requests that wait for this key with one write, and so those that come meanwhile."""
+        """Count all requests that wait for this key with one write, until no more have come meanwhile."""
         while waiting := self._waiting.pop(key, None):
             states = await self._states(key, [amount for amount, _ in waiting])
             for (_, counted), state in zip(waiting, states, strict=True):

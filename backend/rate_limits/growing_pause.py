@@ -1,4 +1,4 @@
-"""A pause after each failed try, longer each time."""
+"""Pauses after failed tries, each longer than the one before."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ LAST_SECONDS = 30.0
 # A worker that was told to end has this long to write down its stack. It never does if a debugger holds the
 # signal back.
 _STACK_SECONDS = 1.0
-# The system's default for it is to end the process, which it also does where nobody has registered for it.
+# By default, the system ends a process with it, so it also ends one that has registered no handler.
 _END = signal.SIGUSR2
 _THREAD = re.compile(r"^(?:Current thread|Thread) .*$", re.MULTILINE)
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)

@@ -55,7 +55,7 @@ def begin(job: Job, news: Connection, inherited: Iterable[Connection]) -> None:
 
 def load_application(settings: Settings) -> None:
     """Import the application, which takes a while. The supervisor does it for workers that are forks."""
-    gc.disable()  # of what is imported nothing becomes garbage
+    gc.disable()  # nothing that is imported becomes garbage
     import_module(_WORKER)
     import_module("backend.app").prepare(settings)
     set_up_interpreter()

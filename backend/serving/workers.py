@@ -89,7 +89,7 @@ class _Worker:
 
 def _remove_gauges(pid: int | None) -> None:
     """Leave the gauges of a process that has ended out of the metrics."""
-    # Not imported before the folder is named, or it would count for one process alone.
+    # Imported only after the folder is named, or it would count for one process alone.
     import_module("prometheus_client.multiprocess").mark_process_dead(pid)
 
 

@@ -18,7 +18,7 @@ _POLICY = b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-u
 _NO_FORMS = b"; form-action 'none'"
 
 
-@dataclass(slots=True)  # not frozen: one is made for each redirect, and would take thrice as long
+@dataclass(slots=True)  # not frozen: one is made for each redirect, which would take three times as long
 class Answer:
     """A complete HTTP answer: status, headers and body."""
 
@@ -27,7 +27,7 @@ class Answer:
     body: bytes = b""
 
     def add_click_id(self, click_id: bytes) -> None:
-        """Put the id of its click into the address of this redirect."""
+        """Add the id of the click to the address of this redirect."""
         name, address = self.headers[0]
         self.headers[0] = (name, with_click_id(address, click_id))
 

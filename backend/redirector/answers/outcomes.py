@@ -16,7 +16,7 @@ from backend.redirector.links.cache import CachedLink
 from backend.redirector.request.visit import Visit
 from backend.web.proxies import TrustedProxies
 
-_WEB = Outcome.WEB  # named for each redirect, which takes Python 3.11 longer than to compare it
+_WEB = Outcome.WEB  # Python 3.11 takes longer to look it up than to compare it
 
 
 def answer_for(

@@ -61,7 +61,7 @@ def page_with_form(template: str, status: int, **values: object) -> Answer:
 
 
 class Refused(IntEnum):
-    """Why a try of a password let nobody through: the place of the sentence among the texts."""
+    """Why a password was refused. The value is the index of the sentence among the texts."""
 
     WRONG = 0
     LATER = 1

@@ -25,9 +25,10 @@ _LONGEST_ADDRESS = 1000
 
 
 class LinkReports:
-    """The form at /report of every link domain, and what becomes of it.
+    """The form at /report of every link domain, and the reports that visitors send with it.
 
-    A link that has this path goes before it; what is posted there is a report all the same.
+    If a link has this path, GET follows the link. A POST is a report all the same, unless
+    it gives the link's password.
     """
 
     def __init__(self, resources: Resources, cache: LinkCache) -> None:
@@ -83,7 +84,7 @@ class LinkReports:
 
 
 def _came_from(visit: Visit) -> str:
-    """The short URL whose page the visitor comes from; "" if it is none of this domain."""
+    """The short URL whose page the visitor comes from; "" if it is not a short URL of this domain."""
     referrer = visit.headers.get(b"referer", b"")[:_LONGEST_ADDRESS].decode("latin-1")
     place = parse_short_url(referrer)
     if place is None or place[0] != visit.host or place[1] in {"", PATH}:

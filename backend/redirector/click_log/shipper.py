@@ -34,7 +34,7 @@ _REST = 4.0  # a rest lasts so many times as long as a stretch, while redirects 
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
 _GIVE_UP_SECONDS = 1.0  # for a disk that hangs while the service stops
-_ON_DISK = WriteResult.ON_DISK  # named for each redirect, which takes Python 3.11 longer than to compare it
+_ON_DISK = WriteResult.ON_DISK  # Python 3.11 takes longer to look it up than to compare it
 _logger = logging.getLogger(__name__)
 
 
@@ -74,7 +74,7 @@ class Shipper:
 
     @property
     def failures(self) -> list[str]:
-        """A description of each part of its work that is failing now."""
+        """A description of each background task of the shipper that is failing now."""
         return self._tasks.failures
 
     async def start(self) -> None:

@@ -1,4 +1,4 @@
-"""Who asks for a short URL: the client, where it comes from, and when."""
+"""The visitor behind a request: the client, its address and country, and the time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from backend.system.clock import Clock
 from backend.web.proxies import TrustedProxies
 
 
-@dataclass(slots=True)  # not frozen: it is made for each redirect, and would take twice as long
+@dataclass(slots=True)  # not frozen: one is made for each redirect, which would take twice as long
 class Arrival:
-    """What is known of a visitor at the time `at`. `address` is "" if unknown, and then `country` is None."""
+    """A visitor who came at the time `at`. `address` is "" if unknown, and then `country` is None."""
 
     client: Client
     at: datetime

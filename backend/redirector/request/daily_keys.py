@@ -37,7 +37,7 @@ class DailyKeys:
         self._clock = clock
         self._purpose = purpose
         self._read_key = read_key
-        self._keys: dict[int, bytes] = {}  # by the UTC day's number, which takes no text to find one
+        self._keys: dict[int, bytes] = {}  # by the number of the day in UTC
         self._reading = BackgroundTask(f"reading keys of {purpose}", self._keep_reading)
 
     async def start(self) -> None:

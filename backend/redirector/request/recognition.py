@@ -43,13 +43,13 @@ _PREVIEW_FETCHERS = (
 def in_lower_case(pattern: str) -> str:
     """The pattern that finds in lower case what this one finds when it ignores case, but faster.
 
-    `re` skips an alternative by its first letter only where case counts, and the list has over a thousand.
+    `re` skips an alternative by its first letter only if the pattern does not ignore case. The list
+    has over a thousand alternatives.
     """
     return re.sub(r"\\.|[A-Z]+", lambda match: match[0] if match[0][0] == "\\" else match[0].lower(), pattern)
 
 
-# The kept lists themselves: CrawlerDetect gives one name of a text only, and looks for it in another text
-# (the one without `_NO_CRAWLERS`) than the one that we give.
+# The package's lists are used directly: its class CrawlerDetect returns only one of the names in a text.
 _CRAWLERS = re.compile("|".join(map(in_lower_case, providers.crawlers.data)))
 _NO_CRAWLERS = re.compile("|".join(providers.exclusions.data), re.IGNORECASE)
 # The time of some patterns grows with the square of a word's length, and no name is this long.
@@ -75,7 +75,7 @@ def recognize(user_agent: bytes) -> Client:
 
 @cache
 def _parser() -> Parser:
-    """ua-parser without its list of devices, which is the longest and tells nothing that is asked here."""
+    """ua-parser without its list of devices, which is its longest one and is not needed here."""
     user_agents, systems, _ = load_lazy_builtins()
     return Parser.from_matchers((user_agents, systems, []))
 
@@ -97,6 +97,6 @@ def _kind(text: str, browser: str) -> ClientKind:
 def _listed_names(text: str) -> list[str]:
     """All names in the text that are in the list of crawlers, in lower case."""
     shortened = _LONG_WORD.sub(r"\1\2", text)
-    # Of Latin-1, each letter in lower case is one letter, and the only one that `re` takes for it.
+    # In Latin-1, each letter becomes exactly one letter in lower case, and `re` would match no other one.
     lowered = _NO_CRAWLERS.sub("", shortened.strip()).lower()
     return [match[0] for match in _CRAWLERS.finditer(lowered)]
