@@ -50,7 +50,7 @@ def forge(archive: Archive, folder: Path, change: Change, *more: tuple[str, Docu
         writer = ArchiveWriter(opened)
         writer.write_header(read_header(archive.file))
         for entry in archive.entries:
-            for added in [each for each in waiting if each[0] == entry.collection]:
+            for added in [pair for pair in waiting if pair[0] == entry.collection]:
                 writer.write_document(*added)
                 waiting.remove(added)
             changed = change(entry.collection, entry.document)

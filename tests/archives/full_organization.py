@@ -77,14 +77,14 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     )
     await set_apps(database, organization.domain, organization.id, apps)
     tag = (await list_tags(database, organization.id))[0]
-    given = {
+    fields = {
         "url": "https://crm.example/",
         "types": (EventType.LEAD,),
         "link_ids": (link_ids[0],),
         "tag_ids": (tag.id,),
         "is_enabled": False,
     }
-    endpoint = await create_endpoint(database, organization.id, given, datetime.now(UTC))
+    endpoint = await create_endpoint(database, organization.id, fields, datetime.now(UTC))
     await rotate_secret(database, organization.id, endpoint.id, datetime.now(UTC))
     email = f"ada@{organization.domain}"
     org_ids = (organization.id, OrgId("another"))
@@ -180,7 +180,7 @@ async def _tell_by_click(
     sale = {"revenue": 7, "currency": "EUR", "click_id": clicked}
     items = [sale | {"transaction_id": "7", "customer_id": "ada"}, sale | {"transaction_id": "8"}]
     results = await tell(client, organization, "conversions", *items)
-    assert [each["status"] for each in results] == ["accepted"] * 2
+    assert [result["status"] for result in results] == ["accepted"] * 2
 
 
 async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> None:
@@ -192,10 +192,10 @@ async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> N
         conversion(revenue=1234567.89, transaction_id="order-1"),
         call("event", name="viewed", metadata={"price": 1.5}),
     )
-    assert [each["status"] for each in await visitor.results(*calls)] == ["accepted"] * len(calls)
+    assert [result["status"] for result in await visitor.results(*calls)] == ["accepted"] * len(calls)
     api, headers = CREATE.removesuffix("create-link"), organization.headers
-    told = {"customer_id": "bob", "transaction_id": "order-2", "revenue": 7, "currency": "EUR"}
-    for path, item in (("conversions", told | {"metadata": {"a": 1}}), ("leads", {"customer_id": "bob"})):
+    sale = {"customer_id": "bob", "transaction_id": "order-2", "revenue": 7, "currency": "EUR"}
+    for path, item in (("conversions", sale | {"metadata": {"a": 1}}), ("leads", {"customer_id": "bob"})):
         answer = await client.post(f"{api}{path}", json=item, headers=headers)
         assert answer.json()["results"][0]["status"] == "accepted"
     refund = {"refund_id": "r", "transaction_id": "order-2", "amount": 2.5, "currency": "EUR"}

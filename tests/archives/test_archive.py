@@ -87,11 +87,11 @@ async def restore(database: Database, path: Path) -> RestoreResult:
     return restored
 
 
-def said(path: Path) -> tuple[dict[str, object], list[bytes], dict[str, int]]:
+def archive_content(path: Path) -> tuple[dict[str, object], list[bytes], dict[str, int]]:
     """What a file says, but when it was made: its head, its documents, and how many they are."""
     head, *documents, end = path.read_bytes().splitlines()
-    told = {name: value for name, value in json.loads(head).items() if name != "exported_at"}
-    return told, documents, json.loads(end)["counts"]
+    header = {name: value for name, value in json.loads(head).items() if name != "exported_at"}
+    return header, documents, json.loads(end)["counts"]
 
 
 def size_of(path: Path) -> int:
@@ -102,8 +102,8 @@ def size_of(path: Path) -> int:
 def test_every_collection_is_archived_or_named_as_not() -> None:
     """A collection that is added must be put into the archive, or into the list of what is not."""
     modules = [
-        import_module(found.name)
-        for found in pkgutil.walk_packages(backend.storage.__path__, "backend.storage.")
+        import_module(module.name)
+        for module in pkgutil.walk_packages(backend.storage.__path__, "backend.storage.")
     ]
     names = {module.NAME for module in modules if hasattr(module, "NAME")}
     assert sorted(collection.name for collection in COLLECTIONS) == sorted(names)
@@ -119,7 +119,7 @@ async def test_a_round_trip_changes_nothing(
     restored = await restore(elsewhere, first)
     assert (restored.counts, restored.resumed) == (counts, False)
     await export(elsewhere, full.id, second)
-    assert said(first) == said(second)
+    assert archive_content(first) == archive_content(second)
     assert first.stat().st_mode & 0o777 == 0o600
 
 
@@ -134,8 +134,8 @@ async def test_types_are_kept_and_keys_work(
     assert key
     assert key.org_id == full.id
     assert full.rest_key not in file.read_text()
-    wanted = {"org_id": full.id}
-    assert await elsewhere[CONVERSIONS].find_one(wanted) == await database[CONVERSIONS].find_one(wanted)
+    query = {"org_id": full.id}
+    assert await elsewhere[CONVERSIONS].find_one(query) == await database[CONVERSIONS].find_one(query)
     assert await links.list_links(elsewhere, full.id, skip=0, limit=9) == await links.list_links(
         database, full.id, skip=0, limit=9
     )
@@ -148,12 +148,18 @@ async def test_external_ids_and_the_archive_are_kept(
     file = tmp_path / "organization.jsonl"
     await export(database, full.id, file)
     await restore(elsewhere, file)
-    for wanted in (LinkFilter(external_id="sku-0"), LinkFilter(external_id="sku-1")):
+    for link_filter in (LinkFilter(external_id="sku-0"), LinkFilter(external_id="sku-1")):
         before, after = [
             await list_page(
-                each, full.id, wanted, LinkSort(LinkOrder.NAME, False), now=datetime.now(UTC), skip=0, limit=9
+                searched,
+                full.id,
+                link_filter,
+                LinkSort(LinkOrder.NAME, False),
+                now=datetime.now(UTC),
+                skip=0,
+                limit=9,
             )
-            for each in (database, elsewhere)
+            for searched in (database, elsewhere)
         ]
         assert before == after != []
     assert await links.count_archived(elsewhere, full.id) == 1
@@ -187,7 +193,7 @@ async def test_a_restore_goes_on_where_it_was(
         assert await api_keys.find_active_key(elsewhere, hash_key(full.rest_key)) is None
     assert (await restore(elsewhere, file)).resumed
     await export(elsewhere, full.id, after)
-    assert said(file) == said(after)
+    assert archive_content(file) == archive_content(after)
 
 
 async def test_what_changed_while_a_restore_lay_still_stays(
@@ -202,7 +208,9 @@ async def test_what_changed_while_a_restore_lay_still_stays(
     total = {"_id": {"$regex": "/total$"}}
     await elsewhere["install_counts"].update_many(total, {"$inc": {"parts.all": 100}})
     await restore(elsewhere, file)
-    assert {found["parts"]["all"] > 100 async for found in elsewhere["install_counts"].find(total)} == {True}
+    assert {document["parts"]["all"] > 100 async for document in elsewhere["install_counts"].find(total)} == {
+        True
+    }
 
 
 async def test_a_restore_refuses_what_is_taken(
@@ -217,7 +225,9 @@ async def test_a_restore_refuses_what_is_taken(
     await insert_domain(elsewhere, full.domain, other.id, datetime.now(UTC))
     with pytest.raises(AlreadyTaken, match=f"the domain {full.domain}"):
         await restore(elsewhere, file)
-    assert [each.id for each in await organizations.list_organizations(elsewhere)] == [other.id]
+    assert [organization.id for organization in await organizations.list_organizations(elsewhere)] == [
+        other.id
+    ]
     assert await links.count_links(elsewhere, full.id) == 0
 
 
@@ -238,7 +248,7 @@ async def test_users_of_several_organizations(
         file = tmp_path / f"{organization.id}.jsonl"
         await export(database, organization.id, file)
         await restore(elsewhere, file)
-    assert [each.org_ids for each in await users.list_users_of_all(elsewhere)] == [(first.id, second.id)]
+    assert [user.org_ids for user in await users.list_users_of_all(elsewhere)] == [(first.id, second.id)]
     third = await make_organization()
     await users.insert_user(
         database, replace(user, id=UserId(str(uuid.uuid4())), email="b@c.example", org_ids=(third.id,))
@@ -331,7 +341,7 @@ async def test_an_export_that_fails_leaves_the_old_file(
 
 def names_in(folder: Path) -> list[str]:
     """The files of a folder."""
-    return [each.name for each in folder.iterdir()]
+    return [path.name for path in folder.iterdir()]
 
 
 def test_lines_are_json() -> None:

@@ -52,51 +52,51 @@ async def test_a_domain_is_kept_for_an_organization_that_is_being_restored(
     archive: Archive, elsewhere: Database
 ) -> None:
     """Its links are stored before it is usable: nobody else gets a domain that has them."""
-    own, other = archive.organization, await create_test_organization(elsewhere)
+    archived_org, other = archive.organization, await create_test_organization(elsewhere)
     await interrupted_restore(elsewhere, archive, stored=0.8)
-    assert await elsewhere[restores.NAME].find_one({"_id": own.id})
+    assert await elsewhere[restores.NAME].find_one({"_id": archived_org.id})
     with pytest.raises(DomainTaken):
-        await insert_domain(elsewhere, own.domain, other.id, NOW)
+        await insert_domain(elsewhere, archived_org.domain, other.id, NOW)
     await restore(elsewhere, archive.file)
-    assert own.domain in await list_domains(elsewhere, own.id)
-    found = await elsewhere["domains"].find_one({"_id": own.domain})
-    assert "is_leaving" not in (found or {"is_leaving": True})
+    assert archived_org.domain in await list_domains(elsewhere, archived_org.id)
+    domain = await elsewhere["domains"].find_one({"_id": archived_org.domain})
+    assert "is_leaving" not in (domain or {"is_leaving": True})
     await remove(elsewhere, archive)
 
 
 async def test_a_domain_that_is_added_while_its_restore_begins(archive: Archive, elsewhere: Database) -> None:
     """One of both has it. Where it is not the restore, that one has stored nothing."""
-    own, other = archive.organization, await create_test_organization(elsewhere)
+    archived_org, other = archive.organization, await create_test_organization(elsewhere)
     restored, added = await asyncio.gather(
         restore_organization(elsewhere, archive.file, utc_now(), lambda _: None, lambda _: False),
-        insert_domain(elsewhere, own.domain, other.id, NOW),
+        insert_domain(elsewhere, archived_org.domain, other.id, NOW),
         return_exceptions=True,
     )
-    found = [each["org_id"] async for each in elsewhere["domains"].find({"_id": own.domain})]
+    owners = [domain["org_id"] async for domain in elsewhere["domains"].find({"_id": archived_org.domain})]
     if isinstance(added, DomainTaken):
         assert isinstance(restored, RestoreResult)
-        assert found == [own.id]
+        assert owners == [archived_org.id]
     else:
         assert added is None
         assert isinstance(restored, AlreadyTaken)
-        assert found == [other.id]
-        assert await count_links(elsewhere, own.id) == 0
+        assert owners == [other.id]
+        assert await count_links(elsewhere, archived_org.id) == 0
     await remove(elsewhere, archive)
 
 
 async def test_a_restore_that_is_given_up(archive: Archive, elsewhere: Database) -> None:
     """What an interrupted restore has stored goes with its domains, and one that is still at work fails."""
-    own, other = archive.organization, await create_test_organization(elsewhere)
+    archived_org, other = archive.organization, await create_test_organization(elsewhere)
     await interrupted_restore(elsewhere, archive, stored=0)
     with pytest.raises(DomainTaken):
-        await insert_domain(elsewhere, own.domain, other.id, NOW)
-    await delete_organization(elsewhere, own.id, NOW)
+        await insert_domain(elsewhere, archived_org.domain, other.id, NOW)
+    await delete_organization(elsewhere, archived_org.id, NOW)
     with pytest.raises(RestoreCancelled):
-        await finish_restore(elsewhere, own.id, {})
+        await finish_restore(elsewhere, archived_org.id, {})
     with pytest.raises(RestoreCancelled):
-        await insert_history(elsewhere, "links", [], org_id=own.id, fingerprint="", position=1)
+        await insert_history(elsewhere, "links", [], org_id=archived_org.id, fingerprint="", position=1)
     assert await unfinished_restores(elsewhere) == set()
-    await insert_domain(elsewhere, own.domain, other.id, NOW)
-    assert await count_links(elsewhere, own.id) == 0
+    await insert_domain(elsewhere, archived_org.domain, other.id, NOW)
+    assert await count_links(elsewhere, archived_org.id) == 0
     with pytest.raises(UnknownOrganization):
         await delete_organization(elsewhere, OrgId(str(uuid.uuid4())), NOW)

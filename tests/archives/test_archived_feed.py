@@ -71,6 +71,6 @@ async def test_what_only_analytics_reads(
     archive = Archive(file, organization)
     await restore(elsewhere, file)
     assert await read_all(elsewhere, org_id) == before
-    told = await elsewhere[entries.NAME].distinct("facts.type", {"org_id": org_id})
-    assert {"device", "reread"} <= set(told)
+    types = await elsewhere[entries.NAME].distinct("facts.type", {"org_id": org_id})
+    assert {"device", "reread"} <= set(types)
     await remove(elsewhere, archive)

@@ -31,8 +31,8 @@ _ONLY_STORED = {"holder", "term", "sent_to"}
 )
 def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:
     """A field that is added to a record gets a rule, or what has it could not be restored."""
-    known = {*rule.required, *rule.optional} - _ONLY_STORED
-    assert {item.name for item in fields(record)} - {"id", "org_id"} == known
+    rule_fields = {*rule.required, *rule.optional} - _ONLY_STORED
+    assert {item.name for item in fields(record)} - {"id", "org_id"} == rule_fields
 
 
 def test_every_archived_collection_has_a_rule() -> None:

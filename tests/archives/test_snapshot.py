@@ -31,8 +31,8 @@ async def test_a_snapshot_is_of_one_moment(
     async with snapshot(database, is_consistent=in_snapshot) as session:
         async for name, document in read_owned(database, session, organization.id):
             if name == "click_blocks":
-                found = unpack(document["packed"]).clicks(organization.id)
-                clicks += sum(each.link_id == link_id for each in found)
+                clicks_found = unpack(document["packed"]).clicks(organization.id)
+                clicks += sum(click.link_id == link_id for click in clicks_found)
             elif not shipped:
                 shipped = True
                 await ship(database, [click(organization.id, LinkId(link_id), utc_now())])

@@ -43,20 +43,28 @@ async def test_marks_of_another_organization(
 ) -> None:
     """Marks of another's orders and leads keep none of them from being counted; one of its own, whose record
     was erased, still does."""
-    own = archive.organization
+    archived_org = archive.organization
     forged = [
-        mark(organization.id, Kind.CONVERSION, "order-9") | {"org_id": own.id},
-        mark(organization.id, Kind.LEAD, "lead-9") | {"org_id": own.id},
-        mark(own.id, Kind.CONVERSION, "erased"),
-        mark(organization.id, "install", "phone-9") | {"org_id": own.id},
+        mark(organization.id, Kind.CONVERSION, "order-9") | {"org_id": archived_org.id},
+        mark(organization.id, Kind.LEAD, "lead-9") | {"org_id": archived_org.id},
+        mark(archived_org.id, Kind.CONVERSION, "erased"),
+        mark(organization.id, "install", "phone-9") | {"org_id": archived_org.id},
     ]
-    await restore(database, forge(archive, tmp_path, unchanged, *((MARKS, each) for each in forged)))
-    other, self = Visitor(client, organization), Visitor(client, own)
+    await restore(
+        database, forge(archive, tmp_path, unchanged, *((MARKS, mark_document) for mark_document in forged))
+    )
+    other, self = Visitor(client, organization), Visitor(client, archived_org)
     calls = conversion(transaction_id="order-9"), call("lead", event_id="lead-9")
-    assert [each["status"] for each in await other.results(*calls)] == ["accepted", "accepted"]
-    again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
-    assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
-    assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
+    assert [result["status"] for result in await other.results(*calls)] == ["accepted", "accepted"]
+    again = [conversion(transaction_id=transaction_id) for transaction_id in ("order-1", "erased", "new")]
+    assert [result["status"] for result in await self.results(*again)] == [
+        "duplicate",
+        "duplicate",
+        "accepted",
+    ]
+    assert [result["status"] for result in await self.results(conversion(transaction_id="new"))] == [
+        "duplicate"
+    ]
     install = Install(organization.id, InstallId("phone-9"), AppPlatform.IOS, None, NOW)
     assert await record_install(database, install)
     await remove(database, archive)
@@ -64,13 +72,13 @@ async def test_marks_of_another_organization(
 
 async def test_blocks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
     """Ids of blocks to come would keep this installation's own log from being shipped."""
-    blocks = [each.document for each in archive.entries if each.collection == click_blocks.NAME]
+    blocks = [entry.document for entry in archive.entries if entry.collection == click_blocks.NAME]
     log_id, _, _ = str(blocks[0]["_id"]).partition("/")[2].partition("/")
     forged = forge(
         archive,
         tmp_path,
-        lambda name, each: (
-            each | {"_id": each["_id"].replace(f"{log_id}/0/", f"{log_id}/700/")}
+        lambda name, document: (
+            document | {"_id": document["_id"].replace(f"{log_id}/0/", f"{log_id}/700/")}
             if name == click_blocks.NAME
             else None
         ),
@@ -84,16 +92,16 @@ async def test_blocks_that_a_log_is_yet_to_give(archive: Archive, database: Data
         assert await fresh[click_blocks.NAME].count_documents({}) == len(blocks)
 
 
-@pytest.mark.parametrize("known", ["id", "email"])
+@pytest.mark.parametrize("taken_field", ["id", "email"])
 async def test_a_user_of_another_organization(
-    archive: Archive, database: Database, tmp_path: Path, known: str
+    archive: Archive, database: Database, tmp_path: Path, taken_field: str
 ) -> None:
     """Nobody is given an account, or drawn into an organization, by an archive that knows half of them."""
-    [document] = [each.document for each in archive.entries if each.collection == users.NAME]
-    user_id = document["_id"] if known == "id" else str(uuid.uuid4())
-    email = document["email"] if known == "email" else "grace@other.example"
+    [document] = [entry.document for entry in archive.entries if entry.collection == users.NAME]
+    user_id = document["_id"] if taken_field == "id" else str(uuid.uuid4())
+    email = document["email"] if taken_field == "email" else "grace@other.example"
     async with fresh_database(database) as fresh:
         await users.insert_user(fresh, User(UserId(user_id), email, PASSWORD_HASH, (OrgId("other"),), NOW))
         with pytest.raises(AlreadyTaken, match="another user"):
             await restore(fresh, archive.file)
-        assert [each.org_ids for each in await users.list_users_of_all(fresh)] == [("other",)]
+        assert [user.org_ids for user in await users.list_users_of_all(fresh)] == [("other",)]

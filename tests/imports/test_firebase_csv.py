@@ -52,8 +52,8 @@ async def test_the_sample(database: Database, organization: TestOrganization) ->
     """Path, destination, name, UTM, social tags, fallbacks, behaviour, state and time are taken over."""
     _, report = await run_import(database, organization)
     assert report.counts == {RowOutcome.CREATED: 3}
-    found = await links(database, organization)
-    spring, kite, old = found["spring"], found["app/Xy12"], found["old"]
+    links_by_path = await links(database, organization)
+    spring, kite, old = links_by_path["spring"], links_by_path["app/Xy12"], links_by_path["old"]
     assert (spring.destination_url, spring.link_name) == ("https://shop.example/sale", "Spring sale")
     assert spring.utm == {"utm_source": "newsletter", "utm_medium": "email", "utm_campaign": "spring"}
     assert (spring.ios_behavior, spring.fallbacks) == (Behavior.BROWSER, {})
@@ -69,7 +69,7 @@ async def test_the_sample(database: Database, organization: TestOrganization) ->
         "social_description": "It flies.\nHigh.",
         "social_image_url": "https://shop.example/kite.png",
     }
-    assert [each.is_enabled for each in (spring, kite, old)] == [True, True, False]
+    assert [link.is_enabled for link in (spring, kite, old)] == [True, True, False]
     assert spring.created_at == datetime(2023, 4, 1, 9, 30, tzinfo=UTC)
     assert kite.created_at == datetime(2023, 4, 1, 9, 10, tzinfo=UTC)
 
@@ -87,10 +87,10 @@ async def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     path = tmp_path / "left-out.csv"
     assert write_left_out(path, export.rows) == 8
     with path.open(encoding="utf-8", newline="") as file:
-        told = list(csv.DictReader(file))
-    assert {each["column"] for each in told} == {"amv", "imv", "ius", "at", "ct", "mt", "pt", "ipfl"}
-    assert {(each["domain"], each["selected_path"]) for each in told} == {(DOMAIN, "app/Xy12")}
-    assert "iPads get what iPhones get" in {each["reason"] for each in told}
+        report = list(csv.DictReader(file))
+    assert {row["column"] for row in report} == {"amv", "imv", "ius", "at", "ct", "mt", "pt", "ipfl"}
+    assert {(row["domain"], row["selected_path"]) for row in report} == {(DOMAIN, "app/Xy12")}
+    assert "iPads get what iPhones get" in {row["reason"] for row in report}
 
 
 def test_apps_that_are_not_set_are_named() -> None:
@@ -128,7 +128,7 @@ async def test_refused_rows(database: Database, organization: TestOrganization, 
         "is_disabled",
         "selected_path",
     ]
-    assert [each.column for each in export.rows[4].left_out] == ["created"]
+    assert [left_out.column for left_out in export.rows[4].left_out] == ["created"]
     refused = tmp_path / "refused.csv"
     write_refused(refused, report.refused)
     refused.write_text(refused.read_text(encoding="utf-8").replace("d d", "dd"), encoding="utf-8")
@@ -164,7 +164,7 @@ async def test_columns_of_other_names(
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
     assert report.counts == {RowOutcome.CREATED: 2, RowOutcome.REFUSED: 1}
     assert set(await links(database, organization)) == {"Ab3", "x/y"}
-    assert [[each.value for each in row.left_out] for row in rows] == [["spring"], [], []]
+    assert [[left_out.value for left_out in row.left_out] for row in rows] == [["spring"], [], []]
     for wrong, sentence in (
         ({"destination_url": "url"}, "does not name these columns: url"),
         ({"destination_url": "long_url"}, "these are missing: domain, link_name"),

@@ -72,9 +72,9 @@ async def test_links_are_made_once(
     assert counts(await run_import(database, organization, file)) == (3, 0, 0)
     write(file, f"{domain},new,https://shop.example/b,B,,,", *reversed(rows))
     assert counts(await run_import(database, organization, file)) == (1, 3, 0)
-    found = {link.path: link for link in await links(database, organization)}
-    assert sorted(link.link_name for link in found.values()) == ["A", "A", "B", "Größe"]
-    sale = found["spring/sale"]
+    links_by_path = {link.path: link for link in await links(database, organization)}
+    assert sorted(link.link_name for link in links_by_path.values()) == ["A", "A", "B", "Größe"]
+    sale = links_by_path["spring/sale"]
     assert (sale.ios_behavior, sale.utm, sale.custom_data) == (2, {"utm_source": "mail"}, {"a": 1})
 
 

@@ -49,7 +49,7 @@ async def imported(
 
 def left_out(rows: list[ImportRow]) -> set[str]:
     """The fields of the file that were left out."""
-    return {each.column for row in rows for each in row.left_out}
+    return {value.column for row in rows for value in row.left_out}
 
 
 TAGS_OF_SPRING = {
@@ -64,7 +64,7 @@ TAGS_OF_SPRING = {
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "clicks", "told"),
+    ("name", "content", "clicks", "columns"),
     [
         ("bitly", services.BITLY, None, set()),
         ("shortio", services.SHORTIO, None, {"iphoneURL"}),
@@ -89,7 +89,7 @@ async def test_each_service(
     name: str,
     content: str,
     clicks: int | None,
-    told: set[str],
+    columns: set[str],
 ) -> None:
     """Path, destination, name, state, time, tags and clicks are taken over; what has no place is told, and no
     id or owner is."""
@@ -105,7 +105,7 @@ async def test_each_service(
     assert spring.created_at == SPRING or content == services.YOURLS_CSV
     history = spring.imported_clicks
     assert (history.count, history.source) == (clicks, PRESETS[name].service) if history else not clicks
-    assert left_out(rows) == told
+    assert left_out(rows) == columns
     tags = await find_tags_of(database, [spring])
     assert [tag.name for tag in tags_on(spring.tag_ids, tags)] == TAGS_OF_SPRING.get(content, [])
     assert [link.is_enabled for path, link in links.items() if "old" in path] in ([], [False])
@@ -115,7 +115,7 @@ END = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "given"),
+    ("name", "content", "expected"),
     [
         ("shortio", services.SHORTIO, {"expires_at": END}),
         ("dub", services.DUB, {"expires_at": END}),
@@ -129,12 +129,12 @@ async def test_limits_are_taken_over(
     tmp_path: Path,
     name: str,
     content: str,
-    given: dict[str, object],
+    expected: dict[str, object],
 ) -> None:
     """Ends, limits of clicks (without those that were counted there) and passwords hold here as well."""
     links = await imported(database, organization, read(tmp_path, name, content, {}, organization.domain))
     limits = links["spring"].limits
-    assert {key: value for key, value in limits.by_name.items() if key != "password_hash"} == given
+    assert {key: value for key, value in limits.by_name.items() if key != "password_hash"} == expected
     assert await is_password("sesame", limits.password_hash) is (name == "dub")
 
 
@@ -197,7 +197,9 @@ def test_every_short_url_of_a_bitly_link(tmp_path: Path) -> None:
     content = services.BITLY.replace(f"{services.DOMAIN}/3kXyZ1a", "bit.ly/3kXyZ1a")
     rows = read(tmp_path, "bitly", content)
     assert [row.cells["selected_path"] for row in rows] == ["spring", "2old"]
-    assert ("short_url", "https://bit.ly/3kXyZ1a") in [(each.column, each.value) for each in rows[0].left_out]
+    assert ("short_url", "https://bit.ly/3kXyZ1a") in [
+        (value.column, value.value) for value in rows[0].left_out
+    ]
     file = tmp_path / "export"
     moved = read_preset(file, PRESETS["bitly"], {"bit.ly": "go.shop.example"}, {})
     assert [(row.cells["domain"], row.cells["selected_path"]) for row in moved[:2]] == [
@@ -260,7 +262,7 @@ def test_a_time_in_another_form_is_told(tmp_path: Path) -> None:
     """A link whose time of creation can't be read is imported without it."""
     [row] = read(tmp_path, "rebrandly", services.REBRANDLY.replace("2023-04-01T09:30:00.000Z", "in spring"))
     assert "created_time" not in row.cells
-    assert ("created_time", "in spring") in [(each.column, each.value) for each in row.left_out]
+    assert ("created_time", "in spring") in [(value.column, value.value) for value in row.left_out]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ async def test_samples(
     ]
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
     assert report.counts == {RowOutcome.CREATED: count}
-    found = await list_links(database, organization.id, skip=0, limit=9)
-    assert [len(link.tag_ids) for link in found if link.tag_ids] == [2]
-    assert sum(link.is_enabled for link in found) == count - 1
-    assert [link.imported_clicks is None for link in found] == [not named] * count
+    imported = await list_links(database, organization.id, skip=0, limit=9)
+    assert [len(link.tag_ids) for link in imported if link.tag_ids] == [2]
+    assert sum(link.is_enabled for link in imported) == count - 1
+    assert [link.imported_clicks is None for link in imported] == [not named] * count

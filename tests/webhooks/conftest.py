@@ -30,16 +30,16 @@ LINK = LinkId(str(uuid.uuid4()))
 @pytest.fixture
 def hook() -> Iterator[Receiver]:
     """A receiver of this test's own."""
-    with receiver() as own:
-        yield own
+    with receiver() as hook_receiver:
+        yield hook_receiver
 
 
 @pytest.fixture
 def make_endpoint(database: Database, organization: TestOrganization, hook: Receiver) -> EndpointMaker:
     """Makes endpoints of the organization, by default at the receiver."""
 
-    async def make(**given: Any) -> Endpoint:
-        return await create_endpoint(database, organization.id, {"url": hook.url(), **given}, utc_now())
+    async def make(**fields: Any) -> Endpoint:
+        return await create_endpoint(database, organization.id, {"url": hook.url(), **fields}, utc_now())
 
     return make
 
@@ -51,10 +51,10 @@ async def happen(database: Database, org_id: OrgId, clicks: int, link_id: LinkId
     await ship(database, made)
 
 
-async def all_events(database: Database, org_id: OrgId, wanted: int) -> list[Event]:
+async def all_events(database: Database, org_id: OrgId, count: int) -> list[Event]:
     """What the organization's feed has, once there are so many."""
 
     async def read() -> list[Event]:
         return list((await read_feed(database, org_id, START, url_form=ShortUrlForm())).events)
 
-    return await wait_for_async(read, "events in the feed", lambda read: len(read) == wanted)
+    return await wait_for_async(read, "events in the feed", lambda read: len(read) == count)

@@ -36,8 +36,8 @@ class Request:
     @property
     def event_ids(self) -> list[str]:
         """The ids of its events, of one or of a batch."""
-        told = self.json
-        return [each["id"] for each in told.get("events", [told])]
+        body = self.json
+        return [event["id"] for event in body.get("events", [body])]
 
     def verify(self, secret: str) -> Any:
         """Its JSON, if it was signed by this secret; else the verifier raises."""
@@ -69,7 +69,7 @@ class Receiver:
     def ids_at(self, path: str) -> list[str]:
         """The ids of those that came to this path."""
         with self.lock:
-            return [id_ for each in self.requests if each.path == path for id_ in each.event_ids]
+            return [id_ for request in self.requests if request.path == path for id_ in request.event_ids]
 
 
 @contextmanager
@@ -89,9 +89,9 @@ def receiver() -> Iterator[Receiver]:
             request = Request(self.path, headers, body)
             with Handler.server_of.lock:
                 Handler.server_of.requests.append(request)
-            status, told, text = Handler.server_of.answer(request)
+            status, answer_headers, text = Handler.server_of.answer(request)
             self.send_response(status)
-            for name, value in told.items():
+            for name, value in answer_headers.items():
                 self.send_header(name, value)
             if status != 204:
                 self.send_header("Content-Length", str(len(text.encode())))

@@ -29,7 +29,7 @@ def event(type_: EventType, **data: Any) -> Event:
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("told_event", "sentence"),
     [
         (
             event(EventType.CONVERSION, revenue="49.90", currency="EUR", link_id=LINK, told_again=False),
@@ -67,27 +67,27 @@ def event(type_: EventType, **data: Any) -> Event:
         (event(EventType.ERASED), "Everything about a person was erased"),
     ],
 )  # fmt: skip
-def test_what_people_read(told: Event, sentence: str) -> None:
+def test_what_people_read(told_event: Event, sentence: str) -> None:
     """Each type of event is a sentence."""
-    assert sentence_about(told, SHORT_URLS).text == sentence
+    assert sentence_about(told_event, SHORT_URLS).text == sentence
 
 
 def test_every_type_is_a_sentence() -> None:
     """Also where nothing is known but the type."""
-    assert all(sentence_about(event(each), {}).text for each in EventType)
+    assert all(sentence_about(event(type_), {}).text for type_ in EventType)
 
 
 @pytest.mark.parametrize("form", CHATS)
 def test_strangers_can_do_nothing(form: Form) -> None:
     """No mention, no link but the short URL, and no line of their own."""
-    told = [
+    told_events = [
         event(EventType.LEAD, name=HOSTILE, link_id=LINK),
         event(EventType.EVENT, name=HOSTILE),
         event(EventType.IDENTIFY, customer_id=HOSTILE),
         event(EventType.REFUND, amount=HOSTILE, currency=HOSTILE, transaction_id=HOSTILE),
     ]
-    for each in told:
-        message = chat_message(form, [sentence_about(each, SHORT_URLS)])
+    for told_event in told_events:
+        message = chat_message(form, [sentence_about(told_event, SHORT_URLS)])
         text = json.dumps(message, ensure_ascii=False)
         for part in ("@everyone", "<!channel", "<@U1", "https://evil", "evil.example", "\u202e", "\\n# h"):
             assert part not in text
@@ -100,8 +100,8 @@ def test_strangers_can_do_nothing(form: Form) -> None:
 
 def test_the_forms() -> None:
     """The bodies are as the chats' incoming webhooks take them, with the short URL as a link."""
-    told = event(EventType.CONVERSION, revenue="49.90", currency="EUR", link_id=LINK)
-    slack, discord, teams = (chat_message(form, [sentence_about(told, SHORT_URLS)]) for form in CHATS)
+    sale = event(EventType.CONVERSION, revenue="49.90", currency="EUR", link_id=LINK)
+    slack, discord, teams = (chat_message(form, [sentence_about(sale, SHORT_URLS)]) for form in CHATS)
     assert slack["text"] == "New sale of 49.90 EUR through go.shop.com/spring"
     assert slack["blocks"][0]["elements"][0]["elements"] == [
         {"type": "text", "text": "New sale of 49.90 EUR through "},

@@ -45,12 +45,14 @@ async def test_events_arrive(
         return await list_deliveries(database, organization.id, endpoint.id)
 
     made = await wait_for_async(noted, "deliveries", lambda made: len(made) == 35)
-    assert [each.event_ids for each in made] == [(event.id,) for event in events[::-1]]
-    assert {(each.status, each.error, each.attempt, each.repeats) for each in made} == {(204, None, 1, 0)}
-    known = await get_endpoint(database, organization.id, endpoint.id)
-    assert (known.state, known.delivered, known.repeats) == (EndpointState.ACTIVE, 35, 0)
-    assert known.cursor >= events[-1].cursor
-    assert known.cursor_at == max(event.at for event in events)
+    assert [delivery.event_ids for delivery in made] == [(event.id,) for event in events[::-1]]
+    assert {(delivery.status, delivery.error, delivery.attempt, delivery.repeats) for delivery in made} == {
+        (204, None, 1, 0)
+    }
+    endpoint = await get_endpoint(database, organization.id, endpoint.id)
+    assert (endpoint.state, endpoint.delivered, endpoint.repeats) == (EndpointState.ACTIVE, 35, 0)
+    assert endpoint.cursor >= events[-1].cursor
+    assert endpoint.cursor_at == max(event.at for event in events)
 
 
 async def test_batches(
@@ -74,7 +76,7 @@ async def test_a_new_secret(
     other = await make_endpoint(url=hook.url("/other"))
     await happen(database, organization.id, 1)
     await until(lambda: hook.event_ids, "an event at the receiver")
-    request = next(each for each in hook.requests if each.path == "/hook")
+    request = next(request for request in hook.requests if request.path == "/hook")
     request.verify(first.secret)
     request.verify(second.secret)
     with pytest.raises(WebhookVerificationError):

@@ -33,10 +33,10 @@ NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 URL = "https://crm.example/hooks"
 
 
-def parsed(allows_loopback: bool = False, /, **given: Any) -> dict[str, Any]:
+def parsed(allows_loopback: bool = False, /, **fields: Any) -> dict[str, Any]:
     """The fields of a request."""
     errors: list[FieldError] = []
-    values = parse_fields(endpoint_rules(allows_loopback=allows_loopback), given, errors)
+    values = parse_fields(endpoint_rules(allows_loopback=allows_loopback), fields, errors)
     if errors:
         raise errors[0]
     return values
@@ -45,8 +45,8 @@ def parsed(allows_loopback: bool = False, /, **given: Any) -> dict[str, Any]:
 async def test_an_endpoint_is_its_organizations(database: Database, organization: TestOrganization) -> None:
     """What is made is there, as it was given; to another organization it is unknown."""
     tag = await create_tag(database, organization.id, "Spring", None, NOW)
-    given = parsed(url=URL, types=["click", "lead"], form="slack", batch_size=20) | {"tag_ids": (tag.id,)}
-    made = await create_endpoint(database, organization.id, given, NOW)
+    fields = parsed(url=URL, types=["click", "lead"], form="slack", batch_size=20) | {"tag_ids": (tag.id,)}
+    made = await create_endpoint(database, organization.id, fields, NOW)
     assert await list_endpoints(database, organization.id) == [made]
     assert await get_endpoint(database, organization.id, made.id) == made
     assert (made.state, made.secrets_at(NOW)) == (EndpointState.ACTIVE, [made.secret])
@@ -63,7 +63,7 @@ async def test_an_endpoint_is_its_organizations(database: Database, organization
     with pytest.raises(EndpointUnknown):
         await rotate_secret(database, other, made.id, NOW)
     with pytest.raises(InvalidField, match="tag_ids must be ids of a tag of the organization"):
-        await create_endpoint(database, other, given, NOW)
+        await create_endpoint(database, other, fields, NOW)
     changed = await change_endpoint(
         database, organization.id, made.id, parsed(is_enabled=False) | {"tag_ids": ()}
     )

@@ -69,7 +69,7 @@ async def test_a_request_is_made_again(
         return await list_deliveries(database, organization.id, endpoint.id)
 
     made = (await wait_for_async(noted, "deliveries", lambda made: len(made) == 4))[::-1]
-    assert [(each.status, each.attempt, each.repeats) for each in made] == [
+    assert [(delivery.status, delivery.attempt, delivery.repeats) for delivery in made] == [
         (500, 1, 0), (204, 2, 2), (204, 1, 0), (204, 1, 0),
     ]  # fmt: skip
 
@@ -252,8 +252,10 @@ async def test_doctor_says_what_fails(
     await settled(database, gone, EndpointState.SLEEPING)
     await settled(database, bad, EndpointState.FAILING)
     owner = await get_organization(database, organization.id)
-    found = [finding async for finding in examine_webhooks(database, owner)]
-    assert [finding.severity for finding in found] == [Severity.ERROR, Severity.WARNING, Severity.OK]
-    assert all(each.id in finding.subject for each, finding in zip((gone, bad, well), found, strict=True))
-    assert "status 410" in found[0].message
-    assert "status 500" in found[1].message
+    findings = [finding async for finding in examine_webhooks(database, owner)]
+    assert [finding.severity for finding in findings] == [Severity.ERROR, Severity.WARNING, Severity.OK]
+    assert all(
+        endpoint.id in finding.subject for endpoint, finding in zip((gone, bad, well), findings, strict=True)
+    )
+    assert "status 410" in findings[0].message
+    assert "status 500" in findings[1].message

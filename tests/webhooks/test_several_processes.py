@@ -39,8 +39,8 @@ def slowly(_: Request) -> Answer:
 @pytest.fixture(scope="module")
 async def quiet(service: Service) -> AsyncIterator[Database]:
     """A database in which no service delivers."""
-    async with fresh_database(service.resources.database) as own:
-        yield own
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 async def test_who_was_stopped_sets_nothing_back(quiet: Database) -> None:
@@ -69,12 +69,12 @@ async def test_killed_and_stopped(service: Service, mongodb_uri: str, tmp_path: 
     """While events are delivered, the process that does is killed; the one that goes on is stopped, and comes
     back when a third has gone on. Every event arrives, in order; what arrived twice is counted."""
     hook.answer = slowly
-    with ExitStack() as running, own_database(mongodb_uri) as own:
+    with ExitStack() as running, own_database(mongodb_uri) as environment:
         database = service.resources.database.client.get_database(
-            own["WAYLINK_MONGODB_DATABASE"], codec_options=service.resources.database.codec_options
+            environment["WAYLINK_MONGODB_DATABASE"], codec_options=service.resources.database.codec_options
         )
         organization = await create_test_organization(database)
-        start = lambda name: running.enter_context(service_process(tmp_path / name, **own))  # noqa: E731
+        start = lambda name: running.enter_context(service_process(tmp_path / name, **environment))  # noqa: E731
         first = await asyncio.to_thread(start, "first")
         endpoint = await create_endpoint(database, organization.id, {"url": hook.url()}, utc_now())
         await happen(database, organization.id, EVENTS)
@@ -95,7 +95,7 @@ async def test_killed_and_stopped(service: Service, mongodb_uri: str, tmp_path: 
 
         await wait_for_async(delivered, "events that arrived", lambda count: count >= EVENTS)
     ids = hook.event_ids
-    known = await get_endpoint(database, organization.id, endpoint.id)
+    endpoint = await get_endpoint(database, organization.id, endpoint.id)
     assert list(dict.fromkeys(ids)) == [event.id for event in events]
-    assert known.cursor >= events[-1].cursor
-    assert len(ids) - EVENTS <= known.repeats <= 2
+    assert endpoint.cursor >= events[-1].cursor
+    assert len(ids) - EVENTS <= endpoint.repeats <= 2

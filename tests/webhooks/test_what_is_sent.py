@@ -59,10 +59,12 @@ async def test_chosen_links_and_tags(
         await happen(database, organization.id, 2, link_id)
     last = (await all_events(database, organization.id, 6))[-1]
 
-    async def known() -> Endpoint:
+    async def current_endpoint() -> Endpoint:
         return await get_endpoint(database, organization.id, chosen.id)
 
-    await wait_for_async(known, "a cursor at the end", lambda found: found.cursor >= last.cursor)
+    await wait_for_async(
+        current_endpoint, "a cursor at the end", lambda endpoint: endpoint.cursor >= last.cursor
+    )
     # Tags count as they are when something is sent.
     change = {"$set": {"tag_ids": [tag.id]}}
     await database["links"].update_one({"_id": other}, change)
@@ -82,7 +84,7 @@ def test_a_request_has_the_same_events_again() -> None:
         for size, sent in ((4, 0), (4, 3), (4, 8), (1, 5), (100, 10), (100, 1))
     ]
     assert sizes == [[4, 4, 2], [3, 4, 3], [4, 4, 2], [1] * 10, [10], [1, 9]]
-    assert [each for batch in batches(events, 3, Cursor(1, 5)) for each in batch] == events
+    assert [event for batch in batches(events, 3, Cursor(1, 5)) for event in batch] == events
 
 
 async def test_a_private_address_behind_a_public_name(
@@ -136,10 +138,10 @@ async def test_a_test(
     hook.answer = lambda _: (422, {}, "unknown type")
     made = await send_test(database, receivers, organization.id, endpoint.id, utc_now())
     assert (made.status, made.error) == (422, "The receiver answered with status 422: unknown type")
-    told = hook.requests[0].verify(endpoint.secret)
-    event = told["events"][0] if batch_size > 1 else told
+    body = hook.requests[0].verify(endpoint.secret)
+    event = body["events"][0] if batch_size > 1 else body
     assert (event["type"], event["id"], event["org_id"]) == ("test", hook.requests[0].id, organization.id)
     assert await list_deliveries(database, organization.id, endpoint.id) == [made]
-    known = await get_endpoint(database, organization.id, endpoint.id)
-    assert (known.state, known.failures) == (EndpointState.DISABLED, 0)
+    endpoint = await get_endpoint(database, organization.id, endpoint.id)
+    assert (endpoint.state, endpoint.failures) == (EndpointState.DISABLED, 0)
     await receivers.close()

@@ -54,9 +54,9 @@ class SlowOwners(DomainOwners):
 
     async def find(self, hosts: Iterable[str]) -> dict[str, OrgId]:
         """The owners, when it goes on."""
-        found = await super().find(hosts)
+        owners = await super().find(hosts)
         await asyncio.sleep(0.5)
-        return found
+        return owners
 
 
 async def test_a_link_that_comes_too_late(
