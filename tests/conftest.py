@@ -186,7 +186,7 @@ def times_of_tests() -> Iterator[None]:
         # Daily keys are read once, and not by a clock that a test has just moved.
         patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
         # What an organization changes of a webhook holds at once.
-        patch.setattr(delivery, "BETWEEN", 0.1)
+        patch.setattr(delivery, "STEP_SECONDS", 0.1)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
         yield

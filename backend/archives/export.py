@@ -15,7 +15,7 @@ from backend.system.whole_file import whole_or_nothing
 
 # Called once with the total number of documents, then with the number written since the last call.
 Progress = Callable[[int, int], object]
-_REPORT_EVERY = 500
+_DOCUMENTS_PER_REPORT = 500
 
 
 async def export_organization(
@@ -43,7 +43,7 @@ async def _write_documents(
         total, reported = await count_owned(database, session, org_id), 0
         async for name, document in read_owned(database, session, org_id):
             writer.write_document(name, document)
-            if (written := writer.counts.total()) - reported >= _REPORT_EVERY:
+            if (written := writer.counts.total()) - reported >= _DOCUMENTS_PER_REPORT:
                 progress(total, written - reported)
                 reported = written
         progress(total, writer.counts.total() - reported)

@@ -19,7 +19,7 @@ from backend.storage.feed.reading import read_feed
 from backend.storage.outbox.heads import find_heads
 
 # Seconds between two looks at a feed without new events, and between two attempts to take a target's lock.
-_BETWEEN = 0.25
+_POLL_SECONDS = 0.25
 # Seconds that a read may take: five thousand events take a tenth of one.
 _READ_SECONDS = 20.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 15.0
@@ -117,7 +117,7 @@ class Follower:
 
     async def _wait_behind(self, cursor: Cursor) -> None:
         """Wait until the feed has entries behind the cursor, or `stop` is set."""
-        while not await self._stops_within(_BETWEEN) and await self._head() < cursor.place:
+        while not await self._stops_within(_POLL_SECONDS) and await self._head() < cursor.place:
             pass
 
     async def _head(self) -> int:
@@ -126,7 +126,7 @@ class Follower:
 
     async def _pause(self, error: Exception) -> None:
         is_taken = isinstance(error, TargetTaken)
-        await self._stops_within(_BETWEEN if is_taken else self._retries.fail())
+        await self._stops_within(_POLL_SECONDS if is_taken else self._retries.fail())
 
     async def _stops_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):

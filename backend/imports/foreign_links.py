@@ -11,7 +11,7 @@ from pathlib import Path
 from backend.domain.errors import OperatorError
 from backend.imports.csv_file import Line, read_lines
 
-_DEEPEST = 4
+_DEEPEST_LEVEL = 4
 
 
 class UnreadableLinks(OperatorError):
@@ -108,7 +108,7 @@ def _links(document: object, list_at: Sequence[str]) -> Iterable[object]:
 def _flat(link: dict[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """The fields of a link as text; `meta.validUntil` is the field of an object in it."""
     for name, value in link.items():
-        if isinstance(value, dict) and value and depth < _DEEPEST:
+        if isinstance(value, dict) and value and depth < _DEEPEST_LEVEL:
             yield from _flat(value, f"{before}{name}.", depth + 1)
         else:
             yield before + name, _text(value)

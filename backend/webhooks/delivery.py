@@ -20,9 +20,9 @@ from backend.webhooks.sender import EndpointLost, EndpointSender, SenderResource
 _PREFIX = "webhooks/"
 _LEASE = timedelta(seconds=6)
 # Seconds between two searches for endpoints without a holder.
-BETWEEN = 1.0
+STEP_SECONDS = 1.0
 # How long a stopping service waits for requests that are under way.
-_LAST_SECONDS = 3.0
+_STOP_SECONDS = 3.0
 _logger = logging.getLogger(__name__)
 
 
@@ -62,7 +62,7 @@ class WebhookDelivery:
         await forget_leases(self._database, _PREFIX)
         while True:
             await self._step()
-            await asyncio.sleep(BETWEEN)
+            await asyncio.sleep(STEP_SECONDS)
 
     async def _step(self) -> None:
         """Take endpoints without a holder, or leave some to others, so that each process has its share."""
@@ -97,7 +97,7 @@ class WebhookDelivery:
             if not running.sender.is_sending:
                 running.task.cancel()
         if leaving:
-            await asyncio.wait([running.task for running in leaving], timeout=_LAST_SECONDS)
+            await asyncio.wait([running.task for running in leaving], timeout=_STOP_SECONDS)
         for running in leaving:
             running.task.cancel()
         await self._forget_ended()

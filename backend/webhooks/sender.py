@@ -33,13 +33,13 @@ from backend.webhooks.metrics import DELAY, EVENTS, REPEATS, REQUESTS, SLEPT
 # Events that are read from the feed at once.
 _EVENTS_PER_READ = 200
 # Events are read again after so many seconds, since a person in them may have been erased meanwhile.
-_FRESH = 5.0
+_FRESH_SECONDS = 5.0
 # Seconds until a cursor is stored that moved past events which the endpoint does not want.
 _STORE_INTERVAL = 10.0
 _NOTE_INTERVAL = 0.5
 # The longest seconds between two looks at the clock in a pause, and the longest wait for new events.
 _LONGEST_SLEEP = 1.0
-_WAIT = 5.0
+_LONGEST_WAIT = 5.0
 _logger = logging.getLogger(__name__)
 
 
@@ -98,7 +98,7 @@ class EndpointSender:
         """Deliver until the endpoint sleeps. Raises EndpointLost if another process took it; StorageError."""
         while not (self.ends or self._endpoint.slept_at):
             await self._until_due()
-            if await self._resources.feed.wait(self._endpoint.org_id, self._endpoint.cursor, _WAIT):
+            if await self._resources.feed.wait(self._endpoint.org_id, self._endpoint.cursor, _LONGEST_WAIT):
                 await self._deliver_or_fail()
             await self._store_now_and_then()
         await self._settle()
@@ -143,7 +143,7 @@ class EndpointSender:
         links = await self._links_of(page.events)
         self.is_sending = True
         try:
-            await self._send_all(page, links, until=read_at + _FRESH)
+            await self._send_all(page, links, until=read_at + _FRESH_SECONDS)
         finally:
             self.is_sending = False
 

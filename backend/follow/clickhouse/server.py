@@ -11,7 +11,7 @@ import httpx
 from backend.domain.errors import OperatorError
 from backend.follow.target import TargetAway
 
-_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0
 # Each statement is done when its answer comes, on all that have the data.
 _SETTINGS = {
     "wait_end_of_query": "1",
@@ -51,7 +51,7 @@ class ClickHouseServer:
 
     async def open(self) -> None:
         """Connect."""
-        self._client = httpx.AsyncClient(timeout=_SECONDS, headers=self._headers)
+        self._client = httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, headers=self._headers)
 
     async def close(self) -> None:
         """Leave the server."""

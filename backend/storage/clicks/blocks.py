@@ -34,7 +34,7 @@ from backend.storage.schema.ownership import ByIdPrefix
 NAME = "click_blocks"
 SMALL_BLOCKS = "small_blocks"  # the index of small blocks
 # Blocks with fewer clicks are merged with others of their day.
-SMALL = 2_000
+SMALL_BLOCK_CLICKS = 2_000
 COLLECTION = Collection(
     name=NAME,
     indexes=[
@@ -85,11 +85,11 @@ async def ship_blocks(
     async def work(session: ClientSession) -> None:
         nonlocal hashes, deleted
         deleted = await find_deleted(database, {block.org_id for block in blocks}, session)
-        kept = [block for block in blocks if block.org_id not in deleted]
-        receipts = _chained(kept, f"{log_id}/{start}", begin.hashes)
+        new_blocks = [block for block in blocks if block.org_id not in deleted]
+        receipts = _chained(new_blocks, f"{log_id}/{start}", begin.hashes)
         hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
         await advance(database, session, log_id, start, LogHead(end, hashes))
-        await _insert(database, session, kept, receipts)
+        await _insert(database, session, new_blocks, receipts)
         await add_handoffs(database, session, [click for click in handoffs if click.org_id not in deleted])
 
     while True:
@@ -136,7 +136,7 @@ async def mark_unreadable(database: Database, block_ids: Sequence[str]) -> None:
 
 def fields_of(block: Block) -> Document:
     """The fields of a block's document that follow from its clicks."""
-    small = {"is_small": True} if block.clicks < SMALL else {}
+    small = {"is_small": True} if block.clicks < SMALL_BLOCK_CLICKS else {}
     return {
         "org_id": block.org_id,
         "clicks": block.clicks,

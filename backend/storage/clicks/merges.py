@@ -19,7 +19,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.clicks.blocks import (
     NAME,
-    SMALL,
+    SMALL_BLOCK_CLICKS,
     SMALL_BLOCKS,
     BlocksChanged,
     delete_unchanged,
@@ -43,11 +43,11 @@ from backend.storage.processes.periodic_task import PeriodicTask
 LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
 _INTERVAL, _ALL_INTERVAL = timedelta(minutes=1), timedelta(hours=1)
 # Somewhat shorter than the interval, or every second run would find the lease still taken.
-_LEASE = timedelta(seconds=50)
+_LEASE_TIME = timedelta(seconds=50)
 # An organization with this many small blocks does not wait for the hourly run.
-MANY = 100
+MANY_SMALL_BLOCKS = 100
 # The most blocks that are read at once.
-_MOST_BLOCKS = 1_000
+_BLOCKS_PER_READ = 1_000
 # So long after a day, more of its clicks may arrive from a log that was left behind or from another host.
 _OPEN_FOR = timedelta(days=2)
 _logger = logging.getLogger(__name__)
@@ -64,12 +64,12 @@ async def _merge_due(database: Database) -> None:
     The leases are not renewed, so no process begins again before their time is over. Where two processes
     merge at once all the same, the second one finds blocks changed and leaves them for the next run.
     """
-    if not await take_lease(database, LEASE, uuid.uuid4().hex, _LEASE):
+    if not await take_lease(database, LEASE, uuid.uuid4().hex, _LEASE_TIME):
         return
     of_all = await take_lease(database, LEASE_OF_ALL, uuid.uuid4().hex, _ALL_INTERVAL)
-    for org_id in await organizations_with_small_blocks(database, 1 if of_all else MANY):
+    for org_id in await organizations_with_small_blocks(database, 1 if of_all else MANY_SMALL_BLOCKS):
         try:
-            while await merge_small_blocks(database, org_id) >= MANY:
+            while await merge_small_blocks(database, org_id) >= MANY_SMALL_BLOCKS:
                 pass
         except StorageError as error:
             if is_unreachable(error):
@@ -100,7 +100,7 @@ async def merge_small_blocks(database: Database, org_id: OrgId) -> int:
     """Merge the organization's small blocks. Returns how many fewer there are. Raises StorageError."""
     last_open = (await server_time(database) - _OPEN_FOR).date()
     query = {"org_id": org_id, "is_small": True}
-    cursor = database[NAME].find(query, sort=[("first_at", 1)], limit=_MOST_BLOCKS)
+    cursor = database[NAME].find(query, sort=[("first_at", 1)], limit=_BLOCKS_PER_READ)
     merged_away = 0
     for day, blocks in groupby(await cursor.to_list(None), _day_of):
         for group in _groups(list(blocks)):
@@ -117,9 +117,9 @@ def _day_of(block: Document) -> date:
 def _groups(blocks: Sequence[Document]) -> list[list[Document]]:
     """The blocks in groups: each group but the last has just enough clicks not to be small."""
     groups: list[list[Document]] = []
-    clicks = SMALL
+    clicks = SMALL_BLOCK_CLICKS
     for block in blocks:
-        if clicks >= SMALL:
+        if clicks >= SMALL_BLOCK_CLICKS:
             groups.append([])
             clicks = 0
         groups[-1].append(block)

@@ -18,14 +18,14 @@ from backend.domain.clicks.block import MOST_CLICKS, Columns, UnreadableBlock, u
 from backend.domain.clicks.rows import RowFormat, Selection, head, rows
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.storage.clicks.blocks import NAME, SMALL, Part, mark_unreadable, parts_of
+from backend.storage.clicks.blocks import NAME, SMALL_BLOCK_CLICKS, Part, mark_unreadable, parts_of
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.links.links import find_short_urls
 
 # The most blocks of a batch. A batch has about as many clicks as one large block.
-_MOST_BLOCKS = 500
+_BLOCKS_PER_BATCH = 500
 # Links whose short URLs are kept while clicks are read.
-_MOST_LINKS = 20_000
+_MOST_CACHED_LINKS = 20_000
 _DAY = timedelta(days=1)
 _logger = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ async def _blocks_of_day(
     small: list[Document] = []
     large: list[Document] = []
     async for block in cursor:
-        (small if block["clicks"] < SMALL else large).append(block)
+        (small if block["clicks"] < SMALL_BLOCK_CLICKS else large).append(block)
     return small, large
 
 
@@ -176,7 +176,7 @@ def _batches(blocks: Sequence[Document], unreadable: UnreadableBlocks) -> Iterab
     for block in blocks:
         if block["_id"] in unreadable.clicks_of:
             continue
-        if batch and (clicks + block["clicks"] > MOST_CLICKS or len(batch) == _MOST_BLOCKS):
+        if batch and (clicks + block["clicks"] > MOST_CLICKS or len(batch) == _BLOCKS_PER_BATCH):
             yield batch
             batch, clicks = [], 0
         batch.append(block["_id"])
@@ -209,7 +209,7 @@ class _ShortUrls:
     async def of(self, link_ids: set[LinkId]) -> dict[LinkId, str]:
         """The short URLs of these links, and maybe of others; without links that no longer exist."""
         missing = link_ids - self._cached.keys()
-        if len(self._cached) + len(missing) > _MOST_LINKS:
+        if len(self._cached) + len(missing) > _MOST_CACHED_LINKS:
             self._cached, missing = {}, link_ids
         if missing:
             self._cached |= await find_short_urls(self._database, self._org_id, missing, self._url_form)

@@ -29,8 +29,8 @@ from backend.system.clock import Clock
 _AWAIT_MS = 250
 # Seconds that a stream has for each answer, and for a stored heartbeat to come back. With the pause between
 # heartbeats and the server's wait for changes, a stream that fell behind is replaced within 1.2 seconds.
-_PATIENCE = 0.5
-_LONGEST_OPENING = 2.0
+_ANSWER_SECONDS = 0.5
+_LONGEST_OPENING_SECONDS = 2.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0  # seconds after an attempt that failed
 _MOST_ATTEMPTS = 20.0  # attempts to continue at a start's position, until a stream begins with new changes
 _OF_ONE_DOCUMENT = frozenset({"insert", "update", "replace", "delete"})
@@ -143,7 +143,7 @@ class _Stream:
             **self._position,
         )
         try:
-            with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._retries.failures))):
+            with deadline(min(_LONGEST_OPENING_SECONDS, _ANSWER_SECONDS * (1 + self._retries.failures))):
                 event = await stream.try_next()
             if not goes_on:
                 yield InDoubt()
@@ -154,7 +154,7 @@ class _Stream:
                     for change in self._read(event):
                         yield change
                 self._require_proof(opened)
-                with deadline(_PATIENCE):
+                with deadline(_ANSWER_SECONDS):
                     event = await stream.try_next()
             self._position = {}  # the database was dropped
         finally:
@@ -190,7 +190,7 @@ class _Stream:
 
     def _require_proof(self, opened: float) -> None:
         waiting_since = self.heart.waiting_since
-        if waiting_since is not None and time.monotonic() > max(waiting_since, opened) + _PATIENCE:
+        if waiting_since is not None and time.monotonic() > max(waiting_since, opened) + _ANSWER_SECONDS:
             raise _Unproven("it does not tell what was written")
 
     async def note_failure(self, error: Exception) -> None:

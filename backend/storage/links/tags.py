@@ -27,8 +27,8 @@ _TAGS = NamedItems(NAME, Tag, MOST_TAGS)
 
 async def create_tag(database: Database, org_id: OrgId, name: str, color: str | None, now: datetime) -> Tag:
     """Store a new tag, with a colour of its name if none is given. Raises NameTaken and TooManyItems."""
-    made = now.replace(microsecond=0)
-    tag = Tag(TagId(str(uuid.uuid4())), org_id, name, color or default_color(name), made)
+    created_at = now.replace(microsecond=0)
+    tag = Tag(TagId(str(uuid.uuid4())), org_id, name, color or default_color(name), created_at)
 
     async def work(session: ClientSession) -> None:
         await _TAGS.add(database, tag, session)

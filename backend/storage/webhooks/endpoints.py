@@ -130,9 +130,9 @@ async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: d
     """
     while True:
         endpoint = await get_endpoint(database, org_id, given_id)
-        old = [OldSecret(endpoint.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *endpoint.old_secrets]
-        kept = [secret for secret in old if now < secret.until][:_MOST_OLD_SECRETS]
-        update = {"secret": _new_secret(), "old_secrets": kept}
+        former = [OldSecret(endpoint.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *endpoint.old_secrets]
+        old_secrets = [secret for secret in former if now < secret.until][:_MOST_OLD_SECRETS]
+        update = {"secret": _new_secret(), "old_secrets": old_secrets}
         unchanged = {"_id": given_id, "org_id": org_id, "secret": endpoint.secret}
         if document := await _take_back(database, unchanged, stored_values(update)):
             return from_document(document)

@@ -17,7 +17,11 @@ from backend.domain.ids import LinkId, OrgId
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import merges as click_merges
 from backend.storage.clicks.blocks import NAME, SMALL_BLOCKS, fields_of
-from backend.storage.clicks.merges import MANY, merge_small_blocks, organizations_with_small_blocks
+from backend.storage.clicks.merges import (
+    MANY_SMALL_BLOCKS,
+    merge_small_blocks,
+    organizations_with_small_blocks,
+)
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.lifecycle.restores import begin_restore, cancel_restore, find_position, insert_history
 from backend.storage.processes.leases import take_lease
@@ -161,7 +165,7 @@ async def test_in_the_background(database: Database) -> None:
     many, few = OrgId(str(uuid.uuid4())), OrgId(str(uuid.uuid4()))
     async with fresh_database(database) as fresh:
         assert await take_lease(fresh, click_merges.LEASE_OF_ALL, "another", timedelta(hours=1))
-        for org_id, number in ((many, MANY), (few, 2)):
+        for org_id, number in ((many, MANY_SMALL_BLOCKS), (few, 2)):
             await ship_each(fresh, org_id, number)
         task = click_merges.click_merges(fresh)
         await task.start()

@@ -25,7 +25,7 @@ COLLECTION = Collection(
     shard_key=NotSharded("one small document for each kind of look"),
 )
 # Longer than a batch of links takes, unless hundreds of their addresses do not answer.
-_TURN = timedelta(minutes=15)
+_TURN_LIFETIME = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ async def take_turn(database: Database, name: str, holder: str, now: datetime) -
     """
     mine: Document = {"_id": name, "$or": [{"until": {"$lte": now}}, {"holder": holder}]}
     change = {
-        "$set": {"holder": holder, "until": now + _TURN},
+        "$set": {"holder": holder, "until": now + _TURN_LIFETIME},
         "$setOnInsert": {"begun_at": now, "after": None, "is_over": False},
     }
     try:
