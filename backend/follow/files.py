@@ -19,7 +19,7 @@ from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import OrgId
 from backend.follow.event_lines import LineForm, Lines
 from backend.follow.locked_file import locked_file
-from backend.follow.target import Followed, TargetMismatch, check_same
+from backend.follow.target import FollowedFeed, TargetMismatch, check_same
 from backend.system.whole_file import whole_or_nothing
 
 
@@ -47,7 +47,7 @@ class FileTarget:
         self._descriptor: int | None = None
         self._checkpoint = _Checkpoint(OrgId(""), None, form.value, "", 0)
 
-    async def open(self, followed: Followed) -> Cursor:
+    async def open(self, followed: FollowedFeed) -> Cursor:
         """Lock the file, cut off unfinished lines, and return the stored cursor.
 
         A file that was moved away is begun again, behind the last event of the moved one.
@@ -78,7 +78,7 @@ class FileTarget:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _new_checkpoint(self, followed: Followed) -> _Checkpoint:
+    def _new_checkpoint(self, followed: FollowedFeed) -> _Checkpoint:
         """Store the checkpoint of a new file before any line: a file of lines without one is not ours."""
         self._checkpoint = _Checkpoint(followed.org_id, followed.named_types, self._form.value, "", 0)
         self._store_checkpoint(str(followed.after), 0)

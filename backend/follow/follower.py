@@ -12,7 +12,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.follow.target import FeedTarget, Followed, TargetAway, TargetTaken
+from backend.follow.target import FeedTarget, FollowedFeed, TargetAway, TargetTaken
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.feed.reading import read_feed
@@ -61,7 +61,7 @@ class Follower:
     def __init__(
         self,
         database: Database,
-        followed: Followed,
+        followed: FollowedFeed,
         target: FeedTarget,
         listener: Listener,
         *,

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.follow.event_lines import LineForm, Lines
-from backend.follow.target import Followed
+from backend.follow.target import FollowedFeed
 
 
 class StreamTarget:
@@ -21,7 +21,7 @@ class StreamTarget:
         self._lines = Lines(form)
         self._cursor: Cursor | None = None
 
-    async def open(self, followed: Followed) -> Cursor:
+    async def open(self, followed: FollowedFeed) -> Cursor:
         """Write the names of columns, if the form has them, and return the cursor."""
         if self._cursor is None:
             self._write(self._lines.head())

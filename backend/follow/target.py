@@ -13,7 +13,7 @@ from backend.domain.ids import OrgId
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedFeed:
     """The followed feed: the events of these types of an organization.
 
     A target without a cursor begins at `after`.
@@ -47,7 +47,7 @@ class FeedTarget(Protocol):
     # Types that the target needs in addition to the followed ones.
     needs: Set[EventType]
 
-    async def open(self, followed: Followed) -> Cursor:
+    async def open(self, followed: FollowedFeed) -> Cursor:
         """Open the target, and return the cursor behind its last event.
 
         Raises TargetAway, TargetTaken, and TargetMismatch if it has events of another feed or other types.
@@ -63,7 +63,7 @@ class FeedTarget(Protocol):
         """Close the target, so that another follower can open it. Does nothing if it is not open."""
 
 
-def check_same(kept_org: str, kept_types: Sequence[str] | None, followed: Followed, name: str) -> None:
+def check_same(kept_org: str, kept_types: Sequence[str] | None, followed: FollowedFeed, name: str) -> None:
     """Raise TargetMismatch unless the target has events of the followed organization and types."""
     if kept_org != followed.org_id:
         raise TargetMismatch(f"{name} has events of the organization {kept_org}. Name another target.")

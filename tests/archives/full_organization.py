@@ -58,7 +58,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await set_destination_rules(database, organization.id, rules)
     hashed = {"limits.password_hash": PASSWORD_HASH}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": hashed})
-    assert (await take_clicks(database, organization.id, link_ids[0], requested=2, most=5)).left == 3
+    assert (await take_clicks(database, organization.id, link_ids[0], requested=2, most=5)).remaining == 3
     await _find_fault(database, organization, link_ids[0])
     await _click(database, organization, link_ids)
     await _visit(client, organization)

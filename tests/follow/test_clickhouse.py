@@ -12,11 +12,11 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.follow.clickhouse.target import ClickHouseTarget
-from backend.follow.target import Followed, TargetAway, TargetMismatch
+from backend.follow.target import FollowedFeed, TargetAway, TargetMismatch
 from tests.follow.chdb_server import ChdbServer
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 
-ALL = Followed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, frozenset(EventType), START)
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ async def test_what_it_refuses(server: ChdbServer) -> None:
     await written(server, [conversion()])
     target = ClickHouseTarget(server.address)
     with pytest.raises(TargetMismatch, match="without --types"):
-        await target.open(Followed(ORG, frozenset({EventType.LEAD}), START))
+        await target.open(FollowedFeed(ORG, frozenset({EventType.LEAD}), START))
     await target.close()
     with pytest.raises(OperatorError, match="https://user@host:8443/database"):
         ClickHouseTarget("warehouse:8443")

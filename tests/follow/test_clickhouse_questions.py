@@ -19,7 +19,7 @@ from backend.domain.ids import LinkId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.follow.clickhouse.target import ClickHouseTarget
 from backend.follow.parquet.target import ParquetTarget
-from backend.follow.target import FeedTarget, Followed
+from backend.follow.target import FeedTarget, FollowedFeed
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
 from tests.api.link_calls import API, create, info
@@ -79,7 +79,7 @@ async def _sell(client: httpx.AsyncClient, organization: TestOrganization, ids: 
 async def follow(database: Database, organization: TestOrganization, target: FeedTarget) -> None:
     """Write the organization's whole feed into the target, as a follower does."""
     await place_all(database, organization.id)
-    cursor = await target.open(Followed(organization.id, frozenset(EventType), START))
+    cursor = await target.open(FollowedFeed(organization.id, frozenset(EventType), START))
     has_more = True
     while has_more:
         page = await read_feed(database, organization.id, cursor, url_form=ShortUrlForm(), limit=20)

@@ -15,10 +15,10 @@ from backend.domain.ids import OrgId
 from backend.follow import event_lines
 from backend.follow.event_lines import LineForm
 from backend.follow.files import FileTarget
-from backend.follow.target import Followed, TargetMismatch, TargetTaken
+from backend.follow.target import FollowedFeed, TargetMismatch, TargetTaken
 from tests.follow.made_events import ORG, conversion, event
 
-ALL = Followed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, frozenset(EventType), START)
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -103,9 +103,9 @@ async def test_what_is_not_gone_on_with(tmp_path: Path) -> None:
     path = tmp_path / "events.csv"
     await written(path, LineForm.CSV, conversion())
     whole = path.read_bytes()
-    sales = Followed(ORG, frozenset({EventType.CONVERSION}), START)
+    sales = FollowedFeed(ORG, frozenset({EventType.CONVERSION}), START)
     await refused(path, ALL, "was begun with --into csv", LineForm.NDJSON)
-    await refused(path, Followed(OrgId("other"), ALL.types, START), f"events of the organization {ORG}")
+    await refused(path, FollowedFeed(OrgId("other"), ALL.types, START), f"events of the organization {ORG}")
     await refused(path, sales, "was begun with all types")
     assert path.read_bytes() == whole
     path.write_bytes(whole[:-1])
@@ -117,7 +117,7 @@ async def test_what_is_not_gone_on_with(tmp_path: Path) -> None:
     await refused(path, ALL, r"without events\.csv\.cursor beside it")
 
 
-async def refused(path: Path, followed: Followed, message: str, form: LineForm = LineForm.CSV) -> None:
+async def refused(path: Path, followed: FollowedFeed, message: str, form: LineForm = LineForm.CSV) -> None:
     """The file is not gone on with, for this reason."""
     target = FileTarget(path, form)
     with pytest.raises(TargetMismatch, match=message):

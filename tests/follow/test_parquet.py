@@ -17,11 +17,11 @@ from backend.domain.ids import OrgId
 from backend.follow.parquet import target as parquet
 from backend.follow.parquet.rows import ParquetRows
 from backend.follow.parquet.target import ParquetTarget
-from backend.follow.target import Followed, TargetMismatch, TargetTaken
+from backend.follow.target import FollowedFeed, TargetMismatch, TargetTaken
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 from tests.follow.parquet_files import asked, ids
 
-ALL = Followed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, frozenset(EventType), START)
 
 
 async def written(folder: Path, *pages: Sequence[Event]) -> None:
@@ -35,7 +35,7 @@ async def written(folder: Path, *pages: Sequence[Event]) -> None:
         await target.close()
 
 
-async def opened(folder: Path, followed: Followed = ALL) -> Cursor:
+async def opened(folder: Path, followed: FollowedFeed = ALL) -> Cursor:
     """Where a run would go on."""
     target = ParquetTarget(folder)
     try:
@@ -136,7 +136,7 @@ async def test_another_feed_or_a_second_follower_is_refused(tmp_path: Path) -> N
         await opened(tmp_path)
     await target.close()
     with pytest.raises(TargetMismatch, match="without --types"):
-        await opened(tmp_path, Followed(ORG, frozenset({EventType.LEAD}), START))
+        await opened(tmp_path, FollowedFeed(ORG, frozenset({EventType.LEAD}), START))
     cursor = tmp_path / f"org_id={ORG}" / "waylink.cursor"
     assert json.loads(cursor.read_text())["cursor"] == str(sale.cursor)
     cursor.write_text("{")
@@ -145,5 +145,5 @@ async def test_another_feed_or_a_second_follower_is_refused(tmp_path: Path) -> N
     cursor.unlink()
     with pytest.raises(TargetMismatch, match="another folder"):
         await opened(tmp_path)
-    other = Followed(OrgId("00000000-0000-0000-0000-000000000001"), frozenset(EventType), Cursor(7))
+    other = FollowedFeed(OrgId("00000000-0000-0000-0000-000000000001"), frozenset(EventType), Cursor(7))
     assert await opened(tmp_path, other) == Cursor(7)

@@ -14,12 +14,12 @@ from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event, EventType
 from backend.follow import event_fields
 from backend.follow.postgres.target import PostgresTarget
-from backend.follow.target import Followed, TargetTaken
+from backend.follow.target import FollowedFeed, TargetTaken
 from tests.document_blocks import Block, blocks
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 from tests.processes.postgresql import query
 
-ALL = Followed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, frozenset(EventType), START)
 HASH = "a" * 64
 SQL = [
     block
@@ -88,7 +88,7 @@ async def test_an_erasure_is_followed_whatever_is_asked_for(warehouse: str) -> N
     """Who follows sales alone is told of erasures too, and stores no row for them."""
     target = PostgresTarget(warehouse)
     assert EventType.ERASED in target.needs
-    await target.open(Followed(ORG, frozenset({EventType.CONVERSION}), START))
+    await target.open(FollowedFeed(ORG, frozenset({EventType.CONVERSION}), START))
     sale, erasure = conversion(customer_id="ann"), erased(customers=["ann"])
     await target.write([sale], sale.cursor)
     await target.write([erasure], erasure.cursor)

@@ -28,7 +28,7 @@ from backend.follow.event_lines import LineForm
 from backend.follow.files import FileTarget
 from backend.follow.follower import CursorAhead, Follower
 from backend.follow.stream import StreamTarget
-from backend.follow.target import FeedTarget, Followed
+from backend.follow.target import FeedTarget, FollowedFeed
 from backend.settings import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
@@ -102,7 +102,7 @@ async def _follow(  # noqa: PLR0917 - click passes each option by its name
     once: bool,
 ) -> CommandResult:
     owner = await organizations.get_organization(database, org_id)
-    followed = Followed(org_id, types, await _cursor(database, org_id, after))
+    followed = FollowedFeed(org_id, types, await _cursor(database, org_id, after))
     progress = FollowProgress(owner.name, _shown(place), is_terminal=sys.stderr.isatty())
     url_form = load_settings().short_url_form
     follower = Follower(database, followed, _target(form, place), progress, url_form=url_form, once=once)

@@ -18,7 +18,7 @@ from backend.follow.clickhouse.tables import statements
 from backend.follow.erasures import without_person
 from backend.follow.event_lines import as_json
 from backend.follow.event_rows import row_of
-from backend.follow.target import Followed, check_same
+from backend.follow.target import FollowedFeed, check_same
 
 _FIND = """
 SELECT types, `cursor` FROM waylink_cursors FINAL WHERE org_id = {org_id:UUID} FORMAT JSONCompactEachRow
@@ -54,10 +54,10 @@ class ClickHouseTarget:
 
     def __init__(self, address: str) -> None:
         self._server = ClickHouseServer(address)
-        self._followed: Followed | None = None
+        self._followed: FollowedFeed | None = None
         self._cursor = ""
 
-    async def open(self, followed: Followed) -> Cursor:
+    async def open(self, followed: FollowedFeed) -> Cursor:
         """Connect, create missing tables, and return the stored cursor."""
         self._followed = followed
         await self._server.open()

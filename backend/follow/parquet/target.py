@@ -26,7 +26,7 @@ from backend.follow.erasures import without_person
 from backend.follow.locked_file import locked_file
 from backend.follow.parquet.erasure import erase
 from backend.follow.parquet.rows import ParquetRows, days_of
-from backend.follow.target import Followed, TargetMismatch, check_same
+from backend.follow.target import FollowedFeed, TargetMismatch, check_same
 from backend.system.whole_file import whole_or_nothing
 
 # A file with this many rows gets no more, since each addition writes the whole file again.
@@ -61,7 +61,7 @@ class ParquetTarget:
         self._checkpoint = _Checkpoint(OrgId(""), None, "", [])
         self._types: Set[EventType] = frozenset()
 
-    async def open(self, followed: Followed) -> Cursor:
+    async def open(self, followed: FollowedFeed) -> Cursor:
         """Lock the organization's folder, delete unfinished rows, and return the stored cursor."""
         self._types = followed.types
         self._folder = self._path / f"org_id={followed.org_id}"
@@ -131,7 +131,7 @@ class ParquetTarget:
             for path in (self._folder / f"day={day}").glob("*.parquet"):
                 self._rows.cut_off(path, Cursor.parse(self._checkpoint.cursor))
 
-    def _new_checkpoint(self, followed: Followed) -> _Checkpoint:
+    def _new_checkpoint(self, followed: FollowedFeed) -> _Checkpoint:
         """Store the checkpoint of a new folder. Raises TargetMismatch if it has files, which are not ours."""
         if any(self._folder.glob("**/*.parquet")):
             raise TargetMismatch(

@@ -22,7 +22,7 @@ from backend.follow.erasures import without_person
 from backend.follow.event_lines import as_json
 from backend.follow.postgres.erasure import erase
 from backend.follow.postgres.tables import make_tables
-from backend.follow.target import Followed, TargetAway, TargetTaken, check_same
+from backend.follow.target import FollowedFeed, TargetAway, TargetTaken, check_same
 
 PostgresConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
@@ -61,10 +61,10 @@ class PostgresTarget:
         self._connection: PostgresConnection | None = None
         self._was_open = False
         self._has_lock = False
-        self._followed: Followed | None = None
+        self._followed: FollowedFeed | None = None
         self._cursor = ""
 
-    async def open(self, followed: Followed) -> Cursor:
+    async def open(self, followed: FollowedFeed) -> Cursor:
         """Connect, create missing tables, and return the stored cursor.
 
         Raises OperatorError for an address that never worked.
@@ -104,7 +104,7 @@ class PostgresTarget:
             with contextlib.suppress(psycopg.Error):
                 await connection.close()
 
-    async def _lock(self, followed: Followed) -> None:
+    async def _lock(self, followed: FollowedFeed) -> None:
         assert self._connection is not None
         row = await (await self._connection.execute(_LOCK, [followed.org_id])).fetchone()
         if row == (None,):
@@ -123,7 +123,7 @@ class PostgresTarget:
             self._has_lock = False
             await connection.execute(_UNLOCK, [self._followed.org_id])
 
-    async def _find_cursor(self, followed: Followed) -> Cursor:
+    async def _find_cursor(self, followed: FollowedFeed) -> Cursor:
         assert self._connection is not None
         await self._connection.execute(_BEGIN, [followed.org_id, followed.named_types, str(followed.after)])
         row = await (await self._connection.execute(_FIND, [followed.org_id])).fetchone()

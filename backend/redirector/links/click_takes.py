@@ -68,7 +68,7 @@ class ClickTakes:
         for number, (_, taken) in enumerate(visitors):
             if not taken.done():
                 taken.set_result(number < got.clicks)
-        if not got.left:
+        if not got.remaining:
             # So that lists show it and no process asks any more. If it fails, the next visitor does it.
             with contextlib.suppress(StorageError), deadline(_TAKE_SECONDS):
                 await mark_used_up(self._database, link.id, most, self._clock())

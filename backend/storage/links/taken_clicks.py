@@ -32,7 +32,7 @@ class TakenClicks(NamedTuple):
     """How many of the requested clicks were taken, and how many are left now."""
 
     clicks: int
-    left: int
+    remaining: int
 
 
 async def take_clicks(
