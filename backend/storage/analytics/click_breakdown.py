@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, Question
 
-_MOST_ROWS = 10
+_MOST_VALUES = 10
 _QUERY = """
 SELECT {field}, sum(weight)::BIGINT AS clicks FROM clicks
 WHERE link IN (SELECT link FROM links WHERE id = $link) AND "at" >= $start AND reason IS {is_counted}
@@ -55,6 +55,6 @@ class ClickBreakdown(Question[Breakdown]):
         first = self.now.astimezone(UTC).date() - timedelta(days=self.days - 1)
         start = int(datetime.combine(first, time(), UTC).timestamp()) * 1000
         is_counted = "NOT NULL" if field == "reason" else "NULL"
-        query = _QUERY.format(field=field, is_counted=is_counted, most=_MOST_ROWS)
-        found = facts.connection.execute(query, {"link": self.link_id, "start": start})
-        return [ClickShare(*each) for each in found.fetchall()]
+        query = _QUERY.format(field=field, is_counted=is_counted, most=_MOST_VALUES)
+        rows = facts.connection.execute(query, {"link": self.link_id, "start": start})
+        return [ClickShare(*row) for row in rows.fetchall()]

@@ -14,7 +14,7 @@ from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.question import Facts
 
-# Of each column of the file.
+# The expression of each column of the file, in the order of `COLUMNS`.
 _EXPRESSIONS = (
     'make_timestamptz("at" * 1000)',
     "link_id",
@@ -30,7 +30,9 @@ _EXPRESSIONS = (
     "referrer",
     "variant",
 )
-_COLUMNS = ", ".join(f"{each} AS {name}" for each, name in zip(_EXPRESSIONS, COLUMNS, strict=True))
+_COLUMNS = ", ".join(
+    f"{expression} AS {name}" for expression, name in zip(_EXPRESSIONS, COLUMNS, strict=True)
+)
 # `beginnings` are those of short URLs, by domain. Requests that are added up have no kind of client.
 _ROWS = f"""
     SELECT {_COLUMNS} FROM clicks JOIN (
@@ -54,14 +56,14 @@ class ClicksFile(FileQuestion):
     def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
         """Make the file, in one step."""
         yield 0
-        found = facts.connection.execute("SELECT DISTINCT domain FROM links WHERE is_kept").fetchall()
-        domains = [domain for (domain,) in found]
+        rows = facts.connection.execute("SELECT DISTINCT domain FROM links WHERE is_kept").fetchall()
+        domains = [domain for (domain,) in rows]
         values = {
             "start": milliseconds_from(self.selection.start),
             "end": milliseconds_from(self.selection.end),
             "link": self.selection.link_id,
             "domains": domains,
-            "beginnings": [self.url_form.write(each, "") for each in domains],
+            "beginnings": [self.url_form.write(domain, "") for domain in domains],
         }
         path = folder / "clicks.parquet"
         return FileAnswer(str(path), write_parquet(facts.connection, _ROWS, values, path))

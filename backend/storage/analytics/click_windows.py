@@ -29,7 +29,7 @@ class ClickWindows(Question[dict[LinkId, WindowCounts]]):
 
     def answer(self, facts: Facts) -> dict[LinkId, WindowCounts]:
         """The counts by link."""
-        long, short = (int(each.timestamp()) * 1000 for each in starts_of_windows(self.now))
+        long, short = (int(start.timestamp()) * 1000 for start in starts_of_windows(self.now))
         values: dict[str, object] = {"long": long, "short": short}
         of_links = ""
         if self.link_ids is not None:
@@ -40,8 +40,8 @@ class ClickWindows(Question[dict[LinkId, WindowCounts]]):
             )
             values["links"] = [link for (link,) in numbers.fetchall()]
             of_links = "AND link IN (SELECT unnest($links::INTEGER[]))"
-        found = facts.connection.execute(f"{_COUNTS} {of_links} GROUP BY links.id", values)
-        return {LinkId(link_id): WindowCounts(*counts) for link_id, *counts in found.fetchall()}
+        counts_of_links = facts.connection.execute(f"{_COUNTS} {of_links} GROUP BY links.id", values)
+        return {LinkId(link_id): WindowCounts(*counts) for link_id, *counts in counts_of_links.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ClickWindow(Question[WindowCounts]):
 class ClicksOfLinks(Question[dict[LinkId, int]]):
     """The clicks of each link from `start` until `end`, which is not included; None: until now.
 
-    Links without clicks are left out. Such that were deleted for good may be among them.
+    Links without clicks are left out. Links that were deleted for good may be among them.
     """
 
     start: datetime
@@ -68,7 +68,7 @@ class ClicksOfLinks(Question[dict[LinkId, int]]):
 
     def answer(self, facts: Facts) -> dict[LinkId, int]:
         """The clicks by link."""
-        found = facts.connection.execute(
+        rows = facts.connection.execute(
             """
             SELECT links.id, counted.clicks FROM (
                 SELECT link, sum(weight)::BIGINT AS clicks FROM clicks
@@ -77,7 +77,7 @@ class ClicksOfLinks(Question[dict[LinkId, int]]):
             """,
             {"start": _milliseconds(self.start), "end": self.end and _milliseconds(self.end)},
         )
-        return {LinkId(link_id): clicks for link_id, clicks in found.fetchall()}
+        return {LinkId(link_id): clicks for link_id, clicks in rows.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ class HasClicks(Question[bool]):
 
     def answer(self, facts: Facts) -> bool:
         """Whether there is a click."""
-        found = facts.connection.execute(
+        click = facts.connection.execute(
             "SELECT 1 FROM clicks JOIN links USING (link) WHERE reason IS NULL AND id = $id LIMIT 1",
             {"id": self.link_id},
         )
-        return found.fetchone() is not None
+        return click.fetchone() is not None
 
 
 def _milliseconds(at: datetime) -> int:

@@ -37,10 +37,10 @@ from backend.system.private_folder import private_folder
 from backend.version import VERSION
 
 AnswerT = TypeVar("AnswerT")
-# A process that has said nothing for so long was stopped, and is replaced.
-_SILENCE = 5 * SIGN_EVERY
+# A process that has sent nothing for so long was stopped, and is replaced.
+_SILENCE_SECONDS = 5 * SIGN_EVERY
 _START_SECONDS = 15.0
-_TRIES = 3
+_MOST_TRIES = 3
 _logger = logging.getLogger(__name__)
 
 
@@ -99,7 +99,7 @@ class Analytics:
                 self._waits(error.clicks)
             except ConnectionLost:
                 tries += 1
-                if is_begun or tries == _TRIES:
+                if is_begun or tries == _MOST_TRIES:
                     raise NoAnswer("The process that has the figures has ended; ask again.") from None
 
     @contextlib.asynccontextmanager
@@ -131,7 +131,7 @@ class Analytics:
 
     async def org_ids(self) -> list[OrgId]:
         """The organizations of which facts are kept here."""
-        return await asyncio.to_thread(lambda: [OrgId(each.stem) for each in self._folder.glob("*.duckdb")])
+        return await asyncio.to_thread(lambda: [OrgId(path.stem) for path in self._folder.glob("*.duckdb")])
 
     async def keep_up(self) -> None:
         """Let what is kept here follow what was erased and deleted."""
@@ -145,13 +145,13 @@ class Analytics:
 
     async def _asked(self, message: dict[str, Any]) -> Any:
         try:
-            async with asyncio.timeout(left if (left := seconds_left()) < 3600 else None):
+            async with asyncio.timeout(seconds if (seconds := seconds_left()) < 3600 else None):
                 return await self._answer(message)
         except TimeoutError:
             raise NoAnswer("The figures take longer than the request may; ask again.") from None
 
     async def _answer(self, message: dict[str, Any]) -> Any:
-        for _ in range(_TRIES):
+        for _ in range(_MOST_TRIES):
             connection = await self._connected()
             try:
                 async with contextlib.aclosing(connection.exchange(message)) as parts:
@@ -202,9 +202,9 @@ class Analytics:
         )
         threading.Thread(target=process.wait, name="end of analytics", daemon=True).start()
         assert process.stdin
-        with contextlib.suppress(BrokenPipeError), process.stdin as told:
+        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
             # Not as an argument: others on the machine could read the password.
-            told.write(json.dumps(asdict(start)).encode() + b"\n")
+            stdin.write(json.dumps(asdict(start)).encode() + b"\n")
         return process
 
     def _end_silent(self) -> None:
@@ -232,7 +232,7 @@ class _Connection:
         """Connect. Raises OSError where nobody listens any more, ConnectionLost where nobody says a word."""
         reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
         try:
-            async with asyncio.timeout(_SILENCE):
+            async with asyncio.timeout(_SILENCE_SECONDS):
                 hello = await read_message(reader)
         except TimeoutError:
             writer.close()
@@ -279,7 +279,7 @@ class _Connection:
 
     async def _next(self, received: asyncio.Queue[dict[str, Any] | None]) -> dict[str, Any]:
         try:
-            async with asyncio.timeout(_SILENCE):
+            async with asyncio.timeout(_SILENCE_SECONDS):
                 part = await received.get()
         except TimeoutError:
             _logger.warning("The process %s, which has the figures, says nothing and is replaced", self._pid)

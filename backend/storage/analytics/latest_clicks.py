@@ -36,7 +36,7 @@ class LatestClicks(Question[list[Click]]):
         """The requests."""
         since = 0 if self.since is None else round(self.since.timestamp() * 1000)
         values = {"link": self.link_id, "since": since, "most": self.most}
-        return [self._click(*each) for each in facts.connection.execute(_LATEST, values).fetchall()]
+        return [self._click(*row) for row in facts.connection.execute(_LATEST, values).fetchall()]
 
     def _click(self, at: int, reason: str | None, outcome: str, *rest: str) -> Click:
         platform, system, browser, kind, country, referrer, variant = rest
@@ -52,5 +52,5 @@ class FirstDay(Question[date | None]):
 
     def answer(self, facts: Facts) -> date | None:
         """The day."""
-        found = facts.connection.execute('SELECT min("at") FROM clicks').fetchone()
-        return moment(found[0]).date() if found and found[0] is not None else None
+        first = facts.connection.execute('SELECT min("at") FROM clicks').fetchone()
+        return moment(first[0]).date() if first and first[0] is not None else None

@@ -20,13 +20,13 @@ _LONGEST_PATH = 100
 _NAME = "questions.socket"
 # The file that the one process of a folder has locked.
 LOCK = "process.lock"
-# Who waits for an answer hears something so often: a process that says nothing has been stopped.
+# Seconds between two signs of life to whoever waits for an answer. A process without them has been stopped.
 SIGN_EVERY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the process is told when it starts: where everything is, and its bounds."""
+    """What the process reads when it starts: the database, its folder, and its bounds."""
 
     uri: str
     name: str
@@ -41,23 +41,23 @@ class Socket:
     private one of the system's, whose path a file in the folder has."""
 
     def __init__(self, folder: Path) -> None:
-        self._own = folder.resolve() / _NAME
+        self._in_folder = folder.resolve() / _NAME
         self._note = folder / f"{_NAME}.path"
 
     @property
     def path(self) -> str:
         """Where to connect. Raises OSError where there is no such process."""
-        return str(self._own) if self._fits else self._note.read_text()
+        return str(self._in_folder) if self._fits else self._note.read_text()
 
     @property
     def _fits(self) -> bool:
-        return len(os.fsencode(self._own)) <= _LONGEST_PATH
+        return len(os.fsencode(self._in_folder)) <= _LONGEST_PATH
 
     @contextlib.contextmanager
     def bound(self) -> Iterator[socket.socket]:
         """A socket that is bound there for the block."""
         with contextlib.ExitStack() as stack:
-            path = self._own
+            path = self._in_folder
             if not self._fits:
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waylink-"))) / _NAME
             path.unlink(missing_ok=True)

@@ -62,9 +62,9 @@ class QueryFile(FileQuestion):
         with lines.open("w", encoding="utf-8", newline="") as file:
             if self.form is RowFormat.CSV:
                 file.write(written.csv_heading())
-            for some in pieces:
-                file.write(text_of(some))
-                rows += len(some.kinds)
+            for piece in pieces:
+                file.write(text_of(piece))
+                rows += len(piece.kinds)
                 yield rows
         if self.form is RowFormat.PARQUET:
             write_parquet(facts.connection, _typed(written.columns()), {"lines": str(lines)}, path)
@@ -80,13 +80,15 @@ class QueryFile(FileQuestion):
         return path.with_name("rows.json"), partial(_lines_of_cells, written)
 
 
-def _lines_of_cells(written: AnswerRows, some: RowsOfAnswer) -> str:
-    return "".join([json.dumps({"cells": cells}) + "\n" for cells in written.lines_of_cells(some)])
+def _lines_of_cells(written: AnswerRows, rows: RowsOfAnswer) -> str:
+    return "".join([json.dumps({"cells": cells}) + "\n" for cells in written.lines_of_cells(rows)])
 
 
 def _typed(columns: list[TypedColumn]) -> str:
     """The SELECT of rows with types, from the file of lines."""
-    values = [f'{_value(each, f"cells[{n}]")} AS "{each.name}"' for n, each in enumerate(columns, 1)]
+    values = [
+        f'{_value(column, f"cells[{number}]")} AS "{column.name}"' for number, column in enumerate(columns, 1)
+    ]
     return f"""
         SELECT {", ".join(values)}
         FROM read_json($lines, format = 'newline_delimited', columns = {{cells: 'VARCHAR[]'}})

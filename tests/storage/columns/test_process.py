@@ -159,7 +159,7 @@ async def test_a_stopped_process_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A process that was stopped from outside, and says nothing, is ended and replaced."""
-    monkeypatch.setattr(client_module, "_SILENCE", 1.5)
+    monkeypatch.setattr(client_module, "_SILENCE_SECONDS", 1.5)
     await visit(database, org_id)
     assert await count(analytics, org_id) == 1
     os.kill(stopped := pid_of(own_settings), signal.SIGSTOP)
@@ -171,7 +171,7 @@ async def test_a_process_that_was_stopped_before_anybody_connected_is_replaced(
     database: Database, org_id: OrgId, own_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also who connects to a stopped process does not wait for it."""
-    monkeypatch.setattr(client_module, "_SILENCE", 1.5)
+    monkeypatch.setattr(client_module, "_SILENCE_SECONDS", 1.5)
     first, second = Analytics(database, own_settings), Analytics(database, own_settings)
     await visit(database, org_id)
     assert await count(first, org_id) == 1

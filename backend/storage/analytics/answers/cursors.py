@@ -1,7 +1,7 @@
 """Cursors: behind which row a page begins, and which clicks it sees.
 
-A page begins behind a row's values, not at a number of rows: so it holds while something is counted. And it
-sees the clicks that the first page saw: blocks of clicks are numbered as they come.
+A page begins behind a row's values, not after a number of rows. So a cursor stays valid while clicks are
+counted. Each page sees the clicks that the first page saw, since blocks of clicks are numbered as they come.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from backend.domain.analytics.query import Filter, Not, Prefix, Query
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import SURROGATE
 
-# A cursor names what a row is of: some texts.
-_LARGEST = 100_000
-_HIGHEST = 2**62
+# A cursor holds the values of one row, among them some texts.
+_MOST_CURSOR_BYTES = 100_000
+_HIGHEST_NUMBER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A place in an answer: behind the row with these values of the order's keys.
 
-    Clicks are seen up to the block with this number, which has this id: if it has another, or none, blocks
-    have been numbered anew, and all clicks are seen.
+    Clicks are seen up to the block with this number and this id. If the block of that number has another id,
+    or there is none, blocks have been numbered anew, and all clicks are seen.
     """
 
     values: Sequence[object]
@@ -72,19 +72,19 @@ def _is_value(value: object, is_text: bool) -> bool:
         return True
     if is_text:
         return isinstance(value, str) and not SURROGATE.search(value)
-    return isinstance(value, int | float) and -_HIGHEST <= value <= _HIGHEST
+    return isinstance(value, int | float) and -_HIGHEST_NUMBER <= value <= _HIGHEST_NUMBER
 
 
 def _parts(text: str) -> list[object]:
     try:
         unpacking = zlib.decompressobj()
         packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        found: object = json.loads(unpacking.decompress(packed, _LARGEST))
+        parts: object = json.loads(unpacking.decompress(packed, _MOST_CURSOR_BYTES))
     except (ValueError, zlib.error, RecursionError):
         raise _no_cursor() from None
-    if not isinstance(found, list) or len(found) < 3:
+    if not isinstance(parts, list) or len(parts) < 3:
         raise _no_cursor()
-    return found
+    return parts
 
 
 def _no_cursor() -> InvalidField:
@@ -92,10 +92,10 @@ def _no_cursor() -> InvalidField:
 
 
 def _mark(query: Query) -> str:
-    """What tells the query apart from others, whatever the size of their pages."""
+    """A digest of the query without its cursor, its page size and its time."""
     filters = [(name, _plain(chosen)) for name, chosen in sorted(query.filters.items())]
-    asked = replace(query, cursor=None, limit=1, filters={}, now=None)
-    return hashlib.sha256(repr((asked, filters)).encode()).hexdigest()[:16]
+    first_page = replace(query, cursor=None, limit=1, filters={}, now=None)
+    return hashlib.sha256(repr((first_page, filters)).encode()).hexdigest()[:16]
 
 
 def _plain(chosen: Filter) -> object:
@@ -108,19 +108,19 @@ def _plain(chosen: Filter) -> object:
 
 
 def _sorted(values: frozenset[str | None]) -> list[str | None]:
-    return sorted(values, key=lambda each: (each is not None, each or ""))
+    return sorted(values, key=lambda value: (value is not None, value or ""))
 
 
 def newest_block(connection: DuckDBPyConnection) -> tuple[int, str] | None:
     """The number and the id of the block that came last; None if there is none."""
-    found = connection.execute("SELECT block, id FROM blocks ORDER BY block DESC LIMIT 1").fetchone()
-    return (found[0], found[1]) if found else None
+    block = connection.execute("SELECT block, id FROM blocks ORDER BY block DESC LIMIT 1").fetchone()
+    return (block[0], block[1]) if block else None
 
 
 def last_block(connection: DuckDBPyConnection, place: Place | None) -> int | None:
-    """Up to which block clicks are seen; None for all."""
+    """The number of the last block whose clicks the page sees; None for all blocks."""
     if place is None or place.block is None:
         return None
-    is_it = "SELECT 1 FROM blocks WHERE block = $block AND id = $id"
-    found = connection.execute(is_it, {"block": place.block, "id": place.block_id}).fetchone()
-    return place.block if found else None
+    same_block = "SELECT 1 FROM blocks WHERE block = $block AND id = $id"
+    is_same_block = connection.execute(same_block, {"block": place.block, "id": place.block_id}).fetchone()
+    return place.block if is_same_block else None

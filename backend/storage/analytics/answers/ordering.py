@@ -1,4 +1,4 @@
-"""The order of rows, and what comes behind a row in it: in SQL, by the values that are shown."""
+"""The order of rows, and the condition for rows behind a given one, as SQL on the values that are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backend.domain.analytics.figures import MORE_DIGITS
 from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Query
 from backend.domain.fields.money import MINOR_DIGITS
 from backend.storage.analytics.answers.rows import BEFORE
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
 
 _SHARED = {Measure.LEADS: "leads", Measure.CONVERSIONS: "conversions", Measure.EVENTS: "events"}
 _RATE = 10**RATE_DIGITS
@@ -20,7 +20,7 @@ _RATE = 10**RATE_DIGITS
 class Key:
     """An expression that rows are sorted by, a text or a number.
 
-    What is null comes first or last, whichever the direction.
+    Rows without a value come first or last, whichever the direction.
     """
 
     expression: str
@@ -34,26 +34,26 @@ class Key:
         direction = "DESC" if self.is_descending else "ASC"
         return f"{self.expression} {direction} NULLS {'FIRST' if self.has_nulls_first else 'LAST'}"
 
-    def is_behind(self, value: object, given: Given) -> str:
+    def is_behind(self, value: object, parameters: SqlParameters) -> str:
         """Whether a row comes behind one with this value, by this key alone."""
         if value is None:
             return f"{self.expression} IS NOT NULL" if self.has_nulls_first else "false"
-        behind = f"{self.expression} {'<' if self.is_descending else '>'} {given(value)}"
+        behind = f"{self.expression} {'<' if self.is_descending else '>'} {parameters(value)}"
         return behind if self.has_nulls_first else f"({behind} OR {self.expression} IS NULL)"
 
-    def is_same(self, value: object, given: Given) -> str:
+    def is_same(self, value: object, parameters: SqlParameters) -> str:
         """Whether a row has this value."""
-        return f"{self.expression} IS NOT DISTINCT FROM {given(value)}"
+        return f"{self.expression} IS NOT DISTINCT FROM {parameters(value)}"
 
 
 def keys_of(query: Query) -> list[Key]:
     """The keys of the query's order: its column, then what rows are by, as texts, and their kinds."""
     order = query.sorting
     texts = [
-        Key("asked_link.id" if each is Field.LINK else f"found.g{number}", is_text=each not in TIMES)
-        for number, each in enumerate(query.group_by)
+        Key("row_link.id" if field is Field.LINK else f"groups.g{number}", is_text=field not in TIMES)
+        for number, field in enumerate(query.group_by)
     ]
-    kinds = [Key("found.apart", has_nulls_first=True)] if query.has_kinds else []
+    kinds = [Key("groups.apart", has_nulls_first=True)] if query.has_kinds else []
     if isinstance(order.column, Field):
         first = texts[query.group_by.index(order.column)]
         return [replace(first, is_descending=order.is_descending), *texts, *kinds]
@@ -62,11 +62,11 @@ def keys_of(query: Query) -> list[Key]:
     return [Key(value, order.is_descending, is_text=False), *texts, *kinds]
 
 
-def behind(keys: Sequence[Key], values: Sequence[object], given: Given) -> str:
+def behind(keys: Sequence[Key], values: Sequence[object], parameters: SqlParameters) -> str:
     """Whether a row comes behind the one that has these values."""
     text = "false"
     for key, value in reversed(list(zip(keys, values, strict=True))):
-        text = f"({key.is_behind(value, given)} OR ({key.is_same(value, given)} AND {text}))"
+        text = f"({key.is_behind(value, parameters)} OR ({key.is_same(value, parameters)} AND {text}))"
     return text
 
 
@@ -85,7 +85,7 @@ def _value(measure: Measure, query: Query, prefix: str) -> str:
         return f"round_even({_amount(paid, query, prefix)}{back}, 0)"
     if measure is Measure.CHANCE_OF_BEST:
         return f"chances.{prefix}chance"
-    return f"coalesce(found.{prefix}{measure}, 0)"
+    return f"coalesce(groups.{prefix}{measure}, 0)"
 
 
 def _change(measure: Measure, query: Query) -> str:
@@ -95,19 +95,19 @@ def _change(measure: Measure, query: Query) -> str:
 
 
 def _clicks(prefix: str) -> str:
-    return f"nullif(found.{prefix}clicks, 0)"
+    return f"nullif(groups.{prefix}clicks, 0)"
 
 
 def _shares(name: str, prefix: str) -> str:
-    """How much the sales of a row come to, of which each may be divided."""
-    parts = f"[coalesce(each.{name}, 0)::DOUBLE / each.whole FOR each IN found.{prefix}sold]"
+    """The sum of the row's shares of sales, each of which may be a part of one."""
+    parts = f"[coalesce(sale.{name}, 0)::DOUBLE / sale.whole FOR sale IN groups.{prefix}sold]"
     return f"coalesce(list_sum({parts}), 0)"
 
 
 def _amount(name: str, query: Query, prefix: str) -> str:
     """An amount of the query's currency, in its smallest units."""
     digits = MINOR_DIGITS.get(query.currency or "", 2)
-    unit = f"pow(10, {digits} - each.digits::INTEGER)"
-    part = f"coalesce(each.{name}, 0)::DOUBLE * {unit} / each.whole"
-    parts = f"[{part} FOR each IN found.{prefix}sold IF each.currency IS NOT NULL]"
+    unit = f"pow(10, {digits} - sale.digits::INTEGER)"
+    part = f"coalesce(sale.{name}, 0)::DOUBLE * {unit} / sale.whole"
+    parts = f"[{part} FOR sale IN groups.{prefix}sold IF sale.currency IS NOT NULL]"
     return f"coalesce(list_sum({parts}), 0)"

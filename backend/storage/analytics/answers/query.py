@@ -21,12 +21,12 @@ from backend.storage.analytics.answers.ordering import behind, keys_of
 from backend.storage.analytics.answers.reading import FetchedColumns, RowReader, sums_of, table_of
 from backend.storage.analytics.answers.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.answers.variants import MOST_ROWS, chances_of
-from backend.storage.analytics.conditions.asked import Asked
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.conditions.tags import choose_tags
 from backend.storage.analytics.measures.sales import asks_for_sales, keep_sales
 
-_AT_ONCE = 8_192
+_ROWS_PER_PIECE = 8_192
 
 
 def answer_query(
@@ -36,7 +36,7 @@ def answer_query(
     retention_days: int | None = None,
     is_whole: bool = False,
 ) -> AnalyticsAnswer:
-    """What an organization's facts say to the query: one page of rows, or all rows if it `is_whole`.
+    """The answer to the query from an organization's facts: one page of rows, or all rows if it `is_whole`.
 
     `connection` is inside of a transaction that sees one moment. Raises InvalidField for a cursor of another
     query, and where too many variants are to be compared.
@@ -61,9 +61,10 @@ def stream_query(
 
 
 def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, Values]:
-    """What rows show of each link that something is counted for.
+    """The values that rows show, by link, of the links with any figures.
 
-    `query` groups by nothing but links. For many of them: it puts no rows together, in no order.
+    `query` groups by nothing but links. The links are in no order, and no rows of an answer are made, so
+    that it is quick for many links.
     """
     return _Reading(connection, query).values_by_link()
 
@@ -75,35 +76,35 @@ class _Reading:
         self._connection = connection
         self._query = query
         self._keys = keys_of(query)
-        self._place = cursors.read(query, [each.is_text for each in self._keys])
+        self._place = cursors.read(query, [key.is_text for key in self._keys])
         spans = query.period.spans(query.time_field)
         [(summed_until,)] = connection.execute("SELECT max(day) FROM day_visitors").fetchall()
-        self._now = Asked(
+        self._now = QueriedPeriod(
             query,
             spans,
             query.group_by,
-            labels=sorted({each for each in spans.labels if each is not None}),
+            labels=sorted({label for label in spans.labels if label is not None}),
             tags=choose_tags(connection, query),
             last_block=cursors.last_block(connection, self._place),
             summed_until=summed_until,
         )
-        self._before: Asked | None = None
+        self._before: QueriedPeriod | None = None
         if query.compare:
             compared = query.period.compared_spans(query.time_field, query.compare)
             self._before = replace(self._now, spans=compared, sold="sold_before")
         self._reader = RowReader(query, self._now.labels, query.partial_labels)
         if asks_for_sales(self._now):
-            for asked in self._periods.values():
-                keep_sales(connection, asked)
+            for period in self._periods.values():
+                keep_sales(connection, period)
 
     @cached_property
     def _totals(self) -> FetchedColumns:
-        given = Given()
-        return self._fetched(totals_of(self._now, self._before, given), given)
+        parameters = SqlParameters()
+        return self._fetched(totals_of(self._now, self._before, parameters), parameters)
 
     @property
-    def _periods(self) -> dict[str, Asked]:
-        """What is asked, by what the names of its columns begin with."""
+    def _periods(self) -> dict[str, QueriedPeriod]:
+        """The period, and the one that it is compared with, by the prefix of their columns' names."""
         return {"": self._now} | ({BEFORE: self._before} if self._before else {})
 
     @property
@@ -114,7 +115,7 @@ class _Reading:
     def without_rows(self, retention_days: int | None) -> AnalyticsAnswer:
         """The answer without its rows."""
         query = self._query
-        counted = [(asked, sums_of(self._totals, prefix)[0]) for prefix, asked in self._periods.items()]
+        counted = [(period, sums_of(self._totals, prefix)[0]) for prefix, period in self._periods.items()]
         return AnalyticsAnswer(
             query=query,
             rows=[],
@@ -126,19 +127,19 @@ class _Reading:
         )
 
     def page(self, answer: AnalyticsAnswer, limit: int | None) -> AnalyticsAnswer:
-        """The answer with so many rows, None for all."""
+        """The answer with at most `limit` rows of the page; None for all rows."""
         if not self._query.group_by:
             return replace(answer, rows=[answer.totals], rows_in_all=1)
-        given = Given()
-        found = self._fetched(self._ordered(given, limit), given)
-        page = {name: column[:limit] for name, column in found.items()}
-        some = self._reader.rows(page)
-        has_more = len(found["g0"]) > len(page["g0"])
+        parameters = SqlParameters()
+        table = self._fetched(self._ordered(parameters, limit), parameters)
+        page = {name: column[:limit] for name, column in table.items()}
+        rows = self._reader.rows(page)
+        has_more = len(table["g0"]) > len(page["g0"])
         return replace(
             answer,
-            rows=some.rows,
-            links=some.links,
-            rows_in_all=len(some.rows) if limit is None else self._rows_in_all(found),
+            rows=rows.rows,
+            links=rows.links,
+            rows_in_all=len(rows.rows) if limit is None else self._rows_in_all(table),
             next_cursor=self._cursor(page) if has_more else None,
         )
 
@@ -147,82 +148,84 @@ class _Reading:
         if not self._query.group_by:
             yield RowsOfAnswer.of([self._total], {})
             return
-        given = Given()
-        self._connection.execute(self._ordered(given, None), given.values)
+        parameters = SqlParameters()
+        self._connection.execute(self._ordered(parameters, None), parameters.values)
         names = self._names()
-        left = sys.maxsize if most is None else most
-        while found := self._connection.fetchmany(min(_AT_ONCE, left)):
-            left -= len(found)
-            yield self._reader.rows(table_of(names, found))
+        rows_left = sys.maxsize if most is None else most
+        while rows := self._connection.fetchmany(min(_ROWS_PER_PIECE, rows_left)):
+            rows_left -= len(rows)
+            yield self._reader.rows(table_of(names, rows))
 
     def values_by_link(self) -> dict[LinkId, Values]:
-        """What rows show of each link."""
-        given = Given()
+        """The values that rows show, by link."""
+        parameters = SqlParameters()
         text = f"""
-            SELECT links.id, found.* FROM ({rows_of(self._now, None, given)}) AS found
-            JOIN links ON links.link = found.g0
+            SELECT links.id, groups.* FROM ({rows_of(self._now, None, parameters)}) AS groups
+            JOIN links ON links.link = groups.g0
         """
-        found = self._fetched(text, given)
-        ids = found["id"]
-        return dict(zip(map(LinkId, ids), values_of_rows(self._reader.values(found), len(ids)), strict=True))
+        table = self._fetched(text, parameters)
+        ids = table["id"]
+        return dict(zip(map(LinkId, ids), values_of_rows(self._reader.values(table), len(ids)), strict=True))
 
-    def _ordered(self, given: Given, limit: int | None) -> str:
-        """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""
+    def _ordered(self, parameters: SqlParameters, limit: int | None) -> str:
+        """The SELECT of rows in their order from the cursor on: at most `limit` rows and one more."""
         query, keys = self._query, self._keys
-        columns = ["found.*"]
-        found = rows_of(self._now, self._before, given)
-        tables, joins = [f"found AS {'MATERIALIZED ' * (limit is not None)}({found})"], []
+        columns = ["groups.*"]
+        rows = rows_of(self._now, self._before, parameters)
+        tables, joins = [f"groups AS {'MATERIALIZED ' * (limit is not None)}({rows})"], []
         if Field.LINK in query.group_by:
-            columns.append("asked_link.id, asked_link.domain, asked_link.path, asked_link.link_name")
-            joins.append(_join("links AS asked_link", {"link": f"g{query.group_by.index(Field.LINK)}"}))
+            columns.append("row_link.id, row_link.domain, row_link.path, row_link.link_name")
+            joins.append(_join("links AS row_link", {"link": f"g{query.group_by.index(Field.LINK)}"}))
         if Measure.CHANCE_OF_BEST in query.measures:
-            groups = self._now.columns + ["apart"] * query.has_kinds
+            names = self._now.columns + ["apart"] * query.has_kinds
             columns.append("chances.chance, chances.before_chance")
-            tables.append(f"chances AS ({chances_of(query, groups, self._all_rows(), given)})")
-            joins.append(_join("chances", {each: each for each in groups}))
+            tables.append(f"chances AS ({chances_of(query, names, self._all_rows(), parameters)})")
+            joins.append(_join("chances", {name: name for name in names}))
         if limit is not None:
-            columns += [f"{each.expression} AS key{number}" for number, each in enumerate(keys)]
-            columns.append("(SELECT count(*) FROM found) AS rows_in_all")
-        where = f"WHERE {behind(keys, self._place.values, given)}" if self._place else ""
+            columns += [f"{key.expression} AS key{number}" for number, key in enumerate(keys)]
+            columns.append("(SELECT count(*) FROM groups) AS rows_in_all")
+        where = f"WHERE {behind(keys, self._place.values, parameters)}" if self._place else ""
         return f"""
             WITH {", ".join(tables)}
-            SELECT {", ".join(columns)} FROM found {" ".join(joins)} {where}
-            ORDER BY {", ".join(each.sql for each in keys)}
-            {"" if limit is None else f"LIMIT {given(limit + 1)}"}
+            SELECT {", ".join(columns)} FROM groups {" ".join(joins)} {where}
+            ORDER BY {", ".join(key.sql for key in keys)}
+            {"" if limit is None else f"LIMIT {parameters(limit + 1)}"}
         """
 
     def _all_rows(self) -> FetchedColumns:
         """All rows, in no order, as far as their variants can be compared."""
-        given = Given()
-        text = f"SELECT * FROM ({rows_of(self._now, self._before, given)}) LIMIT {2 * MOST_ROWS + 1}"
-        return self._fetched(text, given)
+        parameters = SqlParameters()
+        text = f"SELECT * FROM ({rows_of(self._now, self._before, parameters)}) LIMIT {2 * MOST_ROWS + 1}"
+        return self._fetched(text, parameters)
 
     def _rows_in_all(self, page: FetchedColumns) -> int:
-        """How many rows there are on all pages; a page behind the last one does not say so."""
+        """How many rows all pages have. It is counted anew for an empty page behind the last row."""
         if page["rows_in_all"] or not self._place:
             return next(iter(page["rows_in_all"]), 0)
-        given = Given()
-        text = f"SELECT count(*) AS size FROM ({rows_of(self._now, self._before, given)})"
-        return int(self._fetched(text, given)["size"][0])
+        parameters = SqlParameters()
+        text = f"SELECT count(*) AS size FROM ({rows_of(self._now, self._before, parameters)})"
+        return int(self._fetched(text, parameters)["size"][0])
 
     def _cursor(self, page: FetchedColumns) -> str:
-        """What leads to the rows behind the page."""
+        """The cursor of the next page, which begins behind the last row of this one."""
         place = self._place
         block = (place.block, place.block_id) if place else cursors.newest_block(self._connection)
         values = [page[f"key{number}"][-1] for number in range(len(self._keys))]
         return cursors.written(self._query, Place(values, *(block or (None, None))))
 
-    def _fetched(self, text: str, given: Given) -> FetchedColumns:
-        found = self._connection.execute(text, given.values).fetchall()
-        return table_of(self._names(), found)
+    def _fetched(self, text: str, parameters: SqlParameters) -> FetchedColumns:
+        rows = self._connection.execute(text, parameters.values).fetchall()
+        return table_of(self._names(), rows)
 
     def _names(self) -> list[str]:
-        """The columns of what was asked last."""
-        return [each[0] for each in self._connection.description or ()]
+        """The names of the columns of the last statement's result."""
+        return [column[0] for column in self._connection.description or ()]
 
 
 def _join(table: str, columns: Mapping[str, str]) -> str:
-    """Join what has the same in these columns, whose names it has for those of rows."""
+    """A LEFT JOIN of rows with this table. `columns` names the rows' column for each column of the table."""
     name = table.rpartition(" ")[2]
-    same = " AND ".join(f"{name}.{each} IS NOT DISTINCT FROM found.{own}" for each, own in columns.items())
+    same = " AND ".join(
+        f"{name}.{column} IS NOT DISTINCT FROM groups.{of_row}" for column, of_row in columns.items()
+    )
     return f"LEFT JOIN {table} ON {same}"

@@ -1,4 +1,4 @@
-"""Makes rows of SQL into rows of an answer, column by column: there may be a hundred thousand."""
+"""Turns rows of SQL into rows of an answer, column by column, as there may be a hundred thousand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backend.domain.analytics.query import TIMES, Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers.rows import BEFORE
 
-# What a column of rows is already.
+# Measures whose figures are columns of the SQL rows as they are.
 _PLAIN = (
     Measure.CLICKS,
     Measure.VISITORS,
@@ -26,29 +26,32 @@ _PLAIN = (
 FetchedColumns = Mapping[str, Sequence[Any]]
 
 
-def table_of(names: Sequence[str], found: Sequence[tuple[Any, ...]]) -> FetchedColumns:
-    """The columns of rows of SQL."""
-    columns: Iterable[Sequence[Any]] = zip(*found, strict=True) if found else repeat(())
+def table_of(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> FetchedColumns:
+    """The columns of these rows of SQL by their names."""
+    columns: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else repeat(())
     return dict(zip(names, columns, strict=False))
 
 
 def sums_of(table: FetchedColumns, prefix: str = "") -> list[GroupSums]:
     """The figures of each row, whose columns begin with `prefix`."""
     size = len(next(iter(table.values()), ()))
-    found = [GroupSums() for _ in range(size)]
+    sums_of_rows = [GroupSums() for _ in range(size)]
     for name in _PLAIN:
-        for sums, count in zip(found, table.get(prefix + name, ()), strict=False):
+        for sums, count in zip(sums_of_rows, table.get(prefix + name, ()), strict=False):
             setattr(sums, name, count or 0)
-    for sums, sold in zip(found, table.get(prefix + "sold", ()), strict=False):
-        sums.add([Sold(**each) for each in sold or ()])
-    for sums, chance in zip(found, table.get(prefix + "chance", ()), strict=False):
+    for sums, sold in zip(sums_of_rows, table.get(prefix + "sold", ()), strict=False):
+        sums.add([Sold(**sale) for sale in sold or ()])
+    for sums, chance in zip(sums_of_rows, table.get(prefix + "chance", ()), strict=False):
         sums.chance_of_best = chance
-    return found
+    return sums_of_rows
 
 
 @dataclass(frozen=True, slots=True)
 class RowReader:
-    """Reads the rows of a query's answer. `labels` are those of the parts of the time."""
+    """Reads the rows of a query's answer.
+
+    `labels` are those of the parts of the time, `partial` those of parts that the period has only partly.
+    """
 
     query: Query
     labels: Sequence[str]
@@ -58,14 +61,14 @@ class RowReader:
         """The rows; without groups, they are totals."""
         query, size = self.query, len(next(iter(table.values()), ()))
         by = query.group_by if has_groups else ()
-        groups = [self._shown(each, f"g{number}", table) for number, each in enumerate(by)]
-        times = [groups[number] for number, each in enumerate(by) if each in TIMES]
+        groups = [self._shown(field, f"g{number}", table) for number, field in enumerate(by)]
+        times = [groups[number] for number, field in enumerate(by) if field in TIMES]
         now = self.values(table)
         before = self.values(table, BEFORE) if query.compare else None
         return RowsOfAnswer(
             groups=groups,
-            kinds=[each and RowKind(each) for each in table.get("apart", [None] * size)],
-            are_partial=[each in self.partial for each in times[0]] if times else [False] * size,
+            kinds=[kind and RowKind(kind) for kind in table.get("apart", [None] * size)],
+            are_partial=[label in self.partial for label in times[0]] if times else [False] * size,
             values=now,
             previous=before,
             change=changes_of(now, before) if query.change and before else None,
@@ -75,7 +78,7 @@ class RowReader:
     def _shown(self, field: Field, name: str, table: FetchedColumns) -> Sequence[str | None]:
         """What rows show of a field."""
         if field in TIMES:
-            return [self.labels[each] for each in table[name]]
+            return [self.labels[number] for number in table[name]]
         return table["id" if field is Field.LINK else name]
 
     def values(self, table: FetchedColumns, prefix: str = "") -> ValueColumns:
@@ -83,15 +86,17 @@ class RowReader:
         shown, currency = self.query.shown, self.query.currency
         if not next(iter(table.values()), ()):
             return dict.fromkeys(shown, ())
-        sums = sums_of(table, prefix) if any(each not in _PLAIN for each in shown) else []
+        sums = sums_of(table, prefix) if any(measure not in _PLAIN for measure in shown) else []
         return {
-            measure: [each or 0 for each in table[prefix + measure]]
+            measure: [count or 0 for count in table[prefix + measure]]
             if measure in _PLAIN
-            else [value_of(measure, each, currency) for each in sums]
+            else [value_of(measure, row_sums, currency) for row_sums in sums]
             for measure in shown
         }
 
 
 def _links_of(table: FetchedColumns) -> dict[LinkId, NamedLink]:
     names = map(NamedLink, table["domain"], table["path"], table["link_name"])
-    return {LinkId(each): of for each, of in zip(table["id"], names, strict=True) if each is not None}
+    return {
+        LinkId(link_id): link for link_id, link in zip(table["id"], names, strict=True) if link_id is not None
+    }

@@ -1,4 +1,4 @@
-"""The rows of an answer, from all that is counted: of its period, and of the one that it is compared with."""
+"""The SELECT of an answer's rows: all figures of its period, and of the one that it is compared with."""
 
 # ruff: noqa: S608 - names of columns come from dicts of constants, and values are parameters
 
@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backend.domain.analytics.query import PEOPLE, TIMES, Measure
-from backend.storage.analytics.conditions.asked import Asked
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, visitors_of
 from backend.storage.analytics.measures.installs import asks_for_installs, installs_of
 from backend.storage.analytics.measures.sales import asks_for_sales, people_of, sales_of
 
-# Before the columns of what is compared with.
+# The prefix of the columns of the period that is compared with.
 BEFORE = "before_"
 _ADDED = "sum({})::BIGINT"
 # How the columns of several sources become one.
@@ -28,59 +28,62 @@ _TOGETHER = {
 }
 
 
-def rows_of(now: Asked, before: Asked | None, given: Given) -> str:
-    """A SELECT of a row for each group: what it is by, `apart`, and what is counted.
+def rows_of(now: QueriedPeriod, before: QueriedPeriod | None, parameters: SqlParameters) -> str:
+    """A SELECT of one row for each group: the columns of the group, `apart`, and the figures.
 
-    A part of the time alone has a row for all of its parts.
+    If rows are by a part of the time alone, each part has a row, also one without figures.
     """
     periods = {"": now} | ({BEFORE: before} if before else {})
     counted = [
-        (columns, _source(asked, columns, text, prefix), prefix)
-        for prefix, asked in periods.items()
-        for columns, text in _sources(asked, given)
+        (columns, _source(period, columns, text, prefix), prefix)
+        for prefix, period in periods.items()
+        for columns, text in _sources(period, parameters)
     ]
     sources = [text for _, text, _ in counted]
-    names = [f"{prefix}{each}" for columns, _, prefix in counted for each in columns]
+    names = [f"{prefix}{column}" for columns, _, prefix in counted for column in columns]
     if now.has_time and len(now.group_by) == 1:
-        sources.append(f"SELECT unnest(range({given(len(now.labels))}))::INTEGER AS g0")
+        sources.append(f"SELECT unnest(range({parameters(len(now.labels))}))::INTEGER AS g0")
     groups = [*now.columns, *(["apart"] if now.query.has_kinds else [])]
     if len(sources) == 1:
         return f"SELECT {', '.join([*groups, *names])} FROM ({sources[0]})"
-    values = [f"{_TOGETHER[each.removeprefix(BEFORE)].format(each)} AS {each}" for each in names]
-    united = " UNION ALL BY NAME ".join(f"({each})" for each in sources)
+    values = [f"{_TOGETHER[name.removeprefix(BEFORE)].format(name)} AS {name}" for name in names]
+    united = " UNION ALL BY NAME ".join(f"({source})" for source in sources)
     return f"SELECT {', '.join([*groups, *values])} FROM ({united}) GROUP BY ALL"
 
 
-def totals_of(now: Asked, before: Asked | None, given: Given) -> str:
-    """A SELECT of one row: what all groups come to, each thing once."""
+def totals_of(now: QueriedPeriod, before: QueriedPeriod | None, parameters: SqlParameters) -> str:
+    """A SELECT of one row, the totals: what is in several groups counts once."""
     periods = {"": now.in_all} | ({BEFORE: before.in_all} if before else {})
     sources = [
-        _source(asked, columns, text, prefix)
-        for prefix, asked in periods.items()
-        for columns, text in _sources(asked, given)
+        _source(period, columns, text, prefix)
+        for prefix, period in periods.items()
+        for columns, text in _sources(period, parameters)
     ]
-    return f"SELECT * FROM {', '.join(f'({each}) AS s{number}' for number, each in enumerate(sources))}"
+    return f"SELECT * FROM {', '.join(f'({source}) AS s{number}' for number, source in enumerate(sources))}"
 
 
-def _sources(asked: Asked, given: Given) -> Iterator[tuple[list[str], str]]:
-    """The columns of what is counted, and the SELECT that counts it."""
-    needed = asked.query.needed
-    if clicks := [each.value for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in needed]:
-        yield clicks, clicks_of(asked, given)
+def _sources(period: QueriedPeriod, parameters: SqlParameters) -> Iterator[tuple[list[str], str]]:
+    """For each table that figures come from, the names of the figures and the SELECT that counts them."""
+    needed = period.query.needed
+    if clicks := [measure.value for measure in (Measure.CLICKS, Measure.NOT_COUNTED) if measure in needed]:
+        yield clicks, clicks_of(period, parameters)
     if Measure.VISITORS in needed:
-        yield ["visitors"], visitors_of(asked, given)
-    if asks_for_sales(asked):
-        yield ["sold"], sales_of(asked, given)
-    if people := [each.value for each in Measure if each in needed & PEOPLE]:
-        yield people, people_of(asked, given)
-    if asks_for_installs(asked):
-        yield ["installs"], installs_of(asked, given)
+        yield ["visitors"], visitors_of(period, parameters)
+    if asks_for_sales(period):
+        yield ["sold"], sales_of(period, parameters)
+    if people := [measure.value for measure in Measure if measure in needed & PEOPLE]:
+        yield people, people_of(period, parameters)
+    if asks_for_installs(period):
+        yield ["installs"], installs_of(period, parameters)
 
 
-def _source(asked: Asked, columns: list[str], text: str, prefix: str) -> str:
-    """What a source counts, with names for its columns; without what no part of the time is compared with."""
-    renamed = ", ".join(f"{each} AS {prefix}{each}" for each in columns)
+def _source(period: QueriedPeriod, columns: list[str], text: str, prefix: str) -> str:
+    """The SELECT of a source, with `prefix` before the names of its figures.
+
+    Rows of a time that no part of the period is compared with are left out.
+    """
+    renamed = ", ".join(f"{column} AS {prefix}{column}" for column in columns)
     star = f"* RENAME ({renamed})" if prefix else "*"
-    parts = [name for name, each in zip(asked.columns, asked.group_by, strict=True) if each in TIMES]
+    parts = [name for name, field in zip(period.columns, period.group_by, strict=True) if field in TIMES]
     only = f"WHERE {parts[0]} IS NOT NULL" if parts else ""
     return f"SELECT {star} FROM ({text}) {only}"

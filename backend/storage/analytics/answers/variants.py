@@ -10,20 +10,22 @@ from backend.domain.analytics.query import TIMES, Field, Measure, Query
 from backend.domain.errors import InvalidField
 from backend.storage.analytics.answers.reading import FetchedColumns, sums_of
 from backend.storage.analytics.answers.rows import BEFORE
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
 
 MOST_ROWS = 10_000
 
 
-def chances_of(query: Query, groups: Sequence[str], found: FetchedColumns, given: Given) -> str:
+def chances_of(query: Query, groups: Sequence[str], rows: FetchedColumns, parameters: SqlParameters) -> str:
     """A SELECT of `chance`, and `before_chance`, by the columns that tell rows apart.
 
     A chance is null where a row has no other to be compared with, or nobody has clicked. Raises InvalidField
-    where these are too many rows.
+    if more than `MOST_ROWS` rows are to be compared.
     """
-    chances = {f"{prefix}chance": _chances(query, groups, found, prefix) for prefix in ("", BEFORE)}
-    columns = [f"unnest({given(list(found[each]))}::{_type_of(query, each)}[]) AS {each}" for each in groups]
-    columns += [f"unnest({given(each)}::DOUBLE[]) AS {name}" for name, each in chances.items()]
+    chances = {f"{prefix}chance": _chances(query, groups, rows, prefix) for prefix in ("", BEFORE)}
+    columns = [
+        f"unnest({parameters(list(rows[name]))}::{_type_of(query, name)}[]) AS {name}" for name in groups
+    ]
+    columns += [f"unnest({parameters(column)}::DOUBLE[]) AS {name}" for name, column in chances.items()]
     return f"SELECT {', '.join(columns)}"
 
 
@@ -34,25 +36,25 @@ def _type_of(query: Query, name: str) -> str:
     return "INTEGER" if query.group_by[int(name[1:])] in {*TIMES, Field.LINK} else "VARCHAR"
 
 
-def _chances(query: Query, groups: Sequence[str], found: FetchedColumns, prefix: str) -> list[float | None]:
-    """The chances of rows in one period, those left out that have nothing there."""
+def _chances(query: Query, groups: Sequence[str], rows: FetchedColumns, prefix: str) -> list[float | None]:
+    """The chances of rows in one period; None for rows without figures in it."""
     values = [
         column
-        for name, column in found.items()
+        for name, column in rows.items()
         if name not in groups and name.startswith(BEFORE) == bool(prefix)
     ]
-    chances: list[float | None] = [None] * len(found[groups[0]])
-    there = [number for number in range(len(chances)) if any(each[number] is not None for each in values)]
+    chances: list[float | None] = [None] * len(rows[groups[0]])
+    there = [number for number in range(len(chances)) if any(column[number] is not None for column in values)]
     if len(there) > MOST_ROWS:
         rule = f"has {Measure.CHANCE_OF_BEST}, which is for at most {MOST_ROWS:,} rows; filters give fewer"
         raise InvalidField("measures", rule)
-    sums = sums_of(found, prefix)
+    sums = sums_of(rows, prefix)
     variant = f"g{query.group_by.index(Field.VARIANT)}"
     tests: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for number in there:
-        tests[tuple(found[name][number] for name in groups if name != variant)].append(number)
+        tests[tuple(rows[name][number] for name in groups if name != variant)].append(number)
     for numbers in tests.values():
-        best = chances_of_best([(sums[each].clicks, float(sums[each].conversions)) for each in numbers])
+        best = chances_of_best([(sums[number].clicks, float(sums[number].conversions)) for number in numbers])
         for number, chance in zip(numbers, best, strict=True):
             chances[number] = chance
     return chances

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from backend.domain.analytics.query import Filter, Not, Prefix
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
 
 
-def condition(chosen: Filter, expression: str, given: Given) -> str:
-    """Whether what this expression gives is left; null stands for what has no value."""
+def condition(chosen: Filter, expression: str, parameters: SqlParameters) -> str:
+    """The condition that the value of this expression passes the filter; null stands for no value."""
     match chosen:
         case Prefix(text):
-            return f"coalesce(starts_with({expression}, {given(text)}), false)"
+            return f"coalesce(starts_with({expression}, {parameters(text)}), false)"
         case Not(values):
-            return f"NOT {_is_one_of(values, expression, given)}"
-    return _is_one_of(chosen, expression, given)
+            return f"NOT {_is_one_of(values, expression, parameters)}"
+    return _is_one_of(chosen, expression, parameters)
 
 
-def _is_one_of(values: frozenset[str | None], expression: str, given: Given) -> str:
-    """Whether the expression is one of these values, never null itself."""
-    texts = sorted(each for each in values if each is not None)
-    named = ", ".join(map(given, texts))
+def _is_one_of(values: frozenset[str | None], expression: str, parameters: SqlParameters) -> str:
+    """The condition that the expression is one of these values. It is true or false, never null."""
+    texts = sorted(value for value in values if value is not None)
+    named = ", ".join(map(parameters, texts))
     parts = [f"({expression} IS NOT NULL AND {expression} IN ({named}))"] if texts else []
     parts += [f"{expression} IS NULL"] if None in values else []
     return f"({' OR '.join(parts)})"

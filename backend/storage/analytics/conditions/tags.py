@@ -1,4 +1,4 @@
-"""Which tags a query leaves, by the names that they have at the moment."""
+"""The tags that pass a query's filter, by the names that they have at the moment."""
 
 # ruff: noqa: S608 - names of columns come from dicts of constants, and values are parameters
 
@@ -11,72 +11,72 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.query import Field, Filter, Not, Prefix, Query
 from backend.domain.fields.item_names import name_key
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
 
 _IDS = "coalesce(tag_ids, [])"
 
 
 @dataclass(frozen=True, slots=True)
 class TagChoice:
-    """The ids of all tags, and which of them, or links without any, are left.
+    """The ids of all tags, and the `shown` ones among them; `without`: whether links without tags are shown.
 
-    A filter leaves the links that have one of the tags that it names, and of these the rows of those tags.
-    With `Not` it leaves all other links.
+    A filter passes the links that have one of the tags that it names, and of these the rows of those tags.
+    With `Not` it passes all other links.
     """
 
-    known: Sequence[str]
+    all_ids: Sequence[str]
     shown: Sequence[str]
     without: bool
     excluded: Sequence[str] = ()
     is_filter: bool = False
 
-    def leaves_link(self, given: Given) -> str:
-        """The condition for a row of `links`."""
+    def passes_link(self, parameters: SqlParameters) -> str:
+        """The condition that a row of `links` passes the filter."""
         if not self.is_filter:
             return "true"
-        left = _has_one(self.shown, given)
+        passes = _has_one(self.shown, parameters)
         if self.without:
-            left = f"({left} OR NOT {_has_one(self.known, given)})"
-        return f"({left} AND NOT {_has_one(self.excluded, given)})" if self.excluded else left
+            passes = f"({passes} OR NOT {_has_one(self.all_ids, parameters)})"
+        return f"({passes} AND NOT {_has_one(self.excluded, parameters)})" if self.excluded else passes
 
-    def of_links(self, links: str, given: Given) -> str:
+    def of_links(self, links: str, parameters: SqlParameters) -> str:
         """A SELECT of `link` and `tag`, null for one without, of the links in this table."""
-        shown = f"list_intersect({_IDS}, {given(self.shown)}::VARCHAR[])"
+        shown = f"list_intersect({_IDS}, {parameters(self.shown)}::VARCHAR[])"
         return f"""
             SELECT link, tags.name AS tag FROM (SELECT link, unnest({shown}) AS id FROM {links}) AS named
             JOIN tags USING (id)
             UNION ALL
-            SELECT link, NULL FROM {links} WHERE NOT {_has_one(self.known, given)}
+            SELECT link, NULL FROM {links} WHERE NOT {_has_one(self.all_ids, parameters)}
         """
 
 
-def _has_one(ids: Sequence[str], given: Given) -> str:
+def _has_one(ids: Sequence[str], parameters: SqlParameters) -> str:
     """Whether a link has one of these tags."""
-    return f"list_has_any({_IDS}, {given(ids)}::VARCHAR[])"
+    return f"list_has_any({_IDS}, {parameters(ids)}::VARCHAR[])"
 
 
 def choose_tags(connection: DuckDBPyConnection, query: Query) -> TagChoice | None:
-    """What the query says of tags; None if it has nothing to do with them."""
+    """The tags that the query shows; None if it neither filters nor groups by tags."""
     if Field.TAG not in query.fields:
         return None
     names = dict(connection.execute("SELECT id, name FROM tags").fetchall())
-    known = sorted(names)
+    all_ids = sorted(names)
     chosen = query.filters.get(Field.TAG)
     if chosen is None:
-        return TagChoice(known, known, without=True)
-    leaves, without = _rule(chosen)
-    shown = [each for each in known if leaves(names[each])]
-    excluded = [each for each in known if not leaves(names[each])] if isinstance(chosen, Not) else []
-    return TagChoice(known, shown, without, excluded, is_filter=True)
+        return TagChoice(all_ids, all_ids, without=True)
+    passes, without = _rule(chosen)
+    shown = [tag_id for tag_id in all_ids if passes(names[tag_id])]
+    excluded = [tag_id for tag_id in all_ids if not passes(names[tag_id])] if isinstance(chosen, Not) else []
+    return TagChoice(all_ids, shown, without, excluded, is_filter=True)
 
 
 def _rule(chosen: Filter) -> tuple[Callable[[str], bool], bool]:
-    """Which names the filter leaves, and whether links without tags."""
+    """A test whether a tag's name passes the filter, and whether links without tags pass it."""
     if isinstance(chosen, Prefix):
         begin = name_key(chosen.text)
         return lambda name: name_key(name).startswith(begin), False
     values = chosen.values if isinstance(chosen, Not) else chosen
-    keys = {name_key(each) for each in values if each is not None}
+    keys = {name_key(name) for name in values if name is not None}
     if isinstance(chosen, Not):
         return lambda name: name_key(name) not in keys, None not in values
     return lambda name: name_key(name) in keys, None in values

@@ -1,4 +1,4 @@
-"""The parts of the time that something is in."""
+"""The parts of the time, such as days, in which facts happened."""
 
 # ruff: noqa: S608 - names of columns come from dicts of constants, and values are parameters
 
@@ -7,33 +7,33 @@ from __future__ import annotations
 from math import gcd
 
 from backend.domain.analytics.period import Spans
-from backend.storage.analytics.conditions.asked import QUARTER_MS, Asked
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QUARTER_MS, QueriedPeriod
 
 
 class TimeColumns:
     """Numbers parts of the time by the order of their labels' texts.
 
-    `join` is to be joined where the time is `at`, and `number` says in which part it is: null where that is
-    in no row. Both are nothing to somebody who does not ask for parts.
+    `join` joins the parts to rows whose time is the expression `at`. `number` is the expression of the part's
+    number, null where the part has no row. Both are empty if rows are not by a part of the time.
     """
 
-    def __init__(self, asked: Asked, at: str, given: Given) -> None:
+    def __init__(self, period: QueriedPeriod, at: str, parameters: SqlParameters) -> None:
         self.join, self.number = "", ""
-        if not asked.has_time:
+        if not period.has_time:
             return
-        numbers = {label: number for number, label in enumerate(asked.labels)}
-        unit = _unit(asked.spans)
-        begin = f"({at} - {given(asked.start)}) // {given(unit * QUARTER_MS)}"
-        first = asked.spans.first
+        numbers = {label: number for number, label in enumerate(period.labels)}
+        unit = _unit(period.spans)
+        begin = f"({at} - {parameters(period.start)}) // {parameters(unit * QUARTER_MS)}"
+        first = period.spans.first
         parts = [
-            ((each.first - first) // unit, (each.end - first) // unit, numbers.get(each.label or ""))
-            for each in asked.spans
+            ((span.first - first) // unit, (span.end - first) // unit, numbers.get(span.label or ""))
+            for span in period.spans
         ]
         if all(end == begin + 1 and number == begin for begin, end, number in parts):
             self.number = f"({begin})::INTEGER"
             return
-        begins, ends, of = (given(list(column)) for column in zip(*parts, strict=True))
+        begins, ends, of = (parameters(list(column)) for column in zip(*parts, strict=True))
         self.join = f"""
             JOIN (
                 SELECT unnest(range(first, stop)) AS unit, number
@@ -48,4 +48,4 @@ class TimeColumns:
 
 def _unit(spans: Spans) -> int:
     """The longest time, in quarters of an hour, that no edge of a span divides."""
-    return max(1, gcd(*(each.end - each.first for each in spans)))
+    return max(1, gcd(*(span.end - span.first for span in spans)))

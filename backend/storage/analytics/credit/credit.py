@@ -1,9 +1,9 @@
 """Credit in SQL: what each touch gets of each sale, by docs/decisions/credit.md.
 
-domain/sales/credit and domain/sales/histories say the same in Python. There, a sale at a time is looked at;
-here all sales of a period are, in these steps:
+domain/sales/credit and domain/sales/histories do the same in Python, for one sale at a time. Here it is done
+for all sales of a period, in these steps:
 
-- `own`: the sales of the period as they were told by then, with their devices (credit_sales)
+- `told_sales`: the sales of the period as they were told by then, with their devices (credit_sales)
 - `spans`: from when to when a device was which customer's; `sales`: whose the sales are (credit_owners).
   Devices and customers are numbers here, since names take several times as much time and memory
 - `counted`: of most sales, all visits that devices told count, and nothing else. So it is enough to count
@@ -56,10 +56,10 @@ def credited(
     """
     tables = CreditTables(connection, _values(rules, start, end))
     has_people = has_customers or rules.to is CreditTo.CUSTOMER
-    asked = [Kind(each) for each in kinds]
-    if not has_sales(tables, asked):
+    sale_kinds = [Kind(kind) for kind in kinds]
+    if not has_sales(tables, sale_kinds):
         return Sql(NO_SHARES)
-    find_sales(tables, rules, asked, has_people=has_people, has_customers=has_customers)
+    find_sales(tables, rules, sale_kinds, has_people=has_people, has_customers=has_customers)
     find_owners(tables, rules, has_people=has_people)
     count_visits(tables, rules)
     find_odd(tables, rules)

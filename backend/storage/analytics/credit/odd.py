@@ -1,11 +1,11 @@
-"""Sales with visits of their own: such as servers named for them, and copies of what a device has no more."""
+"""Sales with visits beyond those that devices list: visits that servers named, and kept copies of touches."""
 
 # ruff: noqa: S608 - all text is of this package, and values are parameters
 
 from __future__ import annotations
 
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
-from backend.storage.analytics.credit.sales import known
+from backend.storage.analytics.credit.sales import is_known
 from backend.storage.analytics.credit.tables import CreditTables
 from backend.storage.analytics.credit.visits import is_in_window, visits_before
 
@@ -52,7 +52,7 @@ def _odd(rules: CreditRules) -> str:
         SELECT record FROM credit_plain WHERE has_named
         UNION
         SELECT record FROM record_visits AS kept JOIN credit_plain AS sales USING (record)
-        WHERE {known(rules, "kept.known_at")} AND kept."at" <= sales."at" AND (
+        WHERE {is_known(rules, "kept.known_at")} AND kept."at" <= sales."at" AND (
             kept.telling IS NOT NULL OR (
                 sales.has_copies
                 AND NOT coalesce(kept."at" = sales.first_own OR kept."at" = sales.last_own, false)
@@ -93,12 +93,12 @@ def _gone(tables: CreditTables, rules: CreditRules) -> str:
         FROM credit_kept AS kept {owner}
         ANTI JOIN (
             SELECT entry, "at" FROM visits SEMI JOIN credit_odd_sales USING (entry)
-            WHERE is_touch AND {known(rules)}
+            WHERE is_touch AND {is_known(rules)}
         ) AS listed ON listed.entry = kept.entry AND listed."at" = kept_at
         ANTI JOIN (SELECT record, kept_at FROM credit_kept WHERE telling IS NOT NULL) AS named
             ON named.record = kept.record AND named.kept_at = kept.kept_at
         WHERE kept.telling IS NULL AND kept.has_copies AND kept_at <= kept."at"
-            AND {known(rules, "kept.known_at")} AND {is_own}
+            AND {is_known(rules, "kept.known_at")} AND {is_own}
         QUALIFY kept.place = max(kept.place) OVER (PARTITION BY kept.record, kept_at)
     """
 
@@ -110,5 +110,5 @@ def _named(rules: CreditRules) -> str:
             kept.link, kept.click_at, kept.click_mark, links.id, kept.click_at, kept.click_mark
         FROM credit_kept AS kept LEFT JOIN links USING (link)
         WHERE kept.telling IS NOT NULL AND kept.click_mark IS NOT NULL AND kept_at <= kept."at"
-            AND {known(rules, "kept.known_at")}
+            AND {is_known(rules, "kept.known_at")}
     """

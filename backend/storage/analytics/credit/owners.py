@@ -1,4 +1,4 @@
-"""Whose devices are, from when to when, and whose sales are."""
+"""Which customer each device belonged to, from when to when, and which customer each sale belongs to."""
 
 # ruff: noqa: S608 - all text is of this package, and values are parameters
 
@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.sales.histories import MOST_DEVICES
-from backend.storage.analytics.credit.sales import known
+from backend.storage.analytics.credit.sales import is_known
 from backend.storage.analytics.credit.tables import CreditTables
 
 # Before and behind all times.
-_FIRST, _LAST = (f"({each})::BIGINT" for each in (-(2**62), 2**62))
+_FIRST, _LAST = (f"({time})::BIGINT" for time in (-(2**62), 2**62))
 _HOLDING = "(FROM credit_identified WHERE NOT is_back)"
 _IS_SHARED = "entry IN (SELECT entry FROM credit_owners WHERE NOT is_only)"
 _OWNERS = f"""
@@ -51,23 +51,23 @@ def find_owners(tables: CreditTables, rules: CreditRules, *, has_people: bool) -
     """
     if not has_people:
         nobody = "NULL::INTEGER AS person, entry IS NOT NULL AS is_nobodys"
-        tables.make("sales", f'SELECT record, "at", entry, has_copies, {nobody} FROM credit_own')
-        tables.drop("own")
+        tables.make("sales", f'SELECT record, "at", entry, has_copies, {nobody} FROM credit_told_sales')
+        tables.drop("told_sales")
         return
     _find_spans(tables, rules)
     tables.make("sales", _sales(tables))
     if rules.to is CreditTo.CUSTOMER:
         tables.make("crowded", _CROWDED)
-    tables.drop("own", "wrong")
+    tables.drop("told_sales", "wrong")
 
 
 def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
-    taken_back, replaced = (_by_then(rules, each) for each in ("taken_back_at", "replaced_at"))
-    of_own = "SEMI JOIN credit_own USING (entry)" if rules.to is CreditTo.DEVICE else ""
+    taken_back, replaced = (_by_then(rules, column) for column in ("taken_back_at", "replaced_at"))
+    of_sales = "SEMI JOIN credit_told_sales USING (entry)" if rules.to is CreditTo.DEVICE else ""
     identified = f"""
         SELECT entry, number, "at", person, {taken_back} AS is_back
-        FROM identities {of_own} JOIN credit_people USING (customer)
-        WHERE NOT {replaced} AND ({taken_back} OR {known(rules)})
+        FROM identities {of_sales} JOIN credit_people USING (customer)
+        WHERE NOT {replaced} AND ({taken_back} OR {is_known(rules)})
     """
     tables.make("identified", identified)
     tables.make("owners", _OWNERS)
@@ -77,25 +77,25 @@ def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
 
 
 def _sales(tables: CreditTables) -> str:
-    is_right, wrong = "own.is_told", ""
+    is_right, wrong = "sales.is_told", ""
     if tables.has("wrong"):
         is_right += " AND wrong.entry IS NULL"
         wrong = """
-            LEFT JOIN credit_wrong AS wrong ON wrong.entry = own.entry AND wrong.person = own.told_person
+            LEFT JOIN credit_wrong AS wrong ON wrong.entry = sales.entry AND wrong.person = sales.told_person
         """
     return f"""
-        SELECT own.record, own."at", own.entry, own.has_copies,
-            CASE WHEN {is_right} THEN own.told_person ELSE spans.person END AS person,
-            spans.entry IS NULL AND own.entry IS NOT NULL AS is_nobodys
-        FROM credit_own AS own
+        SELECT sales.record, sales."at", sales.entry, sales.has_copies,
+            CASE WHEN {is_right} THEN sales.told_person ELSE spans.person END AS person,
+            spans.entry IS NULL AND sales.entry IS NOT NULL AS is_nobodys
+        FROM credit_told_sales AS sales
         LEFT JOIN credit_spans AS spans
-            ON spans.entry = own.entry AND own."at" >= spans.since AND own."at" < spans.until
+            ON spans.entry = sales.entry AND sales."at" >= spans.since AND sales."at" < spans.until
         {wrong}
     """
 
 
 def _by_then(rules: CreditRules, at: str) -> str:
-    """The condition that something had been told that was told at this time, if ever."""
+    """The condition that the column with this name has a time, and one before the moment of the rules."""
     if rules.as_of is None:
         return f"({at} IS NOT NULL)"
     return f"coalesce({at} < $credit_as_of, false)"

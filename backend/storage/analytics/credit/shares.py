@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backend.domain.sales.credit_rules import CreditRules, Model
-from backend.storage.analytics.credit.sales import known
+from backend.storage.analytics.credit.sales import is_known
 from backend.storage.analytics.credit.tables import CreditTables
 from backend.storage.analytics.credit.visits import is_in_window, visits_before
 
@@ -40,7 +40,7 @@ def shares(tables: CreditTables, rules: CreditRules, *, has_customers: bool) -> 
     """A SELECT of the columns of shares."""
     paid_back = f"""
         SELECT record, sum(amount)::BIGINT AS refunded FROM refunds SEMI JOIN credit_plain USING (record)
-        WHERE {known(rules)} GROUP BY record
+        WHERE {is_known(rules)} GROUP BY record
     """
     tables.make("paid_back", paid_back)
     odd = ""
@@ -57,7 +57,7 @@ def shares(tables: CreditTables, rules: CreditRules, *, has_customers: bool) -> 
 
 
 def _sales(tables: CreditTables, name: str, has_customers: bool) -> str:
-    """A SELECT of these sales with what is said of them, whatever gets them."""
+    """A SELECT of these sales with the columns that every share of them has."""
     customer, people = "NULL::VARCHAR AS customer", ""
     refunded, paid_back = "0::BIGINT AS refunded", ""
     if has_customers:
@@ -67,7 +67,7 @@ def _sales(tables: CreditTables, name: str, has_customers: bool) -> str:
         paid_back = "LEFT JOIN credit_paid_back AS paid_back USING (record)"
     is_odd = "ANTI JOIN credit_odd USING (record)" if tables.has("odd") and name == "plain" else ""
     return f"""
-        SELECT sales.*, {customer}, {refunded}, {", ".join(f"records.{each}" for each in _RECORD)}
+        SELECT sales.*, {customer}, {refunded}, {", ".join(f"records.{name}" for name in _RECORD)}
         FROM credit_{name} AS sales JOIN records USING (record) {people} {paid_back} {is_odd}
     """
 
@@ -94,7 +94,7 @@ def _visit(table: str, is_touch: str = "") -> str:
 
 
 def _of_one(rules: CreditRules) -> str:
-    """Of sales that one visit gets."""
+    """A SELECT of the shares of sales of which one visit gets everything."""
     which = "first" if rules.model is Model.FIRST else "last"
     return f"""
         SELECT {_ALL}, {_visit("visits")} FROM plain AS sales JOIN visits ON visits.rowid = sales.{which}
@@ -102,7 +102,7 @@ def _of_one(rules: CreditRules) -> str:
 
 
 def _of_several(tables: CreditTables, rules: CreditRules) -> str:
-    """Of sales that all touches before them get a part of."""
+    """A SELECT of the shares of sales of which all touches before them get a part."""
     weight, whole = _weights(rules, "sales.visit_count", "visits.rowid IN (sales.first, sales.last)")
     columns = f"{_SALE}, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole, {_visit('visits')}"
     visits = visits_before(tables, "(FROM plain WHERE visit_count > 0)", columns, rules)

@@ -12,12 +12,12 @@ from backend.storage.analytics.conditions.sql import Sql
 class CreditTables:
     """Temporary tables of a connection, whose names begin with `credit_`.
 
-    Between steps it is known how much there is: so what there is nothing of is not looked for in the next,
-    and DuckDB knows what it joins.
+    After each step the number of rows is known. So the next step does not look for what an empty table would
+    hold, and DuckDB knows the sizes of what it joins.
     """
 
     def __init__(self, connection: DuckDBPyConnection, values: Mapping[str, object]) -> None:
-        """There are none yet. `values` are what statements may name."""
+        """Start without tables. `values` are the parameters that statements may name."""
         self._connection = connection
         self._values = values
         self._rows: dict[str, int] = {}
@@ -40,12 +40,12 @@ class CreditTables:
                 self._connection.execute(f"DROP TABLE temp.credit_{name}")
 
     def with_values(self, text: str) -> Sql:
-        """The statement with those of the values that it names."""
+        """The statement with those parameters that its text names."""
         return Sql(text, {name: value for name, value in self._values.items() if f"${name}" in text})
 
 
 def forget_credit(connection: DuckDBPyConnection) -> None:
-    """Drop what is left of tables that credit was worked out in."""
-    left = "SELECT table_name FROM duckdb_tables() WHERE temporary AND starts_with(table_name, 'credit_')"
-    for (name,) in connection.execute(left).fetchall():
+    """Drop all tables that credit was worked out in."""
+    tables = "SELECT table_name FROM duckdb_tables() WHERE temporary AND starts_with(table_name, 'credit_')"
+    for (name,) in connection.execute(tables).fetchall():
         connection.execute(f"DROP TABLE temp.{name}")

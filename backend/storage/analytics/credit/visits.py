@@ -1,11 +1,11 @@
-"""The visits of devices that count for sales, and what is to be known of them to give credit."""
+"""The visits of devices that count for sales, and the figures of them that credit needs."""
 
 # ruff: noqa: S608 - all text is of this package, and values are parameters
 
 from __future__ import annotations
 
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.storage.analytics.credit.sales import known
+from backend.storage.analytics.credit.sales import is_known
 from backend.storage.analytics.credit.tables import CreditTables
 
 # Which ends of the visits a model asks for.
@@ -26,7 +26,7 @@ _RANKS = """
 
 
 def count_visits(tables: CreditTables, rules: CreditRules) -> None:
-    """Make the table `plain` of all sales, with what is to be known of the visits of devices before them."""
+    """Make the table `plain` of all sales, with the number and the ends of the visits before them."""
     has_ranks = rules.to is CreditTo.CUSTOMER and bool(_ENDS[rules.model])
     if has_ranks:
         tables.make("ranks", _RANKS)
@@ -56,11 +56,11 @@ def visits_before(
 ) -> str:
     """A SELECT of these columns of `sales` and `visits` for each visit until one of these sales.
 
-    Of what servers named for a sale, and of copies that are kept with it, there is nothing here. `more` is
+    Visits that servers named for a sale, and copies that are kept with a sale, are not among them. `more` is
     joined to each visit.
     """
     is_touch = "true" if rules.model is Model.LAST else "visits.is_touch"
-    until = f'visits."at" <= sales."at" AND {is_touch} AND {known(rules, "visits.known_at")} {more}'
+    until = f'visits."at" <= sales."at" AND {is_touch} AND {is_known(rules, "visits.known_at")} {more}'
     during = 'visits."at" >= spans.since AND visits."at" < spans.until'
     selected = f"SELECT {columns}"
     if rules.to is CreditTo.DEVICE:
@@ -68,22 +68,22 @@ def visits_before(
     spans = "credit_spans"
     if tables.has("crowded"):
         spans = "(FROM credit_spans ANTI JOIN credit_crowded USING (person, entry))"
-    found = f"""
+    visits = f"""
         {selected} FROM {sales} AS sales JOIN {spans} AS spans ON spans.person = sales.person
         JOIN visits ON visits.entry = spans.entry AND {during} AND {until}
     """
     if tables.has("nobodys"):
-        found += f"""
+        visits += f"""
             UNION ALL {selected} FROM (FROM {sales} WHERE is_nobodys) AS sales
             JOIN visits ON visits.entry = sales.entry AND {until}
         """
     if tables.has("crowded"):
-        found += f"""
+        visits += f"""
             UNION ALL {selected} FROM (FROM {sales} SEMI JOIN credit_crowded USING (person, entry)) AS sales
             JOIN credit_spans AS spans ON spans.entry = sales.entry AND spans.person = sales.person
             JOIN visits ON visits.entry = spans.entry AND {during} AND {until}
         """
-    return found
+    return visits
 
 
 def is_in_window(rules: CreditRules, at: str, sold_at: str) -> str:
@@ -106,7 +106,7 @@ def _place(rules: CreditRules) -> str:
 
 
 def _ends(rules: CreditRules, in_window: str) -> str:
-    found = {"first": "arg_min", "last": "arg_max"}
+    functions = {"first": "arg_min", "last": "arg_max"}
     return "".join(
-        f"{found[end]}(visit, place) FILTER (WHERE {in_window}) AS {end}, " for end in _ENDS[rules.model]
+        f"{functions[end]}(visit, place) FILTER (WHERE {in_window}) AS {end}, " for end in _ENDS[rules.model]
     )

@@ -1,14 +1,14 @@
-"""Clicks, requests that do not count, and visitors, by what a query asks for."""
+"""The SQL of clicks, requests that do not count, and visitors, filtered and grouped as a query asks."""
 
 # ruff: noqa: S608 - names of columns come from dicts of constants, and values are parameters
 
 from __future__ import annotations
 
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, Measure
-from backend.storage.analytics.conditions.asked import DAY_MS, Asked, grouped_by
 from backend.storage.analytics.conditions.filters import condition
-from backend.storage.analytics.conditions.given import Given
-from backend.storage.analytics.conditions.links import asked_links, link_column, link_groups
+from backend.storage.analytics.conditions.links import link_column, link_groups, matching_links
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.times import TimeColumns
 
 _SUMS = {
@@ -19,102 +19,120 @@ _SUMS = {
 _WHO = "{day} * 4294967296 + visitor AS who"
 
 
-def clicks_of(asked: Asked, given: Given, more: str = "") -> str:
+def clicks_of(period: QueriedPeriod, parameters: SqlParameters, more: str = "") -> str:
     """A SELECT of `clicks` and `not_counted` of each group that has any. `more` is a condition for clicks."""
-    asks = [each for each in _SUMS if each in asked.query.needed]
+    asks = [measure for measure in _SUMS if measure in period.query.needed]
     only = [f"reason IS {'NOT ' * (asks[0] is Measure.NOT_COUNTED)}NULL"] if len(asks) == 1 else []
-    times = TimeColumns(asked, "clicks.at", given)
-    columns = _counted_by(asked, times)
-    is_event = bool(asked.group_by) and not columns  # no row of nothing
+    times = TimeColumns(period, "clicks.at", parameters)
+    columns = _counted_by(period, times)
+    is_event = bool(period.group_by) and not columns  # no row of nothing
     counted = f"""
-        SELECT {", ".join([*columns, *(_SUMS[each] for each in asks)])}
-        FROM clicks {times.join} {_join_links(asked)}
-        WHERE {" AND ".join([*_conditions(asked, given), *only, *([more] if more else [])])}
+        SELECT {", ".join([*columns, *(_SUMS[measure] for measure in asks)])}
+        FROM clicks {times.join} {_join_links(period)}
+        WHERE {" AND ".join([*_conditions(period, parameters), *only, *([more] if more else [])])}
         GROUP BY ALL {"HAVING count(*) > 0" * is_event}
     """
-    if Field.TAG in asked.group_by:  # a link with several tags counts in several rows
-        return _shown(asked, given, counted, [f"sum({each})::BIGINT AS {each}" for each in asks])
-    return _shown(asked, given, counted, [*asks], is_grouped=False)
+    if Field.TAG in period.group_by:  # a link with several tags counts in several rows
+        return _shown(
+            period, parameters, counted, [f"sum({measure})::BIGINT AS {measure}" for measure in asks]
+        )
+    return _shown(period, parameters, counted, [*asks], is_grouped=False)
 
 
-def visitors_of(asked: Asked, given: Given) -> str:
+def visitors_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `visitors` of each group that has any."""
-    times = TimeColumns(asked, "clicks.at", given)
+    times = TimeColumns(period, "clicks.at", parameters)
     who = _WHO.format(day=f"(clicks.at // {DAY_MS})")
-    conditions = [*_conditions(asked, given), "reason IS NULL", "visitor IS NOT NULL"]
+    conditions = [*_conditions(period, parameters), "reason IS NULL", "visitor IS NOT NULL"]
     seen = f"""
-        SELECT DISTINCT {", ".join([*_counted_by(asked, times), who])}
-        FROM clicks {times.join} {_join_links(asked)} WHERE {" AND ".join(conditions)}
+        SELECT DISTINCT {", ".join([*_counted_by(period, times), who])}
+        FROM clicks {times.join} {_join_links(period)} WHERE {" AND ".join(conditions)}
     """
-    if knows_former_visitors(asked):
-        seen += f" UNION {_former_visitors(asked, given)}"
-    distinct = "DISTINCT " * (Field.TAG in asked.group_by)
-    return _shown(asked, given, seen, [f"count({distinct}who) AS visitors"])
+    if knows_former_visitors(period):
+        seen += f" UNION {_former_visitors(period, parameters)}"
+    distinct = "DISTINCT " * (Field.TAG in period.group_by)
+    return _shown(period, parameters, seen, [f"count({distinct}who) AS visitors"])
 
 
-def knows_former_visitors(asked: Asked) -> bool:
-    """Whether visitors count whose single clicks have expired: they are known by day and link only."""
-    if asked.summed_until is None or asked.summed_until < asked.start // DAY_MS:
+def knows_former_visitors(period: QueriedPeriod) -> bool:
+    """Whether the query counts visitors whose single clicks have expired.
+
+    Of them only the day and the link are stored, so it does not for queries by other fields of clicks.
+    """
+    if period.summed_until is None or period.summed_until < period.start // DAY_MS:
         return False
-    if Field.VARIANT in asked.query.fields or Field.HOUR in asked.group_by:
+    if Field.VARIANT in period.query.fields or Field.HOUR in period.group_by:
         return False
-    return CLICK_FIELDS.isdisjoint((*asked.group_by, *asked.query.filters))
+    return CLICK_FIELDS.isdisjoint((*period.group_by, *period.query.filters))
 
 
-def _former_visitors(asked: Asked, given: Given) -> str:
+def _former_visitors(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """The visitors of days whose single clicks have expired. Each day is where its noon is."""
     noon = f"(clicks.day::BIGINT * {DAY_MS} + {DAY_MS // 2})"
-    times = TimeColumns(asked, noon, given)
-    columns = [*_counted_by(asked, times), _WHO.format(day="clicks.day::BIGINT")]
-    conditions = [f"{noon} >= {given(asked.start)}", f"{noon} < {given(asked.end)}", *_others(asked, given)]
+    times = TimeColumns(period, noon, parameters)
+    columns = [*_counted_by(period, times), _WHO.format(day="clicks.day::BIGINT")]
+    conditions = [
+        f"{noon} >= {parameters(period.start)}",
+        f"{noon} < {parameters(period.end)}",
+        *_others(period, parameters),
+    ]
     return f"""
         SELECT DISTINCT {", ".join(columns)}
-        FROM day_visitors AS clicks {times.join} {_join_links(asked)} WHERE {" AND ".join(conditions)}
+        FROM day_visitors AS clicks {times.join} {_join_links(period)} WHERE {" AND ".join(conditions)}
     """
 
 
-def _counted_by(asked: Asked, times: TimeColumns) -> list[str]:
-    """The columns that clicks are added up by, of links one number."""
-    parts = [f"{times.number} AS part"] if asked.has_time else []
-    groups = ["grouped.link_group"] if asked.link_groups else []
-    return [*parts, *groups, *(f"clicks.{each}" for each in asked.group_by if each in CLICK_FIELDS)]
+def _counted_by(period: QueriedPeriod, times: TimeColumns) -> list[str]:
+    """The columns that clicks are added up by. All fields of links are one of them: the group's number."""
+    parts = [f"{times.number} AS part"] if period.has_time else []
+    groups = ["grouped.link_group"] if period.link_groups else []
+    return [*parts, *groups, *(f"clicks.{field}" for field in period.group_by if field in CLICK_FIELDS)]
 
 
-def _join_links(asked: Asked) -> str:
-    return "JOIN grouped ON grouped.link = clicks.link" if asked.link_groups else ""
+def _join_links(period: QueriedPeriod) -> str:
+    return "JOIN grouped ON grouped.link = clicks.link" if period.link_groups else ""
 
 
-def _conditions(asked: Asked, given: Given) -> list[str]:
+def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     """Which rows of `clicks` count."""
-    conditions = [f"clicks.at >= {given(asked.start)}", f"clicks.at < {given(asked.end)}"]
-    if asked.last_block is not None:
-        conditions.append(f"clicks.block <= {given(asked.last_block)}")
-    for name, chosen in asked.query.filters.items():
+    conditions = [f"clicks.at >= {parameters(period.start)}", f"clicks.at < {parameters(period.end)}"]
+    if period.last_block is not None:
+        conditions.append(f"clicks.block <= {parameters(period.last_block)}")
+    for name, chosen in period.query.filters.items():
         if name in CLICK_FIELDS:
-            conditions.append(condition(chosen, f"clicks.{name}", given))
-    if Field.VARIANT in asked.query.fields:
+            conditions.append(condition(chosen, f"clicks.{name}", parameters))
+    if Field.VARIANT in period.query.fields:
         conditions.append("clicks.variant IS NOT NULL")
-    return conditions + _others(asked, given)
+    return conditions + _others(period, parameters)
 
 
-def _others(asked: Asked, given: Given) -> list[str]:
-    """The conditions for what is no field of clicks: events, and links where they are not joined."""
-    event = asked.query.filters.get(Field.EVENT)
-    conditions = [condition(event, "NULL::VARCHAR", given)] if event is not None else []
-    if asked.filters_links and not asked.link_groups:
-        conditions.append("clicks.link IN (SELECT link FROM asked_links)")
+def _others(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
+    """The conditions for filters by events, and by links where these are not joined."""
+    event = period.query.filters.get(Field.EVENT)
+    conditions = [condition(event, "NULL::VARCHAR", parameters)] if event is not None else []
+    if period.filters_links and not period.link_groups:
+        conditions.append("clicks.link IN (SELECT link FROM matching_links)")
     return conditions
 
 
-def _shown(asked: Asked, given: Given, counted: str, values: list[str], *, is_grouped: bool = True) -> str:
-    """What was counted, by what rows are by."""
+def _shown(
+    period: QueriedPeriod,
+    parameters: SqlParameters,
+    counted: str,
+    values: list[str],
+    *,
+    is_grouped: bool = True,
+) -> str:
+    """A SELECT of these values by the columns of the query's groups, from what was counted."""
     tables, join = "", ""
-    if asked.link_groups:
-        tables = f"WITH {link_groups(asked, given)}"
+    if period.link_groups:
+        tables = f"WITH {link_groups(period, parameters)}"
         join = "JOIN named ON named.link_group = counted.link_group"
-    elif asked.filters_links:
-        tables = f"WITH asked_links AS ({asked_links(asked, given)})"
-    groups = [f"{_column(each)} AS {name}" for each, name in zip(asked.group_by, asked.columns, strict=True)]
+    elif period.filters_links:
+        tables = f"WITH matching_links AS ({matching_links(period, parameters)})"
+    groups = [
+        f"{_column(field)} AS {name}" for field, name in zip(period.group_by, period.columns, strict=True)
+    ]
     return f"""
         {tables}
         SELECT {", ".join([*groups, *values])} FROM ({counted}) AS counted {join}

@@ -1,4 +1,4 @@
-"""Installs by what a query asks for: no click is known of them, and maybe a link."""
+"""The SQL of installs, filtered and grouped as a query asks. An install has no click, and perhaps a link."""
 
 # ruff: noqa: S608 - names of columns come from dicts of constants, and values are parameters
 
@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, Measure
-from backend.storage.analytics.conditions.asked import Asked, grouped_by
 from backend.storage.analytics.conditions.filters import condition
-from backend.storage.analytics.conditions.given import Given
-from backend.storage.analytics.conditions.links import asked_links, link_column
+from backend.storage.analytics.conditions.links import link_column, matching_links
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.times import TimeColumns
 
 _APART = f"""
@@ -18,28 +18,29 @@ _APART = f"""
 """
 
 
-def asks_for_installs(asked: Asked) -> bool:
-    """Whether they are asked for."""
-    return Measure.INSTALLS in asked.query.needed
+def asks_for_installs(period: QueriedPeriod) -> bool:
+    """Whether the query needs installs."""
+    return Measure.INSTALLS in period.query.needed
 
 
-def installs_of(asked: Asked, given: Given) -> str:
+def installs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `installs` of each group that has any."""
-    tables = [f"asked_links AS ({asked_links(asked, given)})"]
-    has_tags = asked.tags is not None and Field.TAG in asked.group_by
-    if asked.tags and has_tags:
-        tables.append(f"tagged AS ({asked.tags.of_links('asked_links', given)})")
-    times = TimeColumns(asked, "installs.at", given)
+    tables = [f"matching_links AS ({matching_links(period, parameters)})"]
+    has_tags = period.tags is not None and Field.TAG in period.group_by
+    if period.tags and has_tags:
+        tables.append(f"tagged AS ({period.tags.of_links('matching_links', parameters)})")
+    times = TimeColumns(period, "installs.at", parameters)
     groups = [
-        f"{_column(each, times)} AS {name}" for each, name in zip(asked.group_by, asked.columns, strict=True)
+        f"{_column(field, times)} AS {name}"
+        for field, name in zip(period.group_by, period.columns, strict=True)
     ]
-    apart = [_APART] if asked.link_groups else []
+    apart = [_APART] if period.link_groups else []
     join_tags = "LEFT JOIN tagged ON tagged.link = links.link" * has_tags
     return f"""
         WITH {", ".join(tables)}
         SELECT {", ".join([*groups, *apart, "count(*) AS installs"])}
-        FROM installs LEFT JOIN asked_links AS links ON links.link = installs.link {join_tags} {times.join}
-        WHERE {" AND ".join(_conditions(asked, given))}
+        FROM installs LEFT JOIN matching_links AS links ON links.link = installs.link {join_tags} {times.join}
+        WHERE {" AND ".join(_conditions(period, parameters))}
         {grouped_by(len(groups) + len(apart))}
     """
 
@@ -52,14 +53,14 @@ def _column(field: Field, times: TimeColumns) -> str:
     return f"links.{link_column(field)}" if field in LINK_FIELDS else "NULL::VARCHAR"
 
 
-def _conditions(asked: Asked, given: Given) -> list[str]:
-    """Which installs count: by filters of links those that a link led to, by variants none."""
-    conditions = [f"installs.at >= {given(asked.start)}", f"installs.at < {given(asked.end)}"]
-    for name, chosen in asked.query.filters.items():
+def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
+    """Which installs count: with filters by links only those that a link led to, with variants none."""
+    conditions = [f"installs.at >= {parameters(period.start)}", f"installs.at < {parameters(period.end)}"]
+    for name, chosen in period.query.filters.items():
         if name in {*CLICK_FIELDS, Field.EVENT}:
-            conditions.append(condition(chosen, "NULL::VARCHAR", given))
-    if asked.filters_links:
+            conditions.append(condition(chosen, "NULL::VARCHAR", parameters))
+    if period.filters_links:
         conditions.append("links.link IS NOT NULL")
-    if Field.VARIANT in asked.query.fields:
+    if Field.VARIANT in period.query.fields:
         conditions.append("false")
     return conditions

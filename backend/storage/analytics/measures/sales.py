@@ -1,7 +1,7 @@
-"""Leads, conversions and events, people and revenue, by what a query asks for.
+"""The SQL of leads, conversions, events, people and revenue, filtered and grouped as a query asks.
 
-`keep_sales` makes a table of its own of what a period's sales are credited to. So credit is given once, and
-rows, totals and notes are added up from the same.
+`keep_sales` makes a table of what a period's sales are credited to. So credit is worked out once, and rows,
+totals and notes are added up from the same table.
 """
 
 # ruff: noqa: S608 - names of columns come from dicts of constants, and values are parameters
@@ -12,14 +12,14 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, PEOPLE, TIMES, Field, Measure
-from backend.storage.analytics.conditions.asked import Asked, grouped_by
 from backend.storage.analytics.conditions.filters import condition
-from backend.storage.analytics.conditions.given import Given
-from backend.storage.analytics.conditions.links import asked_links, link_column
+from backend.storage.analytics.conditions.links import link_column, matching_links
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.times import TimeColumns
 from backend.storage.analytics.measures.shares import earning_of, shares_of
 
-# What is read for which measures.
+# The measures for which each kind of record is read.
 _READ_FOR = {
     "lead": {Measure.LEADS, Measure.CONTACTS},
     "conversion": {
@@ -27,8 +27,8 @@ _READ_FOR = {
     },
     "event": {Measure.EVENTS},
 }  # fmt: skip
-# What the address of a visit said, where it came from no link.
-_TOLD = {
+# What the address of a visit says of its source, for visits that no link led to.
+_OF_ADDRESS = {
     Field.CAMPAIGN: "shares.campaign",
     Field.SOURCE: "shares.source",
     Field.MEDIUM: "shares.medium",
@@ -64,33 +64,37 @@ _SOLD = """
 """
 
 
-def asks_for_sales(asked: Asked) -> bool:
-    """Whether anything of sales is asked for."""
-    return bool(_kinds(asked))
+def asks_for_sales(period: QueriedPeriod) -> bool:
+    """Whether the query needs leads, conversions or events."""
+    return bool(_kinds(period))
 
 
-def _kinds(asked: Asked) -> list[str]:
-    return [kind for kind, measures in _READ_FOR.items() if not measures.isdisjoint(asked.query.needed)]
+def _kinds(period: QueriedPeriod) -> list[str]:
+    return [kind for kind, measures in _READ_FOR.items() if not measures.isdisjoint(period.query.needed)]
 
 
-def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
-    """Make the table `asked.sold`: what the period's sales are credited to, as far as the query leaves it.
+def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
+    """Make the table `period.sold` of the shares of the period's sales that pass the query's filters.
 
-    A row has what sales come to that nothing of the query tells apart.
+    A row is the sum of the shares that the query does not tell apart.
     """
-    given, query = Given(), asked.query
-    shares = shares_of(connection, asked, _kinds(asked), given)
+    parameters, query = SqlParameters(), period.query
+    shares = shares_of(connection, period, _kinds(period), parameters)
     earning = f"earning AS ({earning_of(connection, shares)})," if query.click_fields else ""
-    links = asked_links(asked, given)
-    times = TimeColumns(asked, "shares.at", given)
+    links = matching_links(period, parameters)
+    times = TimeColumns(period, "shares.at", parameters)
     has_people = not PEOPLE.isdisjoint(query.needed)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
         _APART,
-        *(f"{_of_share(each)} AS by_{each}" for each in asked.group_by if each not in {*TIMES, Field.TAG}),
-        f"{'links.link' if Field.TAG in asked.group_by else 'NULL::INTEGER'} AS of_link",
+        *(
+            f"{_of_share(field)} AS by_{field}"
+            for field in period.group_by
+            if field not in {*TIMES, Field.TAG}
+        ),
+        f"{'links.link' if Field.TAG in period.group_by else 'NULL::INTEGER'} AS of_link",
         "shares.link IS NOT NULL AS is_of_link",
-        f"{_is_left_out(asked, given)} AS is_left_out",
+        f"{_is_left_out(period, parameters)} AS is_left_out",
         f"{'customer' if has_people else 'NULL::VARCHAR'} AS customer",
         *("shares.kind AS what", "currency", "digits", "whole"),
     ]
@@ -101,24 +105,26 @@ def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
     ]
     connection.execute(
         f"""
-        CREATE OR REPLACE TEMP TABLE {asked.sold} AS
-        WITH shares AS ({shares.text}), {earning} asked_links AS ({links})
+        CREATE OR REPLACE TEMP TABLE {period.sold} AS
+        WITH shares AS ({shares.text}), {earning} matching_links AS ({links})
         SELECT {", ".join([*columns, *sums])}
-        FROM shares LEFT JOIN asked_links AS links ON links.link = shares.link
+        FROM shares LEFT JOIN matching_links AS links ON links.link = shares.link
         {_JOIN_EARNING if earning else ""} {times.join}
-        WHERE {" AND ".join(_conditions(asked, given))}
+        WHERE {" AND ".join(_conditions(period, parameters))}
         {grouped_by(len(columns))}
         """,
-        given.values,
+        parameters.values,
     )
 
 
-def sales_of(asked: Asked, given: Given) -> str:
+def sales_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `sold`, a list as domain/analytics/figures.Sold, of each group that has any."""
-    tables, source = _source(asked, given)
-    groups = _groups(asked)
-    names = [each.rpartition(" AS ")[2] for each in groups]
-    currency = [f"CASE WHEN what = 'conversion' THEN {each} END AS {each}" for each in ("currency", "digits")]
+    tables, source = _source(period, parameters)
+    groups = _groups(period)
+    names = [group.rpartition(" AS ")[2] for group in groups]
+    currency = [
+        f"CASE WHEN what = 'conversion' THEN {column} END AS {column}" for column in ("currency", "digits")
+    ]
     return f"""
         {tables}
         SELECT {", ".join([*names, _SOLD])}
@@ -130,51 +136,53 @@ def sales_of(asked: Asked, given: Given) -> str:
     """
 
 
-def people_of(asked: Asked, given: Given) -> str:
-    """A SELECT of `customers` and `contacts`, those that are asked for, of each group that has any."""
-    tables, source = _source(asked, given)
-    counts = [_PEOPLE[each] for each in _PEOPLE if each in asked.query.needed]
-    kinds = "what <> 'event'" if Measure.CONTACTS in asked.query.needed else "what = 'conversion'"
+def people_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
+    """A SELECT of `customers` and `contacts`, those that the query needs, of each group that has any."""
+    tables, source = _source(period, parameters)
+    counts = [count for measure, count in _PEOPLE.items() if measure in period.query.needed]
+    kinds = "what <> 'event'" if Measure.CONTACTS in period.query.needed else "what = 'conversion'"
     return f"""
         {tables}
-        SELECT {", ".join([*_groups(asked), *counts])} FROM {source}
+        SELECT {", ".join([*_groups(period), *counts])} FROM {source}
         WHERE NOT is_left_out AND {kinds} AND customer IS NOT NULL
         GROUP BY ALL
     """
 
 
-def left_out_of(asked: Asked) -> str:
+def left_out_of(period: QueriedPeriod) -> str:
     """A SELECT of `currency`, `whole` and the parts of conversions that are in no figure."""
     return f"""
-        SELECT currency, whole, sum(weight)::BIGINT FROM {asked.sold} WHERE is_left_out GROUP BY ALL
+        SELECT currency, whole, sum(weight)::BIGINT FROM {period.sold} WHERE is_left_out GROUP BY ALL
     """
 
 
-def _source(asked: Asked, given: Given) -> tuple[str, str]:
-    """What sales are added up from: common tables, and what is behind FROM."""
-    if asked.tags is None or Field.TAG not in asked.group_by:
-        return "", f"{asked.sold} AS sales"
+def _source(period: QueriedPeriod, parameters: SqlParameters) -> tuple[str, str]:
+    """The WITH and FROM clauses of the statements that add up sales."""
+    if period.tags is None or Field.TAG not in period.group_by:
+        return "", f"{period.sold} AS sales"
     tables = f"""
-        WITH asked_links AS ({asked_links(asked, given)}),
-        tagged AS ({asked.tags.of_links("asked_links", given)})
+        WITH matching_links AS ({matching_links(period, parameters)}),
+        tagged AS ({period.tags.of_links("matching_links", parameters)})
     """
-    return tables, f"{asked.sold} AS sales LEFT JOIN tagged ON tagged.link = sales.of_link"
+    return tables, f"{period.sold} AS sales LEFT JOIN tagged ON tagged.link = sales.of_link"
 
 
-def _groups(asked: Asked) -> list[str]:
-    """The columns that rows are by, and what stands apart from them."""
+def _groups(period: QueriedPeriod) -> list[str]:
+    """The columns that rows are grouped by, and `apart` if some rows are separate from all links."""
     columns = []
-    for each, name in zip(asked.group_by, asked.columns, strict=True):
-        column = "part" if each in TIMES else "tagged.tag" if each is Field.TAG else f"by_{each}"
+    for field, name in zip(period.group_by, period.columns, strict=True):
+        column = "part" if field in TIMES else "tagged.tag" if field is Field.TAG else f"by_{field}"
         columns.append(f"{column} AS {name}")
-    return [*columns, *(["apart AS apart"] if asked.link_groups else [])]
+    return [*columns, *(["apart AS apart"] if period.link_groups else [])]
 
 
 def _of_share(field: Field) -> str:
-    """What a share counts by."""
+    """The expression of this field's value for a share."""
     if field in LINK_FIELDS:
-        own = f"links.{link_column(field)}"
-        return f"CASE WHEN shares.link IS NULL THEN {_TOLD[field]} ELSE {own} END" if field in _TOLD else own
+        column = f"links.{link_column(field)}"
+        if field not in _OF_ADDRESS:
+            return column
+        return f"CASE WHEN shares.link IS NULL THEN {_OF_ADDRESS[field]} ELSE {column} END"
     match field:
         case Field.VARIANT:
             return "shares.variant"
@@ -183,30 +191,30 @@ def _of_share(field: Field) -> str:
     return f"earning.click.{field}"
 
 
-def _conditions(asked: Asked, given: Given) -> list[str]:
+def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     """Which shares count."""
-    query = asked.query
-    conditions = [f"shares.kind IN ({', '.join(map(given, _kinds(asked)))})"]
+    query = period.query
+    conditions = [f"shares.kind IN ({', '.join(map(parameters, _kinds(period)))})"]
     for name, chosen in query.filters.items():
         if name in {*CLICK_FIELDS, Field.EVENT}:
-            conditions.append(condition(chosen, _of_share(name), given))
+            conditions.append(condition(chosen, _of_share(name), parameters))
     if Field.VARIANT in query.fields:
         conditions.append("shares.variant IS NOT NULL")
-    if asked.filters_links:
-        told = [
-            condition(chosen, _TOLD.get(name, _NOTHING), given)
+    if period.filters_links:
+        of_address = [
+            condition(chosen, _OF_ADDRESS.get(name, _NOTHING), parameters)
             for name, chosen in query.filters.items()
             if name in LINK_FIELDS and name is not Field.TAG
         ]
-        told += ["false"] if asked.tags and not asked.tags.without else []
-        without = " AND ".join(["shares.link IS NULL", "shares.has_touch", *told])
+        of_address += ["false"] if period.tags and not period.tags.without else []
+        without = " AND ".join(["shares.link IS NULL", "shares.has_touch", *of_address])
         conditions.append(f"(links.link IS NOT NULL OR ({without}))")
     return conditions
 
 
-def _is_left_out(asked: Asked, given: Given) -> str:
+def _is_left_out(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """Whether these are conversions in another currency than the query's."""
-    if asked.query.currency is None:
+    if period.query.currency is None:
         return "false"
-    other = f"coalesce(shares.currency <> {given(asked.query.currency)}, false)"
+    other = f"coalesce(shares.currency <> {parameters(period.query.currency)}, false)"
     return f"(shares.kind = 'conversion' AND {other})"

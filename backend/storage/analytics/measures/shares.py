@@ -1,4 +1,4 @@
-"""What touches get of a period's sales: found once for all queries that are answered as of one moment."""
+"""The shares of a period's sales, worked out once for all queries that are answered as of one moment."""
 
 # ruff: noqa: S608 - names of tables are made of digests
 
@@ -11,16 +11,17 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.query import PEOPLE
-from backend.storage.analytics.conditions.asked import Asked
-from backend.storage.analytics.conditions.given import Given
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.credit.credit import credited
 from backend.storage.analytics.credit.shares import NO_SHARES
 from backend.storage.analytics.credit.tables import forget_credit
 
-# So many tellings' shares are kept for the next query. More would take much memory, and are found again.
-_MOST_KEPT = 200_000
+# The shares of at most so many tellings are kept for the next query. More would take much memory, and are
+# worked out again.
+_MOST_TELLINGS_KEPT = 200_000
 # The click that earned a sale: of several in one millisecond always the same one, and one that counts where
-# one does. Clicks that were added up are none. What else is known of clicks is read of few of them.
+# one does. Clicks that were added up are left out. The other columns are read only of the clicks that match.
 _EARNING = """
     SELECT link, "at" AS clicked_at, min(struct_pack(
         is_other := reason IS NOT NULL, country := country, platform := platform, system := system,
@@ -45,17 +46,19 @@ class Shares(NamedTuple):
     digest: str | None = None
 
 
-def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str], given: Given) -> Shares:
+def shares_of(
+    connection: DuckDBPyConnection, period: QueriedPeriod, kinds: Sequence[str], parameters: SqlParameters
+) -> Shares:
     """The shares of the period's sales, as of `credited`, at least those of these kinds."""
-    rules, start, end = asked.query.rules, asked.start, asked.end
-    has_customers = not PEOPLE.isdisjoint(asked.query.needed)
+    rules, start, end = period.query.rules, period.start, period.end
+    has_customers = not PEOPLE.isdisjoint(period.query.needed)
     counted = f"SELECT count(*) FROM tellings WHERE {_IN_PERIOD}"
     [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
     if not tellings:
         return Shares(NO_SHARES)
-    if tellings > _MOST_KEPT:
-        found = credited(connection, rules, start, end, kinds, has_customers=has_customers)
-        return Shares(given.take(found))
+    if tellings > _MOST_TELLINGS_KEPT:
+        shares = credited(connection, rules, start, end, kinds, has_customers=has_customers)
+        return Shares(parameters.take(shares))
     # Queries of a page ask for conversions, and some of them for leads too.
     both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
     digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What is asked of facts: a query, of its period or of the one that it is compared with."""
+"""A period for which a query asks: the query's own, or the one that it is compared with."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is counted by `group_by` in the spans.
+class QueriedPeriod:
+    """A query with the spans of one period, in which figures are counted by `group_by`.
 
     `labels` are those of all parts of the time, in the order of texts. Only clicks of blocks up to
     `last_block` are seen, None for all. Single clicks have expired up to the day `summed_until`, counted from
@@ -32,7 +32,7 @@ class Asked:
     sold: str = "sold"
 
     @property
-    def in_all(self) -> Asked:
+    def in_all(self) -> QueriedPeriod:
         """The same without groups, as totals are."""
         return replace(self, group_by=())
 
@@ -53,26 +53,29 @@ class Asked:
 
     @property
     def link_groups(self) -> list[Field]:
-        """What rows are by of links."""
-        return [each for each in self.group_by if each in LINK_FIELDS]
+        """The fields of links by which rows are grouped."""
+        return [field for field in self.group_by if field in LINK_FIELDS]
 
     @property
     def link_filters(self) -> Mapping[Field, Filter]:
-        """The filters of what links are, but for that of tags."""
+        """The filters by fields of links, without the filter by tags."""
         filters = self.query.filters.items()
-        return {name: each for name, each in filters if name in LINK_FIELDS and name is not Field.TAG}
+        return {field: chosen for field, chosen in filters if field in LINK_FIELDS and field is not Field.TAG}
 
     @property
     def filters_links(self) -> bool:
-        """Whether only some links count, so that what no link led to does not, either."""
+        """Whether only some links count. Then facts that belong to no link do not count, either."""
         return not LINK_FIELDS.isdisjoint(self.query.filters)
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns of what rows are by, in the order of `group_by`."""
+        """The names of the columns that rows are grouped by, in the order of `group_by`."""
         return [f"g{number}" for number in range(len(self.group_by))]
 
 
 def grouped_by(columns: int) -> str:
-    """What groups by the first columns: also by constants, which GROUP BY ALL leaves out."""
-    return f"GROUP BY {', '.join(str(each + 1) for each in range(columns))}" if columns else ""
+    """The GROUP BY clause for the first `columns` columns.
+
+    Unlike GROUP BY ALL, it also groups by constants, so that there is no group where there is no row.
+    """
+    return f"GROUP BY {', '.join(str(number + 1) for number in range(columns))}" if columns else ""
