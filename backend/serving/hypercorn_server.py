@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import lru_cache, partial
 from time import time
 from typing import Any
 from urllib.parse import unquote
@@ -26,7 +26,7 @@ from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.utils import LifespanFailureError, build_and_validate_headers
 
 from backend.serving.connections import Connections
-from backend.serving.plain_exchange import PlainRequest, read_request, write_head
+from backend.serving.plain_exchange import Headers, PlainRequest, read_request, write_head
 from backend.serving.request_framing import StrictConnection
 from backend.settings import Settings
 
@@ -129,7 +129,7 @@ class QuickProtocol(StrictProtocol):
         if self._plain is None or self.keep_alive_requests >= self.config.keep_alive_max_requests:
             return False
         headers = build_and_validate_headers(start.get("headers", []))
-        head = write_head(int(start["status"]), [*headers, *self.config.response_headers("h11")])
+        head = write_head(int(start["status"]), [*headers, *_common_headers(self.config, int(time()))])
         if head is None or len(body) != head.length:
             return False
         self._is_answered = True
@@ -334,6 +334,12 @@ class _IdleTime:
     def _seconds_left(self) -> float:
         longest = self._server.config.keep_alive_timeout
         return longest if self._since is None else self._since + longest - self._server.loop.time()
+
+
+@lru_cache(maxsize=1)
+def _common_headers(config: Config, _second: int) -> Headers:
+    """What Hypercorn adds to every answer: the date. It is written anew each second only."""
+    return config.response_headers("h11")
 
 
 def _config(listener: socket.socket, settings: Settings) -> Config:
