@@ -1,7 +1,7 @@
 """Applies a part of an organization's feed to its tables.
 
-A document that a fact names takes the place of its rows, whatever had become of it; clicks count once, by the
-ids of their blocks. So it does not matter how often something is applied, and what of it is there already.
+A document that a fact names replaces its rows, whether they are there or not. Clicks count once, by the ids
+of their blocks. So the same part may be applied several times, also if some of it is there already.
 """
 
 from __future__ import annotations
@@ -44,14 +44,16 @@ async def apply(
     named |= await find_again(database, org_id, facts)
     seen = await find_last_seen(database, org_id, facts, named)
     added_up = [fact for fact in facts if fact["type"] == SUMMARY]
-    wanted = [own_id for fact in added_up for own_id in fact["summaries"]]
-    summaries = [each async for each in documents_named(database, org_id, wanted)] if wanted else []
+    summary_ids = [own_id for fact in added_up for own_id in fact["summaries"]]
+    summaries = []
+    if summary_ids:
+        summaries = [summary async for summary in documents_named(database, org_id, summary_ids)]
     read = _Read(facts, named, seen, summaries, page.next_cursor.place)
     return await to_its_end(partial(_apply, connection, read))
 
 
 class _Read(NamedTuple):
-    """What was read of a page: its facts, what they name, and where to go on behind it."""
+    """What was read of a page: its facts, the documents that they name, and the place behind the page."""
 
     facts: Sequence[Fact]
     named: Mapping[Name, Document | None]
@@ -70,15 +72,15 @@ def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
             delete_blocks(connection, gone)
             insert_summaries(connection, summaries)
         _put_records(connection, named)
-        if wanted := _names(named, devices.NAME):
-            delete_devices(connection, list(map(DeviceId, wanted)))
+        if device_ids := _names(named, devices.NAME):
+            delete_devices(connection, list(map(DeviceId, device_ids)))
             insert_devices(connection, _there(named, devices.NAME))
         if seen:
             see_devices(connection, seen)
         if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
             forget_links(connection, purged)
-        if wanted := _names(named, installs.NAME):
-            delete_installs(connection, list(map(InstallId, wanted)))
+        if install_ids := _names(named, installs.NAME):
+            delete_installs(connection, list(map(InstallId, install_ids)))
             insert_installs(connection, _there(named, installs.NAME))
         if any(fact["type"] == REREAD for fact in facts):
             note_forgotten(connection)
@@ -87,7 +89,7 @@ def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
 
 
 def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:
-    """What facts say of links and tags; of each, the last."""
+    """Write the last state that facts give of each link and tag."""
     if links := {fact["link"]["_id"]: fact["link"] for fact in facts if "link" in fact}:
         put_links(connection, links.values())
     if tags := {fact["tag_id"]: fact["name"] for fact in facts if fact["type"] == TAG}:
@@ -95,12 +97,12 @@ def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:
 
 
 def _put_records(connection: DuckDBPyConnection, named: Mapping[Name, Document | None]) -> None:
-    wanted = [(kind, CallId(own_id)) for name, kind in KINDS.items() for own_id in _names(named, name)]
-    if wanted:
-        delete_records(connection, wanted)
+    records = [(kind, CallId(own_id)) for name, kind in KINDS.items() for own_id in _names(named, name)]
+    if records:
+        delete_records(connection, records)
     for name, kind in KINDS.items():
-        if found := _there(named, name):
-            insert_records(connection, kind, found)
+        if documents := _there(named, name):
+            insert_records(connection, kind, documents)
 
 
 def _names(named: Mapping[Name, Document | None], collection: str) -> list[str]:
@@ -108,4 +110,4 @@ def _names(named: Mapping[Name, Document | None], collection: str) -> list[str]:
 
 
 def _there(named: Mapping[Name, Document | None], collection: str) -> list[Document]:
-    return [each for (name, _), each in named.items() if name == collection and each is not None]
+    return [document for (name, _), document in named.items() if name == collection and document is not None]

@@ -1,6 +1,6 @@
 """Loads an organization's facts for the first time, by reading all that MongoDB has of it.
 
-Whatever is stored meanwhile is in the feed behind the place that is noted at the beginning; it may be read
+What is stored while it loads is in the feed behind the place that is noted at the beginning. It may be read
 twice, which changes nothing.
 """
 
@@ -34,13 +34,13 @@ from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
 
 Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
-# Documents, or clicks, that one transaction adds: with fewer clicks it takes longer, with more 30 MB more.
-_DOCUMENTS_AT_ONCE = 2_000
-_CLICKS_AT_ONCE = 92_160
-_BLOCKS_AT_ONCE = 2_000
-# Documents of one answer of MongoDB: the 16 MB that it sends by itself take 100 MB as objects of Python.
-_DOCUMENTS_OF_AN_ANSWER = 1_000
-_BLOCKS_OF_AN_ANSWER = 100
+# What one transaction adds: with fewer clicks loading takes longer, with more it takes 30 MB more.
+_DOCUMENTS_PER_TRANSACTION = 2_000
+_CLICKS_PER_TRANSACTION = 92_160
+_BLOCKS_PER_TRANSACTION = 2_000
+# Documents per answer of MongoDB. Its own batches of 16 MB take 100 MB as objects of Python.
+_DOCUMENTS_PER_BATCH = 1_000
+_BLOCKS_PER_BATCH = 100
 
 
 class _Source(NamedTuple):
@@ -54,13 +54,15 @@ class _Source(NamedTuple):
     def find(self, database: Database, org_id: OrgId) -> Cursor:
         """The organization's documents."""
         is_by_id = self.order == _BY_ID
-        own = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
-        few = _DOCUMENTS_OF_AN_ANSWER
-        return database[self.collection].find(own, self.fields, batch_size=few).sort(self.order)
+        of_organization = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
+        documents = database[self.collection].find(
+            of_organization, self.fields, batch_size=_DOCUMENTS_PER_BATCH
+        )
+        return documents.sort(self.order)
 
 
 def _put_tags(connection: DuckDBPyConnection, documents: Sequence[Document]) -> None:
-    link_rows.put_tags(connection, {each["_id"]: each["name"] for each in documents})
+    link_rows.put_tags(connection, {tag["_id"]: tag["name"] for tag in documents})
 
 
 def _insert_records(kind: Kind) -> Write:
@@ -69,7 +71,7 @@ def _insert_records(kind: Kind) -> Write:
 
 _BY_ID = [("_id", 1)]
 _BY_TIME = [("at", 1)]
-# By what never changes, or else, as of records, only with a fact that is in the feed by then.
+# The order of each is by a field that never changes, or, as of records, only with a fact that is in the feed.
 _SOURCES = (
     _Source(tags.NAME, {"name": 1}, [("key", 1)], _put_tags),
     _Source(links.NAME, link_rows.FIELDS, links.NEWEST_FIRST, link_rows.put_links),
@@ -104,8 +106,8 @@ async def load(
     return unreadable
 
 
-async def _load(found: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
-    while documents := await found.to_list(_DOCUMENTS_AT_ONCE):
+async def _load(cursor: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
+    while documents := await cursor.to_list(_DOCUMENTS_PER_TRANSACTION):
         await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
 
 
@@ -116,32 +118,32 @@ def _in_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) ->
 
 async def _load_summaries(database: Database, org_id: OrgId, connection: DuckDBPyConnection) -> None:
     async with aclosing(load_summaries(database, org_id)) as summaries:
-        async for each in summaries:
-            work = partial(insert_summaries, connection, [each])
+        async for summary in summaries:
+            work = partial(insert_summaries, connection, [summary])
             await to_its_end(partial(_in_transaction, connection, work))
 
 
 async def _load_clicks(
     database: Database, org_id: OrgId, connection: DuckDBPyConnection, on_progress: Callable[[int], None]
 ) -> list[str]:
-    found = database[click_blocks.NAME].find({"org_id": org_id}, click_rows.FIELDS).sort("last_at", 1)
+    cursor = database[click_blocks.NAME].find({"org_id": org_id}, click_rows.FIELDS).sort("last_at", 1)
     unreadable: list[str] = []
     clicks = 0
-    async for blocks in _batches(found):
+    async for blocks in _batches(cursor):
         unreadable += await to_its_end(partial(_insert_blocks, connection, blocks))
-        clicks += sum(each["clicks"] for each in blocks)
+        clicks += sum(block["clicks"] for block in blocks)
         on_progress(clicks)
     return unreadable
 
 
-async def _batches(found: Cursor) -> AsyncIterator[list[Document]]:
-    """Blocks together that have about so many clicks as one transaction adds."""
+async def _batches(cursor: Cursor) -> AsyncIterator[list[Document]]:
+    """The blocks in lists of about as many clicks as one transaction adds."""
     batch: list[Document] = []
     clicks = 0
-    async for each in found.batch_size(_BLOCKS_OF_AN_ANSWER):
-        batch.append(each)
-        clicks += each["clicks"]
-        if clicks >= _CLICKS_AT_ONCE or len(batch) == _BLOCKS_AT_ONCE:
+    async for block in cursor.batch_size(_BLOCKS_PER_BATCH):
+        batch.append(block)
+        clicks += block["clicks"]
+        if clicks >= _CLICKS_PER_TRANSACTION or len(batch) == _BLOCKS_PER_TRANSACTION:
             yield batch
             batch, clicks = [], 0
     if batch:

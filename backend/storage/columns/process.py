@@ -52,7 +52,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class QuestionServer:
-    """Answers those who are connected."""
+    """Answers the questions of all connections."""
 
     def __init__(self, projections: Projections) -> None:
         self._projections = projections
@@ -74,13 +74,13 @@ class QuestionServer:
                     return
 
     def end(self) -> None:
-        """Let go of all who are connected, and of who connects from now on: they ask another process."""
+        """Close all connections, also those from now on: their clients ask another process."""
         self._is_ending = True
         for writer in self._writers:
             writer.close()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one who is connected, until that one goes away."""
+        """Answer the questions of one connection until it is closed."""
         if self._is_ending:
             writer.close()
             return
@@ -126,8 +126,8 @@ class QuestionServer:
                 case {"org_id": org_id, "long": question}:
                     async with contextlib.aclosing(
                         self._projections.stream(OrgId(org_id), question)
-                    ) as all_of:
-                        async for piece in all_of:
+                    ) as pieces:
+                        async for piece in pieces:
                             yield {"piece": piece}
                             if isinstance(piece, FileAnswer):
                                 await asyncio.Event().wait()  # whoever asked opens it, and then gives up
@@ -188,7 +188,7 @@ def _hold(folder: Path) -> IO[bytes] | None:
 
 
 def main() -> None:
-    """Answer questions until nobody asks any more, as the line on stdin says."""
+    """Answer questions until nobody asks any more. The line on stdin is a `Start` as JSON."""
     # Ctrl-C, and what stops a whole group of processes, is for the service, which ends this one in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     start = Start(**json.loads(sys.stdin.readline()))

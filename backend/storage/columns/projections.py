@@ -1,4 +1,4 @@
-"""Projections: facts of organizations in columns, each as far as its feed, and the questions they answer."""
+"""Projections: organizations' facts in columns, kept up to date from their feeds, which answer questions."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from backend.system.clock import Clock
 
 ResultT = TypeVar("ResultT")
 # Files that are open at a time: each takes three megabytes and more, which questions then lack.
-_MOST_OPEN = 8
-# How long a question waits for facts that are made anew, before it is told to come again.
-_PATIENCE = 3.0
-_QUESTIONS_AT_ONCE = 4
-_COMPARE_EVERY = 60.0  # seconds
+_MOST_OPEN_FILES = 8
+# How long a question waits for facts that are made anew before FactsNotReady is raised.
+_CATCH_UP_SECONDS = 3.0
+_QUESTION_THREADS = 4
+_COMPARE_SECONDS = 60.0
 _PLACING_SECONDS = 1.0
 _logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Projections:
         self._seconds = seconds
         self._open: dict[OrgId, _Projection] = {}
         self._opening = asyncio.Lock()
-        self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="question")
+        self._threads = ThreadPoolExecutor(_QUESTION_THREADS, thread_name_prefix="question")
 
     async def close(self) -> None:
         """Stop what goes on, and close all files."""
@@ -159,9 +159,9 @@ class Projections:
             raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
         return _Projection(self._database, org_id, file)
 
-    async def _make_room(self, most: int = _MOST_OPEN - 1) -> None:
+    async def _make_room(self, most: int = _MOST_OPEN_FILES - 1) -> None:
         """Close files that nobody uses, those that were used last at the end, until so many are open."""
-        unused = [org_id for org_id, each in self._open.items() if not each.users]
+        unused = [org_id for org_id, projection in self._open.items() if not projection.users]
         for org_id in unused[: max(0, len(self._open) - most)]:
             await self._open.pop(org_id).close()
 
@@ -186,7 +186,7 @@ class Projections:
         finally:
             if not answering.done():
                 work.give_up()
-                answering.add_done_callback(lambda each: each.exception())
+                answering.add_done_callback(lambda answered: answered.exception())
 
 
 def _out_of_memory() -> TooMuch:
@@ -215,7 +215,7 @@ class _Work:
             self._connection = connection
             facts = Facts(connection, self._projection.retention_days, self._now, self._files)
             try:
-                return [each.answer(facts) for each in self._questions if not self._is_given_up]
+                return [question.answer(facts) for question in self._questions if not self._is_given_up]
             finally:
                 with self._lock:  # from now on others may ask by this connection
                     self._connection = None
@@ -267,7 +267,7 @@ class _Projection:
             self._next = asyncio.create_task(self._after(self._running, clock))
         waited_for = self._next
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_CATCH_UP_SECONDS):
                 await asyncio.shield(waited_for)
         except TimeoutError:
             raise FactsNotReady(self._clicks_loaded) from None
@@ -311,7 +311,7 @@ class _Projection:
         """
         if time.monotonic() < self._compare_at:
             return False
-        self._compare_at = time.monotonic() + _COMPARE_EVERY
+        self._compare_at = time.monotonic() + _COMPARE_SECONDS
         return await is_ahead(self._database, self._org_id, Cursor(place))
 
     async def _mark(self, unreadable: Sequence[str]) -> None:
@@ -327,6 +327,6 @@ class _Projection:
         return self._writes.execute("SELECT forgotten > 0 FROM state").fetchone() == (True,)
 
     def _state(self) -> tuple[int, bool]:
-        found = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()
-        assert found
-        return found[0], found[1]
+        state = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()
+        assert state
+        return state[0], state[1]

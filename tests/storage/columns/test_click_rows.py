@@ -97,7 +97,7 @@ def test_each_click_is_a_row(few: int, blocks: list[list[Click]]) -> None:
     expected = ordered(row for n, each in enumerate(blocks) for row in told(f"block-{n}", each))
     for groups in ([documents], [[each] for each in documents], [documents, documents[:1]]):
         with pytest.MonkeyPatch.context() as patch, tables() as columns:
-            patch.setattr(click_rows, "_FEW_CLICKS", few)
+            patch.setattr(click_rows, "_MOST_CHECKED_IN_PYTHON", few)
             for group in groups:
                 assert put(columns, *group) == []
             assert ordered(stored(columns)) == expected
@@ -166,7 +166,7 @@ def test_a_damaged_block_is_left_out(
     columns: DuckDBPyConnection, damage: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A block that can't be read is left out and told of, and those beside it become rows."""
-    monkeypatch.setattr(click_rows, "_FEW_CLICKS", few)
+    monkeypatch.setattr(click_rows, "_MOST_CHECKED_IN_PYTHON", few)
     whole = [click(ORG, LinkId("link"), NOON, visitor=5)]
     damaged = document(block_of(ORG, whole), "damaged") | {"packed": Binary(_damaged(damage))}
     beside = [document(block_of(ORG, whole), f"whole-{n}") for n in range(2)]
@@ -179,7 +179,7 @@ def test_parts_that_do_not_fit(
     columns: DuckDBPyConnection, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A merged block whose parts have other clicks than it has is left out: nobody knows whose they are."""
-    monkeypatch.setattr(click_rows, "_FEW_CLICKS", few)
+    monkeypatch.setattr(click_rows, "_MOST_CHECKED_IN_PYTHON", few)
     block = block_of(ORG, [click(ORG, LinkId("link"), NOON)])
     assert put(columns, document(block, "merged", [("one", 1), ("two", 1)])) == [f"{ORG}/merged"]
     assert stored(columns) == []
@@ -188,7 +188,7 @@ def test_parts_that_do_not_fit(
 @pytest.mark.parametrize("few", [0, 2_000])
 def test_former_blocks(columns: DuckDBPyConnection, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose columns stand in another order, with more beside them, is read as any other."""
-    monkeypatch.setattr(click_rows, "_FEW_CLICKS", few)
+    monkeypatch.setattr(click_rows, "_MOST_CHECKED_IN_PYTHON", few)
     clicks = [click(ORG, LinkId("link"), NOON, variant="a", browser=""), click(ORG, LinkId("link"), NOON)]
     columns_of = json.loads(zlib.decompress(block_of(ORG, clicks).packed[1:]))
     whats = columns_of["what_table"]

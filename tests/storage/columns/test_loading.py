@@ -40,7 +40,11 @@ async def test_everything_is_loaded(
 ) -> None:
     """All facts are rows then, however few go at once; the feed goes on behind what there was before."""
     link_id = await tell_history(client, organization, database)
-    for monkeypatched, value in (("_DOCUMENTS_AT_ONCE", 1), ("_CLICKS_AT_ONCE", 2), ("_BLOCKS_AT_ONCE", 2)):
+    for monkeypatched, value in (
+        ("_DOCUMENTS_PER_TRANSACTION", 1),
+        ("_CLICKS_PER_TRANSACTION", 2),
+        ("_BLOCKS_PER_TRANSACTION", 2),
+    ):
         monkeypatch.setattr(loading, monkeypatched, value)
     clicks = [click(organization.id, link_id, START + timedelta(days=n)) for n in range(5)]
     await ship(database, clicks)
@@ -64,7 +68,7 @@ async def test_an_interrupted_load(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever stops to wait leaves tables that say that not everything is there, and it can be done again."""
-    monkeypatch.setattr(loading, "_CLICKS_AT_ONCE", 1)
+    monkeypatch.setattr(loading, "_CLICKS_PER_TRANSACTION", 1)
     await ship(database, [click(organization.id, LINK, START + timedelta(days=n)) for n in range(4)])
 
     def give_up(_: int) -> None:

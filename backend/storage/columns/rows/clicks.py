@@ -1,7 +1,7 @@
-"""Clicks as rows, out of blocks: these go to DuckDB as the JSON that they hold, and DuckDB does the rest.
+"""Clicks as rows, out of blocks: a block goes to DuckDB as the JSON that it holds, and DuckDB unpacks it.
 
-That takes a fraction of the time of making clicks in Python. What a block holds is looked at no less
-thoroughly than by `click_block.unpack`; where anything is odd, that decides.
+That takes a fraction of the time of making clicks in Python. A block is checked no less thoroughly than by
+`unpack` of domain/clicks/block, and where a check fails, `unpack` decides.
 """
 
 # ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
@@ -29,8 +29,8 @@ FIELDS = dict.fromkeys(("packed", "clicks", "last_at", "parts"), 1)
 _TABLES = ("link", "what", "country", "referrer", "variant")
 _LONGEST_TEXT, _LATEST_MS, _OF_WHAT = 512, 253_402_300_799_999, 6
 _BLOCK = {"block": "INTEGER", "id": "VARCHAR", "day": "INTEGER"}
-# Of so few clicks, each is looked at in Python.
-_FEW_CLICKS = 2_000
+# Up to so many clicks are checked in Python: to plan the statement that checks them in SQL takes longer.
+_MOST_CHECKED_IN_PYTHON = 2_000
 _NOT_AS_EXPECTED = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 _logger = logging.getLogger(__name__)
 _SHAPE = json.dumps(
@@ -45,9 +45,9 @@ _SHAPE = json.dumps(
 _STAGE = f"""
     CREATE OR REPLACE TEMP TABLE staged_clicks AS
     SELECT n, parts, coalesce(sizes, [len(clicks."at")]) AS sizes, clicks FROM (
-        SELECT n, parts, sizes, from_json_strict(given, '{_SHAPE}') AS clicks FROM (
+        SELECT n, parts, sizes, from_json_strict(text, '{_SHAPE}') AS clicks FROM (
             SELECT unnest($ns::INTEGER[]) AS n, unnest($parts::INTEGER[][]) AS parts,
-                unnest($sizes::INTEGER[][]) AS sizes, unnest($texts::VARCHAR[]) AS given
+                unnest($sizes::INTEGER[][]) AS sizes, unnest($texts::VARCHAR[]) AS text
         )
     )
 """
@@ -68,7 +68,7 @@ _TIMED = """
 """
 _FITS = "len({0}) = len(times) AND list_count({0}) = len(times) AND list_max({0}) < len({0}_table)"
 _TEXTS = " || ".join(f"clicks.{name}_table" for name in _TABLES if name != "what")
-# What `click_block.unpack` looks at, too.
+# The same checks as in `unpack`.
 _ODD = f"""
     SELECT n FROM (SELECT n, sizes, clicks."at" AS times, clicks.* EXCLUDE ("at"), clicks FROM staged_clicks)
     WHERE NOT coalesce(
@@ -81,7 +81,7 @@ _ODD = f"""
         AND list_bool_and(
             list_transform(what_table, lambda what: coalesce(list_contains($outcomes, what[1]), false))
         )
-        AND coalesce(list_max(list_transform({_TEXTS} || flatten(what_table), lambda each: length(each))), 0)
+        AND coalesce(list_max(list_transform({_TEXTS} || flatten(what_table), lambda text: length(text))), 0)
             <= {_LONGEST_TEXT},
         false
     )
@@ -90,11 +90,11 @@ _ODD = f"""
     HAVING min(timed."at") < 0 OR max(timed."at") > {_LATEST_MS}
         OR min(timed."at") // {DAY_MS} <> max(timed."at") // {DAY_MS}
 """
-# Each value of a click is looked up in its block's table, by the position that the block has.
+# Each value of a click is looked up in its block's table, by the position in the block.
 _LOOK_UP = "unnest(list_select({}, list_transform(clicks.{}, lambda position: position + 1)))"
 _VALUES = {
-    "part": "unnest(flatten(list_transform(list_zip(parts, sizes), lambda each: "
-    "list_resize([]::INTEGER[], each[2], each[1]))))",
+    "part": "unnest(flatten(list_transform(list_zip(parts, sizes), lambda sized: "
+    "list_resize([]::INTEGER[], sized[2], sized[1]))))",
     "link": _LOOK_UP.format("links", "link"),
     **{
         name: _LOOK_UP.format(f"list_transform(clicks.what_table, lambda what: {value})", "what")
@@ -126,10 +126,10 @@ _INSERT = f"""
 """
 
 
-class _Given(NamedTuple):
+class _StagedBlock(NamedTuple):
     """A block as it goes to DuckDB, and the rows of `blocks` for those of its parts that are new.
 
-    Of one that was never merged, all clicks are its only part's.
+    A block that was never merged has one part with all of its clicks.
     """
 
     id: str
@@ -137,7 +137,7 @@ class _Given(NamedTuple):
     text: str
     parts: list[int | None]
     sizes: list[int] | None
-    blocks: list[tuple[int, str, int]]
+    rows: list[tuple[int, str, int]]
     clicks: int
 
 
@@ -151,105 +151,111 @@ class StagedClicks:
         """Not within a transaction: a block that can't be read would end it."""
         self.unreadable: list[str] = []
         self._connection = connection
-        self._given: list[_Given] = []
-        if new := _new_of(connection, {each["_id"]: each for each in documents}.values()):
+        self._blocks: list[_StagedBlock] = []
+        if new := _new_of(connection, {document["_id"]: document for document in documents}.values()):
             self._stage(new)
 
     def insert(self) -> None:
         """Put the clicks into the tables, in the caller's transaction."""
-        if not self._given:
+        if not self._blocks:
             return
         number_links(self._connection, "SELECT unnest(clicks.link_table) AS id FROM staged_clicks")
         self._connection.execute(_INSERT)
-        stage(self._connection, "staged_blocks", _BLOCK, [row for each in self._given for row in each.blocks])
+        stage(
+            self._connection, "staged_blocks", _BLOCK, [row for block in self._blocks for row in block.rows]
+        )
         self._connection.execute("INSERT INTO blocks FROM staged_blocks")
         unstage(self._connection, "staged_clicks")
 
-    def _stage(self, new: Sequence[_Given]) -> None:
-        if sum(each.clicks for each in new) <= _FEW_CLICKS:  # to look at them in SQL takes longer to plan
-            self._given = self._those(new, _checked)
+    def _stage(self, new: Sequence[_StagedBlock]) -> None:
+        if sum(block.clicks for block in new) <= _MOST_CHECKED_IN_PYTHON:
+            self._blocks = self._readable(new, _checked)
             self._unpack()
             return
-        self._given = self._those(new, _unchecked)
+        self._blocks = self._readable(new, _unchecked)
         if odd := self._unpack_and_look():
-            self._given = self._those(self._given, lambda each: _checked(each) if each in odd else each)
+            self._blocks = self._readable(
+                self._blocks, lambda block: _checked(block) if block in odd else block
+            )
             self._unpack()
 
-    def _those(self, new: Iterable[_Given], read: Callable[[_Given], _Given]) -> list[_Given]:
-        """Those of the blocks that `read` can read, as it gives them."""
-        found = []
-        for each in new:
+    def _readable(
+        self, new: Iterable[_StagedBlock], read: Callable[[_StagedBlock], _StagedBlock]
+    ) -> list[_StagedBlock]:
+        """The blocks that `read` can read, as it returns them. The others are logged and left out."""
+        readable = []
+        for block in new:
             try:
-                found.append(read(each))
+                readable.append(read(block))
             except UnreadableBlock as error:
-                _logger.error("The block %s of clicks can't be read, and is not counted: %s", each.id, error)
-                self.unreadable.append(each.id)
-        return found
+                _logger.error("The block %s of clicks can't be read, and is not counted: %s", block.id, error)
+                self.unreadable.append(block.id)
+        return readable
 
-    def _unpack_and_look(self) -> list[_Given]:
-        """Let DuckDB read the blocks. Returns those that are not as they should be."""
-        outcomes = {"outcomes": [each.value for each in Outcome]}
+    def _unpack_and_look(self) -> list[_StagedBlock]:
+        """Let DuckDB read the blocks. Returns the blocks that fail a check."""
+        outcomes = {"outcomes": [outcome.value for outcome in Outcome]}
         try:
             self._unpack()
             odd = self._connection.execute(_ODD, outcomes).fetchall()
         except _NOT_AS_EXPECTED:
-            return self._given
-        return [self._given[n] for (n,) in odd]
+            return self._blocks
+        return [self._blocks[n] for (n,) in odd]
 
     def _unpack(self) -> None:
         self._connection.execute(
             _STAGE,
             {
-                "ns": list(range(len(self._given))),
-                "parts": [each.parts for each in self._given],
-                "sizes": [each.sizes for each in self._given],
-                "texts": [each.text for each in self._given],
+                "ns": list(range(len(self._blocks))),
+                "parts": [block.parts for block in self._blocks],
+                "sizes": [block.sizes for block in self._blocks],
+                "texts": [block.text for block in self._blocks],
             },
         )
 
 
-def _new_of(connection: DuckDBPyConnection, documents: Collection[Document]) -> list[_Given]:
-    """Those of these blocks that have clicks which are not in the tables."""
-    days = {each["_id"]: milliseconds(each["last_at"]) // DAY_MS for each in documents}
-    ids = [part.id for each in documents for part in parts_of(each)]
+def _new_of(connection: DuckDBPyConnection, documents: Collection[Document]) -> list[_StagedBlock]:
+    """The blocks among these that have clicks which are not in the tables yet."""
+    days = {document["_id"]: milliseconds(document["last_at"]) // DAY_MS for document in documents}
+    ids = [part.id for document in documents for part in parts_of(document)]
     if not ids:
         return []
-    known = connection.execute(
+    counted = connection.execute(
         "SELECT id FROM blocks WHERE day BETWEEN $first AND $last AND id IN (SELECT unnest($ids))",
         {"first": min(days.values()), "last": max(days.values()), "ids": ids},
     ).fetchall()
-    found = connection.execute("SELECT greatest(max(block), 0) FROM blocks").fetchone()
-    assert found
-    numbers = count(found[0] + 1)
-    there = {block_id for (block_id,) in known}
-    given = [_given(each, days[each["_id"]], there, numbers) for each in documents]
-    return [each for each in given if each.blocks]
+    last = connection.execute("SELECT greatest(max(block), 0) FROM blocks").fetchone()
+    assert last
+    numbers = count(last[0] + 1)
+    there = {block_id for (block_id,) in counted}
+    blocks = [_staged_block(document, days[document["_id"]], there, numbers) for document in documents]
+    return [block for block in blocks if block.rows]
 
 
-def _given(document: Document, day: int, there: set[str], numbers: Iterator[int]) -> _Given:
+def _staged_block(document: Document, day: int, there: set[str], numbers: Iterator[int]) -> _StagedBlock:
     parts = parts_of(document)
-    given = [None if part.id in there else next(numbers) for part in parts]
+    numbered = [None if part.id in there else next(numbers) for part in parts]
     # While blocks are merged, one may be read alone, and in the larger one.
     there.update(part.id for part in parts)
     sizes = [part.clicks for part in parts] if "parts" in document else None
-    blocks = [(number, part.id, day) for number, part in zip(given, parts, strict=True) if number]
-    return _Given(document["_id"], document["packed"], "", given, sizes, blocks, document["clicks"])
+    rows = [(number, part.id, day) for number, part in zip(numbered, parts, strict=True) if number]
+    return _StagedBlock(document["_id"], document["packed"], "", numbered, sizes, rows, document["clicks"])
 
 
-def _unchecked(given: _Given) -> _Given:
-    """The block in its own words, with the columns that most blocks do not have. Raises UnreadableBlock."""
-    found = json_in(given.packed).decode("utf-8", "replace")
-    if '"visitor":' not in found:
-        found = f'{found[:-1]},"visitor":null}}'
-    if '"variant_table":' not in found:
-        found = f'{found[:-1]},"variant_table":[null],"variant":null}}'
-    return given._replace(text=found)
+def _unchecked(block: _StagedBlock) -> _StagedBlock:
+    """The block with its stored JSON, plus the columns that most blocks lack. Raises UnreadableBlock."""
+    text = json_in(block.packed).decode("utf-8", "replace")
+    if '"visitor":' not in text:
+        text = f'{text[:-1]},"visitor":null}}'
+    if '"variant_table":' not in text:
+        text = f'{text[:-1]},"variant_table":[null],"variant":null}}'
+    return block._replace(text=text)
 
 
-def _checked(given: _Given) -> _Given:
-    """The block in the words of its columns, which are looked at in Python. Raises UnreadableBlock."""
-    columns = unpack(given.packed)
-    if given.sizes and sum(given.sizes) != len(columns.at):
+def _checked(block: _StagedBlock) -> _StagedBlock:
+    """The block with JSON written from its columns, which are checked in Python. Raises UnreadableBlock."""
+    columns = unpack(block.packed)
+    if block.sizes and sum(block.sizes) != len(columns.at):
         raise UnreadableBlock("its parts have other clicks")
     written = {
         "at": [columns.at[0], *(after - before for before, after in pairwise(columns.at))],
@@ -260,4 +266,4 @@ def _checked(given: _Given) -> _Given:
         "variant_table": columns.variants,
         **{name: getattr(columns, name) for name in (*_TABLES, "visitor")},
     }
-    return given._replace(text=json.dumps(written))
+    return block._replace(text=json.dumps(written))

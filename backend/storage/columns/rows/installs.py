@@ -17,17 +17,17 @@ _SHAPE = {"id": "VARCHAR", "at": "BIGINT", "platform": "VARCHAR", "link_id": "VA
 
 
 def delete_installs(connection: DuckDBPyConnection, ids: Collection[InstallId]) -> None:
-    """Delete what is there of these installs."""
+    """Delete the rows of these installs."""
     connection.execute("DELETE FROM installs WHERE id IN (SELECT unnest($ids))", {"ids": list(ids)})
 
 
 def insert_installs(connection: DuckDBPyConnection, documents: Iterable[Document]) -> None:
-    """Add these installs, of which nothing is there."""
+    """Add the rows of these installs, which have no rows yet."""
     stage(connection, "staged_installs", _SHAPE, map(_row, documents))
     number_links(connection, "SELECT link_id AS id FROM staged_installs")
     connection.execute(
-        'INSERT INTO installs SELECT given.id, given."at", given.platform, links.link '
-        "FROM staged_installs AS given LEFT JOIN links ON links.id = given.link_id"
+        'INSERT INTO installs SELECT staged.id, staged."at", staged.platform, links.link '
+        "FROM staged_installs AS staged LEFT JOIN links ON links.id = staged.link_id"
     )
 
 

@@ -32,21 +32,21 @@ def number_links(connection: DuckDBPyConnection, ids: str) -> None:
 
 
 def put_links(connection: DuckDBPyConnection, links: Iterable[Document]) -> None:
-    """Put these documents of links, each once, in the place of what is there of them."""
+    """Write these documents of links, each once, in the place of the rows of the same links."""
     stage(connection, "staged_links", _SHAPE, map(_row, links))
-    values = ", ".join(f"given.{name}" for name in _COLUMNS)
-    changes = ", ".join(f"{name} = given.{name}" for name in _COLUMNS)
+    values = ", ".join(f"staged.{name}" for name in _COLUMNS)
+    changes = ", ".join(f"{name} = staged.{name}" for name in _COLUMNS)
     connection.execute(
-        f"MERGE INTO links USING (SELECT *, {_NEW_NUMBER} AS link FROM staged_links) AS given "
-        "ON links.id = given.id "
+        f"MERGE INTO links USING (SELECT *, {_NEW_NUMBER} AS link FROM staged_links) AS staged "
+        "ON links.id = staged.id "
         f"WHEN MATCHED THEN UPDATE SET is_kept = true, {changes} "
         f"WHEN NOT MATCHED THEN INSERT (link, id, is_kept, {', '.join(_COLUMNS)}) "
-        f"VALUES (given.link, given.id, true, {values})"
+        f"VALUES (staged.link, staged.id, true, {values})"
     )
 
 
 def forget_links(connection: DuckDBPyConnection, ids: Collection[str]) -> None:
-    """Leave of these links, which were deleted for good, only what clicks and visits say of them."""
+    """Clear the rows of these links, which were deleted for good. Clicks and visits still refer to them."""
     empty = ", ".join(f"{name} = NULL" for name in _COLUMNS)
     connection.execute(
         f"UPDATE links SET is_kept = false, {empty} WHERE list_contains($ids, id)", {"ids": list(ids)}
@@ -60,7 +60,7 @@ def forget_links(connection: DuckDBPyConnection, ids: Collection[str]) -> None:
 
 
 def put_tags(connection: DuckDBPyConnection, names: Mapping[TagId, str | None]) -> None:
-    """From now on these tags have these names; None stands for one that is gone."""
+    """Write the names of these tags; None deletes a tag."""
     stage(connection, "staged_tags", {"id": "VARCHAR", "name": "VARCHAR"}, names.items())
     connection.execute("DELETE FROM tags WHERE id IN (SELECT id FROM staged_tags)")
     connection.execute("INSERT INTO tags SELECT id, name FROM staged_tags WHERE name IS NOT NULL")

@@ -65,11 +65,11 @@ _KEY = "md5_number_lower({0}.kind || ' ' || {0}.id)"
 
 
 def delete_records(connection: DuckDBPyConnection, names: Collection[RecordName]) -> None:
-    """Delete what is there of these records."""
+    """Delete all rows of these records."""
     stage(connection, "staged_gone", {"kind": "VARCHAR", "id": "VARCHAR"}, names)
     gone = connection.execute(
-        "SELECT record FROM records JOIN staged_gone AS given "
-        f"ON records.key = {_KEY.format('given')} AND records.kind = given.kind AND records.id = given.id"
+        "SELECT record FROM records JOIN staged_gone AS gone "
+        f"ON records.key = {_KEY.format('gone')} AND records.kind = gone.kind AND records.id = gone.id"
     ).fetchall()
     for table in _SHAPES if gone else ():
         of_these = {"gone": [record for (record,) in gone]}
@@ -77,12 +77,12 @@ def delete_records(connection: DuckDBPyConnection, names: Collection[RecordName]
 
 
 def insert_records(connection: DuckDBPyConnection, kind: Kind, documents: Sequence[Document]) -> None:
-    """Add these records of one kind, of which nothing is there."""
-    found = connection.execute("SELECT coalesce(max(record), 0) FROM records").fetchone()
-    assert found
-    numbered = list(enumerate(map(_Read.of, [kind] * len(documents), documents), found[0] + 1))
+    """Add the rows of these records of one kind, which have no rows yet."""
+    last = connection.execute("SELECT coalesce(max(record), 0) FROM records").fetchone()
+    assert last
+    numbered = list(enumerate(map(_Read.of, [kind] * len(documents), documents), last[0] + 1))
     for table, rows_of in _ROWS.items():
-        if rows := list(_each_of(numbered, rows_of)):
+        if rows := list(_numbered_rows(numbered, rows_of)):
             stage(connection, f"staged_{table}", {"record": "BIGINT", **_SHAPES[table]}, rows)
             connection.execute(f"INSERT INTO {table} BY NAME {_from_staged(connection, table)}")
 
@@ -93,7 +93,7 @@ def _from_staged(connection: DuckDBPyConnection, table: str) -> str:
         number_links(connection, "SELECT link_id AS id FROM staged_record_visits")
         return visit_rows.WITH_NUMBERS.format("staged_record_visits")
     if table == "records":
-        return f"SELECT *, {_KEY.format('given')} AS key FROM staged_records AS given"
+        return f"SELECT *, {_KEY.format('staged')} AS key FROM staged_records AS staged"
     return f"FROM staged_{table}"
 
 
@@ -115,11 +115,11 @@ class _Read(NamedTuple):
         return cls(kind, document, revenue, digits_of(revenue, currency))
 
 
-def _each_of(
+def _numbered_rows(
     numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iterable[RecordRow]]
 ) -> Iterator[RecordRow]:
     """These rows of all records, each with its record's number."""
-    return ((number, *row) for number, each in numbered for row in rows(each))
+    return ((number, *row) for number, record in numbered for row in rows(record))
 
 
 def _record(read: _Read) -> Iterator[RecordRow]:
@@ -127,7 +127,7 @@ def _record(read: _Read) -> Iterator[RecordRow]:
     yield (
         kind.value,
         key_of(document["_id"])[1],
-        # That of a lead is a customer's.
+        # A lead's name is that of a customer.
         document.get("name") if kind is Kind.EVENT else None,
         *(document.get(name) for name in ("product_id", "transaction_id", "currency")),
         digits,
@@ -137,16 +137,16 @@ def _record(read: _Read) -> Iterator[RecordRow]:
 
 
 def _tellings_of(read: _Read) -> Sequence[Document]:
-    """What was told of the record. What a browser told once, and nobody else, is in its own fields."""
+    """The tellings of the record. A record that only a browser told, and once, is its own telling."""
     return read.document.get(TELLINGS) or [read.document]
 
 
 def _tellings(read: _Read) -> Iterator[RecordRow]:
-    for number, each in enumerate(_tellings_of(read)):
-        at = each["at"]
-        known_at = milliseconds(each.get("received_at") or at)
-        is_server = each.get("is_server", False)
-        yield number, milliseconds(at), known_at, each["device_id"], each["customer_id"], is_server
+    for number, telling in enumerate(_tellings_of(read)):
+        at = telling["at"]
+        known_at = milliseconds(telling.get("received_at") or at)
+        is_server = telling.get("is_server", False)
+        yield number, milliseconds(at), known_at, telling["device_id"], telling["customer_id"], is_server
 
 
 def _visits(read: _Read) -> Iterator[RecordRow]:
@@ -161,9 +161,9 @@ def _visits(read: _Read) -> Iterator[RecordRow]:
 
 
 def _refunds(read: _Read) -> Iterator[RecordRow]:
-    for each in refunds_of(read.document):
-        known_at = each.received_at or each.at
-        yield milliseconds(each.at), milliseconds(known_at), in_units(each.amount, read.digits or 0)
+    for refund in refunds_of(read.document):
+        known_at = refund.received_at or refund.at
+        yield milliseconds(refund.at), milliseconds(known_at), in_units(refund.amount, read.digits or 0)
 
 
 _ROWS: Mapping[str, Callable[[_Read], Iterable[RecordRow]]] = {

@@ -1,4 +1,4 @@
-"""Reads again what facts of a feed say has changed beyond what events tell."""
+"""Reads documents again of which facts say that they changed, without saying how."""
 
 from __future__ import annotations
 
@@ -15,39 +15,47 @@ from backend.storage.feed.packed import COLLECTIONS, Name
 from backend.storage.visitors import devices
 from backend.storage.visitors.records import TELLINGS
 
-_AT_ONCE = 2_000
+_IDS_PER_QUERY = 2_000
 
 
 async def find_again(database: Database, org_id: OrgId, facts: Sequence[Fact]) -> dict[Name, Document | None]:
     """The documents that are to be read again; None for one that is gone."""
-    wanted: defaultdict[str, set[str]] = defaultdict(set)
+    ids_by_collection: defaultdict[str, set[str]] = defaultdict(set)
     for fact in facts:
         if fact["type"] == REREAD and fact["of"] in COLLECTIONS:
-            wanted[COLLECTIONS[fact["of"]]].update(fact["ids"])
-    found: dict[Name, Document | None] = {
-        (collection, own_id): None for collection, own_ids in wanted.items() for own_id in own_ids
+            ids_by_collection[COLLECTIONS[fact["of"]]].update(fact["ids"])
+    documents: dict[Name, Document | None] = {
+        (collection, own_id): None for collection, own_ids in ids_by_collection.items() for own_id in own_ids
     }
-    for collection, own_ids in wanted.items():
-        async for each in _find(database, collection, org_id, own_ids):
-            found[collection, each["_id"].partition("/")[2]] = each
-    return found
+    for collection, own_ids in ids_by_collection.items():
+        async for document in _find(database, collection, org_id, own_ids):
+            documents[collection, document["_id"].partition("/")[2]] = document
+    return documents
 
 
 async def find_last_seen(
     database: Database, org_id: OrgId, facts: Sequence[Fact], named: Mapping[Name, Document | None]
 ) -> dict[DeviceId, datetime]:
-    """When devices that did something were seen last: no fact names one that has changed in nothing else."""
-    wanted = {
+    """The times at which active devices were last seen.
+
+    A device of which nothing else has changed is named by no fact, so it is found by its records.
+    """
+    device_ids = {
         *(fact["device_id"] for fact in facts if fact["type"] == EventType.IDENTIFY),
-        *(own_id for (name, _), each in named.items() if name in KINDS and each for own_id in _of(each)),
+        *(
+            device_id
+            for (name, _), record in named.items()
+            if name in KINDS and record
+            for device_id in _devices_of(record)
+        ),
     } - {None, *(own_id for name, own_id in named if name == devices.NAME)}
-    found = _find(database, devices.NAME, org_id, wanted, {"device_id": 1, "last_seen_at": 1})
-    return {each["device_id"]: each["last_seen_at"] async for each in found}
+    seen = _find(database, devices.NAME, org_id, device_ids, {"device_id": 1, "last_seen_at": 1})
+    return {device["device_id"]: device["last_seen_at"] async for device in seen}
 
 
-def _of(record: Document) -> set[DeviceId | None]:
+def _devices_of(record: Document) -> set[DeviceId | None]:
     """The devices that a record names."""
-    return {record["device_id"], *(each["device_id"] for each in record.get(TELLINGS) or ())}
+    return {record["device_id"], *(telling["device_id"] for telling in record.get(TELLINGS) or ())}
 
 
 async def _find(
@@ -58,7 +66,7 @@ async def _find(
     fields: Document | None = None,
 ) -> AsyncIterator[Document]:
     ids = [f"{org_id}/{own_id}" for own_id in own_ids]
-    for begin in range(0, len(ids), _AT_ONCE):
-        some = {"_id": {"$in": ids[begin : begin + _AT_ONCE]}}
-        async for each in database[collection].find(some, fields):
-            yield each
+    for begin in range(0, len(ids), _IDS_PER_QUERY):
+        condition = {"_id": {"$in": ids[begin : begin + _IDS_PER_QUERY]}}
+        async for document in database[collection].find(condition, fields):
+            yield document

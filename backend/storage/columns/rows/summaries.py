@@ -29,12 +29,12 @@ _SHAPE = json.dumps(
         "what_table": [["VARCHAR"]],
     }
 )
-# Each with the number of the row that stands for it in `blocks`, and the numbers of its links by position.
+# The new summaries, each with the number of the row that stands for it in `blocks`.
 _STAGE = f"""
     CREATE OR REPLACE TEMP TABLE staged_summaries AS
     SELECT (SELECT least(min(block), 0) FROM blocks) - row_number() OVER () AS block, id, summary FROM (
-        SELECT id, from_json_strict(given, '{_SHAPE}') AS summary
-        FROM (SELECT unnest($ids::VARCHAR[]) AS id, unnest($texts::VARCHAR[]) AS given)
+        SELECT id, from_json_strict(text, '{_SHAPE}') AS summary
+        FROM (SELECT unnest($ids::VARCHAR[]) AS id, unnest($texts::VARCHAR[]) AS text)
         ANTI JOIN blocks USING (id)
     )
 """
@@ -73,8 +73,11 @@ def insert_summaries(connection: DuckDBPyConnection, summaries: Sequence[StoredS
     """Put those of these summaries into the tables that are not there yet, in the caller's transaction."""
     if not summaries:
         return
-    texts = {"ids": [each.id for each in summaries], "texts": [each.columns for each in summaries]}
-    connection.execute(_STAGE, texts)
+    values = {
+        "ids": [summary.id for summary in summaries],
+        "texts": [summary.columns for summary in summaries],
+    }
+    connection.execute(_STAGE, values)
     number_links(connection, "SELECT unnest(summary.link_table) AS id FROM staged_summaries")
     connection.execute(_INSERT_CLICKS)
     connection.execute(_INSERT_VISITORS)
@@ -84,8 +87,8 @@ def insert_summaries(connection: DuckDBPyConnection, summaries: Sequence[StoredS
 
 def delete_blocks(connection: DuckDBPyConnection, ids: Iterable[str]) -> None:
     """Delete the clicks of these blocks, which are added up now, in the caller's transaction."""
-    given = {"ids": list(ids)}
+    values = {"ids": list(ids)}
     connection.execute(
-        "DELETE FROM clicks WHERE block IN (SELECT block FROM blocks WHERE list_contains($ids, id))", given
+        "DELETE FROM clicks WHERE block IN (SELECT block FROM blocks WHERE list_contains($ids, id))", values
     )
-    connection.execute("DELETE FROM blocks WHERE list_contains($ids, id)", given)
+    connection.execute("DELETE FROM blocks WHERE list_contains($ids, id)", values)

@@ -18,10 +18,10 @@ SHAPE: Shape = {
     "click_mark": "BIGINT",
     "is_named": "BOOLEAN",
 }
-# What stands in the tables of staged rows, by the names of columns.
+# The SELECT of a table of staged visits, with the links' numbers instead of their ids.
 WITH_NUMBERS = (
-    "SELECT given.* EXCLUDE (link_id), links.link FROM {} AS given "
-    "LEFT JOIN links ON links.id = given.link_id"
+    "SELECT staged.* EXCLUDE (link_id), links.link FROM {} AS staged "
+    "LEFT JOIN links ON links.id = staged.link_id"
 )
 
 

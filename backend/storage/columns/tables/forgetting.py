@@ -1,4 +1,4 @@
-"""Takes out of the tables what an organization keeps no longer."""
+"""Deletes rows that an organization keeps no longer."""
 
 # ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
 
@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.columns.tables.transactions import transaction
 
-# By which time a row expires; the collections say so in their RETENTION.
+# The column with the time from which a row ages, as in the RETENTION of its collection.
 _AGES_FROM: Mapping[str, str] = {"records": '"at"', "devices": "last_seen_at", "installs": '"at"'}
 # The column by which rows of other tables belong to them, and these tables.
 _BELONGING = {
@@ -29,14 +29,14 @@ def expire(connection: DuckDBPyConnection, retention_days: int | None, now: date
     if retention_days is None:
         return
     oldest = {"oldest": milliseconds(now - timedelta(days=retention_days))}
-    found = connection.execute(f"SELECT {_ANY}", oldest).fetchone()
-    if found and found[0]:
+    has_expired = connection.execute(f"SELECT {_ANY}", oldest).fetchone()
+    if has_expired and has_expired[0]:
         with transaction(connection):
-            for table, ages_from in _AGES_FROM.items():
-                expired = f"FROM {table} WHERE {ages_from} < $oldest"
-                key, *belonging = _BELONGING.get(table, ("id",))
-                for each in belonging:
-                    connection.execute(f"DELETE FROM {each} WHERE {key} IN (SELECT {key} {expired})", oldest)
+            for owner, ages_from in _AGES_FROM.items():
+                expired = f"FROM {owner} WHERE {ages_from} < $oldest"
+                key, *belonging = _BELONGING.get(owner, ("id",))
+                for table in belonging:
+                    connection.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} {expired})", oldest)
                 connection.execute(f"DELETE {expired}", oldest)
             note_forgotten(connection)
 

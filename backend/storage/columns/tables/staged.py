@@ -23,13 +23,13 @@ _MILLISECOND = timedelta(milliseconds=1)
 def stage(connection: DuckDBPyConnection, table: str, shape: Shape, rows: Iterable[Sequence[object]]) -> None:
     """Make the temporary table `table` of these rows, or make it anew."""
     columns = list(zip(*rows, strict=True)) or [()] * len(shape)
-    given = json.dumps(dict(zip(shape, columns, strict=True)))
-    wanted = ", ".join(f'unnest(given."{name}") AS "{name}"' for name in shape)
+    text = json.dumps(dict(zip(shape, columns, strict=True)))
+    selected = ", ".join(f'unnest(staged."{name}") AS "{name}"' for name in shape)
     lists = json.dumps({name: [kind] for name, kind in shape.items()})
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE {table} AS "
-        f"SELECT {wanted} FROM (SELECT from_json_strict($given, '{lists}') AS given)",
-        {"given": given},
+        f"SELECT {selected} FROM (SELECT from_json_strict($text, '{lists}') AS staged)",
+        {"text": text},
     )
 
 

@@ -38,7 +38,7 @@ class ColumnStore:
     def __init__(self, folder: Path, bounds: EngineBounds) -> None:
         private_folder(folder)
         self._folder = folder
-        # Files that are made for those who ask. What a process that was killed has left is removed.
+        # Files that are answers. Files of a process that was killed are removed.
         self.files = folder / "files"
         shutil.rmtree(self.files, ignore_errors=True)
         private_folder(self.files)
@@ -61,12 +61,12 @@ class ColumnStore:
 
     def org_ids(self) -> list[OrgId]:
         """The organizations that have a file."""
-        return [OrgId(each.stem) for each in sorted(self._folder.glob(f"*{SUFFIX}"))]
+        return [OrgId(path.stem) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
 
     def attach(self, org_id: OrgId, now: datetime) -> ColumnFile:
         """Open the organization's file. One that is missing, damaged or of another format is made anew.
 
-        So is one that nobody has used for long: what is told of erasures stays in the feed for some months.
+        So is a file that nobody has used for long, since the feed tells of erasures for some months only.
         """
         path = self._path(org_id)
         if path.exists() and now.timestamp() - path.stat().st_mtime > _LONGEST_UNUSED.total_seconds():
@@ -84,8 +84,8 @@ class ColumnStore:
         path = self._path(org_id)
         new = path.with_name(f"{path.name}.new")
         _delete(new)
-        for each, name in ((path, "former"), (new, "rewritten")):
-            self._duckdb.execute(f"ATTACH {_quoted(each)} AS {name}")
+        for file, name in ((path, "former"), (new, "rewritten")):
+            self._duckdb.execute(f"ATTACH {_quoted(file)} AS {name}")
         try:
             self._duckdb.execute("COPY FROM DATABASE former TO rewritten")
             self._duckdb.execute("UPDATE rewritten.state SET forgotten = 0")
@@ -158,8 +158,8 @@ class ColumnFile:
             self._duckdb.execute(f"DETACH {self._catalog}")
 
     def _format(self) -> int | None:
-        found = self._duckdb.execute(f"SELECT format FROM {self._catalog}.state").fetchone()  # noqa: S608 - an id
-        return found[0] if found else None
+        row = self._duckdb.execute(f"SELECT format FROM {self._catalog}.state").fetchone()  # noqa: S608 - an id
+        return row[0] if row else None
 
     def _make_tables(self) -> None:
         connection = self.connection()
@@ -173,8 +173,8 @@ class ColumnFile:
 
 
 def _delete(path: Path) -> None:
-    for each in (path, path.with_name(path.name + ".wal")):
-        each.unlink(missing_ok=True)
+    for file in (path, path.with_name(path.name + ".wal")):
+        file.unlink(missing_ok=True)
 
 
 def _quoted(path: Path) -> str:
