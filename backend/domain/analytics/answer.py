@@ -17,7 +17,7 @@ from backend.domain.ids import LinkId
 # Decimals of a rate and of a shared count.
 RATE_DIGITS = 6
 
-# What a row is of, in the order of the query's `group_by`; None where there is none.
+# A row's values of the query's `group_by` fields, in their order; None for no value.
 Group = tuple[str | None, ...]
 Amounts = Mapping[str, Decimal]
 Counts = Mapping[str, int | float]
@@ -101,7 +101,7 @@ class RowsOfAnswer:
         size = len(self.kinds)
         groups: Iterable[Group] = zip(*self.groups, strict=True) if self.groups else repeat((), size)
         columns = (self.values, self.previous, self.change)
-        values, previous, change = (values_of_rows(each, size) for each in columns)
+        values, previous, change = (values_of_rows(column_values, size) for column_values in columns)
         return list(map(Row, groups, values, previous, self.kinds, self.are_partial, change))
 
 
@@ -110,15 +110,15 @@ def _columns_of(rows: Sequence[Values]) -> ValueColumns | None:
 
 
 def values_of_rows(columns: ValueColumns | None, size: int) -> Iterable[Any]:
-    """What each of so many rows shows; what the columns are, if there are none."""
+    """The values of each of `size` rows; without columns, `columns` itself for each row."""
     if not columns:
         return repeat(columns, size)
-    return (dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True))
+    return (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsAnswer:
-    """Rows of one page, and what all rows come to.
+    """Rows of one page, and the totals of all rows.
 
     `notes` are sentences for people: why rows and totals differ, and what is counted in a special way.
     `links` has the links that rows are of, if the query groups by link. `rows_in_all` counts those of all

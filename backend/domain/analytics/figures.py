@@ -72,21 +72,24 @@ class GroupSums:
     def net_revenue(self) -> Amounts:
         """The revenue without what was paid back of it."""
         return _shown(
-            {each: paid - self.exact_refunds.get(each, 0) for each, paid in self.exact_revenue.items()}
+            {
+                currency: paid - self.exact_refunds.get(currency, 0)
+                for currency, paid in self.exact_revenue.items()
+            }
         )
 
-    def add(self, sold: Iterable[Sold]) -> None:
+    def add(self, sales: Iterable[Sold]) -> None:
         """Add sales."""
-        for each in sold:
-            whole = each.whole
-            self.leads += _part(each.leads, whole)
-            self.conversions += _part(each.conversions, whole)
-            self.events += _part(each.events, whole)
-            self.came_of_links += _part(each.of_links, whole)
-            if each.currency and each.conversions:
-                already = self.conversions_in.get(each.currency, 0)
-                self.conversions_in[each.currency] = already + _part(each.conversions, whole)
-                self._add_amounts(each.currency, each)
+        for sold in sales:
+            whole = sold.whole
+            self.leads += _part(sold.leads, whole)
+            self.conversions += _part(sold.conversions, whole)
+            self.events += _part(sold.events, whole)
+            self.came_of_links += _part(sold.of_links, whole)
+            if sold.currency and sold.conversions:
+                already = self.conversions_in.get(sold.currency, 0)
+                self.conversions_in[sold.currency] = already + _part(sold.conversions, whole)
+                self._add_amounts(sold.currency, sold)
 
     def _add_amounts(self, currency: str, sold: Sold) -> None:
         unit = sold.whole * 10 ** (sold.digits or 0)
@@ -108,14 +111,14 @@ def _add(amounts: dict[str, Fraction], currency: str, amount: Fraction) -> None:
 
 
 def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
-    return {each: shown(amount, each) for each, amount in amounts.items()}
+    return {currency: shown(amount, currency) for currency, amount in amounts.items()}
 
 
 def value_of(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
     """What is shown of a measure."""
     match measure:
         case ByCurrency.CONVERSIONS:
-            return {each: plain_count(count) for each, count in sorted(counts.conversions_in.items())}
+            return {name: plain_count(count) for name, count in sorted(counts.conversions_in.items())}
         case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
             amounts: Amounts = getattr(counts, measure.value)
             return _money(amounts, currency)
@@ -133,8 +136,8 @@ def value_of(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
 def _revenue_per_click(counts: GroupSums, currency: str | None) -> Value:
     if not counts.clicks:
         return None
-    amounts = {each: amount / counts.clicks for each, amount in counts.exact_revenue_of_links.items()}
-    rounded = {each: shown(amount, each, MORE_DIGITS) for each, amount in amounts.items()}
+    amounts = {name: amount / counts.clicks for name, amount in counts.exact_revenue_of_links.items()}
+    rounded = {name: shown(amount, name, MORE_DIGITS) for name, amount in amounts.items()}
     return _money(rounded, currency, MORE_DIGITS)
 
 
@@ -147,9 +150,9 @@ def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
 def changes_of(now: ValueColumns, before: ValueColumns) -> ValueColumns:
     """How much each measure changed, as a share of the one before; None where that is nothing or several."""
     return {
-        each: list(map(_change, values, before[each]))
-        for each, values in now.items()
-        if isinstance(each, Measure)
+        measure: list(map(_change, values, before[measure]))
+        for measure, values in now.items()
+        if isinstance(measure, Measure)
     }
 
 

@@ -1,4 +1,4 @@
-"""Reads the filters of a query of analytics: which values of fields are left."""
+"""Reads the filters of a query of analytics: which values of fields pass them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from backend.domain.fields.rules import HostName, Schema, Uuid, parse_string
 
 MOST_VALUES = 200
 _LONGEST_VALUE = 1024
-_FILTERED = [each.value for each in Field if each not in TIMES]
+_FILTERED = [field.value for field in Field if field not in TIMES]
 _VALUES = f"a list of 1 to {MOST_VALUES:,} texts or null"
 
 
 class Filters:
-    """An object: for each field a list of the values that are left, where null stands for none.
+    """An object with, for each field, a list of the values that pass; null stands for no value.
 
-    Instead of a list, `{"not": [...]}` says which values are not left, and `{"prefix": "..."}` how those
-    begin that are.
+    Instead of a list, `{"not": [...]}` names the values that do not pass, and `{"prefix": "..."}` the
+    beginning of those that do.
     """
 
     def parse(self, field: str, value: object) -> dict[Field, Filter]:
         """The filters by field. Raises InvalidField, which names the filter."""
         if not isinstance(value, dict):
             raise InvalidField(field, "must be an object of lists")
-        found = {}
-        for name, given in value.items():
+        filters = {}
+        for name, chosen in value.items():
             shown = f"{field}.{shown_name(name)}"
             if name not in _FILTERED:
                 possible = ", ".join(_FILTERED)
                 raise InvalidField(shown, f"can't be filtered by; possible are {possible}")
-            found[Field(name)] = _filter(shown, Field(name), given)
-        return found
+            filters[Field(name)] = _filter(shown, Field(name), chosen)
+        return filters
 
     def schema(self) -> Schema:
         """JSON Schema of the object."""
@@ -53,21 +53,21 @@ def _only(name: str, schema: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": [name], "additionalProperties": False}
 
 
-def _filter(shown: str, field: Field, given: object) -> Filter:
-    match given:
+def _filter(shown: str, field: Field, chosen: object) -> Filter:
+    match chosen:
         case {"not": values, **others} if not others:
             return Not(_values(shown, field, values))
         case {"prefix": str(text), **others} if not others:
             return Prefix(_text(shown, text))
         case list():
-            return _values(shown, field, given)
+            return _values(shown, field, chosen)
     raise InvalidField(shown, f"must be {_VALUES}, or an object with not or prefix")
 
 
 def _values(shown: str, field: Field, values: object) -> frozenset[str | None]:
     if not isinstance(values, list) or not 1 <= len(values) <= MOST_VALUES:
         raise InvalidField(shown, f"must be {_VALUES}")
-    return frozenset(_value(shown, field, each) for each in values)
+    return frozenset(_value(shown, field, value) for value in values)
 
 
 def _value(shown: str, field: Field, value: object) -> str | None:
@@ -87,7 +87,7 @@ def _value(shown: str, field: Field, value: object) -> str | None:
 
 
 def _text(shown: str, value: str) -> str:
-    """The beginning of values."""
+    """The text of a prefix. Raises InvalidField."""
     text = parse_string(shown, value)
     if not 1 <= len(text) <= _LONGEST_VALUE:
         raise InvalidField(shown, f"must have from 1 to {_LONGEST_VALUE} characters")

@@ -30,7 +30,7 @@ from backend.domain.sales.credit_rules import MOST_LOOKBACK_DAYS, CreditRules, C
 from backend.domain.visitors.call_fields import CurrencyCode
 
 DEFAULT_DAYS = 28
-# What a row is of may be long, and so is a cursor that names it.
+# A cursor names the values of a row, which may be long.
 _LONGEST_CURSOR = 65_536
 _DAY = timedelta(days=1)
 
@@ -49,10 +49,10 @@ class Words:
             raise InvalidField(field, "must be a list")
         if not self.least <= len(value) <= self.most:
             raise InvalidField(field, f"must have from {self.least} to {self.most} entries")
-        found = tuple(Word(self.choices).parse(field, each) for each in value)
-        if len(set(found)) < len(found):
+        members = tuple(Word(self.choices).parse(field, word) for word in value)
+        if len(set(members)) < len(members):
             raise InvalidField(field, "must not have one twice")
-        return found
+        return members
 
     def schema(self) -> Schema:
         """JSON Schema of the list."""
@@ -96,8 +96,8 @@ class OrderRule:
 
     def schema(self) -> Schema:
         """JSON Schema of all columns, in both directions."""
-        words = [*Measure, *Field, *(f"{CHANGE}{each}" for each in Measure)]
-        return {"type": "string", "enum": [*words, *(f"-{each}" for each in words)], "example": "-clicks"}
+        words = [*Measure, *Field, *(f"{CHANGE}{measure}" for measure in Measure)]
+        return {"type": "string", "enum": [*words, *(f"-{word}" for word in words)], "example": "-clicks"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,68 +138,69 @@ FIELDS: dict[str, Rule[Any]] = {
     "limit": UpTo(MOST_LIMIT, DEFAULT_LIMIT),
     "cursor": Text(_LONGEST_CURSOR),
 }
-# Null stands for such a field that is not given.
 _FILTERS_EXAMPLE = '{"campaign":["spring",null]}'
+# Null in one of these fields stands for a field that is left out.
 NULLABLE = frozenset({"compare", "currency", "lookback_days", "as_of", "order_by", "cursor"})
 _IN_QUERY = {"compare", "change", "currency", "limit", "cursor", "measures", "group_by", "filters"}
 UTC_ZONE = ZoneInfo("UTC")
 
 
 def parse_query(body: Mapping[str, object], now: datetime) -> Query:
-    """The query in a body. What is not given has its default.
+    """The query in a body. A field that is left out has its default.
 
-    Raises InvalidField, also for unknown fields, with the errors of all; and for what is not kept together.
+    Raises the errors of all fields together, also of unknown ones, and InvalidField for fields that do not
+    fit each other.
     """
     errors: list[FieldError] = [
         InvalidField(shown_name(name), "is not a field of this request")
         for name in body
         if name not in FIELDS
     ]
-    given = parse_fields(
+    fields = parse_fields(
         FIELDS,
         {name: value for name, value in body.items() if not (value is None and name in NULLABLE)},
         errors,
     )
     raise_all(errors)
-    period = _period(given, now)
-    asked = {name: value for name, value in given.items() if name in _IN_QUERY}
-    return Query(period=period, rules=_rules(given), order=given.get("order_by"), now=now, **asked)
+    period = _period(fields, now)
+    others = {name: value for name, value in fields.items() if name in _IN_QUERY}
+    return Query(period=period, rules=_rules(fields), order=fields.get("order_by"), now=now, **others)
 
 
 CREDIT_FIELDS = ("credit", "model", "lookback_days", "as_of")
 
 
-def parse_rules(given: Mapping[str, object]) -> CreditRules:
+def parse_rules(fields: Mapping[str, object]) -> CreditRules:
     """The rules of credit in these fields, each of which may be left out; days are in UTC.
 
     Raises InvalidField.
     """
-    return _rules({name: FIELDS[name].parse(name, given[name]) for name in CREDIT_FIELDS if name in given})
+    return _rules({name: FIELDS[name].parse(name, fields[name]) for name in CREDIT_FIELDS if name in fields})
 
 
-def _rules(given: Mapping[str, Any]) -> CreditRules:
+def _rules(fields: Mapping[str, Any]) -> CreditRules:
     """How credit is given. A date that it stood on includes all of this day."""
-    as_of = given.get("as_of")
+    as_of = fields.get("as_of")
     if as_of is not None and not isinstance(as_of, datetime):
         if as_of == date.max:
             raise _unreckonable("as_of")
-        as_of = _moment("as_of", as_of + _DAY, given.get("timezone", UTC_ZONE))
+        as_of = _moment("as_of", as_of + _DAY, fields.get("timezone", UTC_ZONE))
     return CreditRules(
-        given.get("credit", CreditTo.DEVICE),
-        given.get("model", Model.LAST_NON_DIRECT),
-        given.get("lookback_days"),
+        fields.get("credit", CreditTo.DEVICE),
+        fields.get("model", Model.LAST_NON_DIRECT),
+        fields.get("lookback_days"),
         as_of,
     )
 
 
-def _period(given: Mapping[str, Any], now: datetime) -> QueryPeriod:
+def _period(fields: Mapping[str, Any], now: datetime) -> QueryPeriod:
     """The time between `from` and `to`; by default the last 28 days of the time zone, today included."""
-    zone: ZoneInfo = given.get("timezone", UTC_ZONE)
-    end = given.get("to", now.astimezone(zone).date() + _DAY)
+    zone: ZoneInfo = fields.get("timezone", UTC_ZONE)
+    end = fields.get("to", now.astimezone(zone).date() + _DAY)
     end_at = _moment("to", end, zone)
-    week: WeekStart = given.get("week_starts", WeekStart.MONDAY)
-    if "from" in given:
-        return QueryPeriod(_moment("from", given["from"], zone), end_at, zone, week)
+    week: WeekStart = fields.get("week_starts", WeekStart.MONDAY)
+    if "from" in fields:
+        return QueryPeriod(_moment("from", fields["from"], zone), end_at, zone, week)
     try:
         local = end_at.astimezone(zone).replace(tzinfo=None) - DEFAULT_DAYS * _DAY
         start_at = local.replace(tzinfo=zone).astimezone(UTC)
@@ -249,11 +250,11 @@ class AsJson:
     def parse(self, field: str, value: object) -> object:
         """What the JSON says, which `rule` takes. Raises InvalidField."""
         try:
-            found: object = json.loads(str(value))
+            parsed: object = json.loads(str(value))
         except (ValueError, RecursionError):
             raise InvalidField(field, f"must be JSON, such as {_FILTERS_EXAMPLE}") from None
-        self._rule.parse(field, found)
-        return found
+        self._rule.parse(field, parsed)
+        return parsed
 
     def schema(self) -> Schema:
         """JSON Schema of the text."""

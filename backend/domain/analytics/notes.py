@@ -1,4 +1,4 @@
-"""What is to be known of the figures of an answer: sentences for people."""
+"""Notes on the figures of an answer: sentences for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class NotedFacts:
-    """What notes tell of: the totals, the kinds of rows apart, and conversions left out by their currency."""
+    """The facts behind notes: totals, kinds of separate rows, and conversions left out, by their currency."""
 
     total: GroupSums
     kinds: Collection[RowKind]
@@ -59,7 +59,7 @@ def notes_on_former_days(query: Query, first: date, cut_days: int) -> list[str]:
     So many of them are cut by the time zone's midnight, or by the period.
     """
     notes = []
-    by = [each for each in Field if each in CLICK_FIELDS | {Field.HOUR} and each in query.fields]
+    by = [field for field in Field if field in CLICK_FIELDS | {Field.HOUR} and field in query.fields]
     if by and Measure.VISITORS in query.measures:
         named = ", ".join(by)
         where = "row" if query.filters.keys().isdisjoint(by) and Field.VARIANT not in by else "figure"
@@ -98,7 +98,7 @@ def _of_people(query: Query) -> Iterator[str]:
 
 
 def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
-    if names := [each for each in query.link_fields if each not in {Field.LINK, Field.DOMAIN}]:
+    if names := [field for field in query.link_fields if field not in {Field.LINK, Field.DOMAIN}]:
         named = ", ".join(names)
         yield f"Clicks have the {named} that their link has now, also where it had another one then."
     if Field.TAG in query.group_by:

@@ -96,10 +96,10 @@ class QueryPeriod:
             return Spans([Span(first, end, None)])
         if field is TimeField.HOUR:
             self.check_by_hour()
-        begins = [each for each in self._begins(field) if first < each[0] < end]
+        begins = [(begin, label) for begin, label in self._begins(field) if first < begin < end]
         labels = [self._label(field, first), *(label for _, label in begins)]
-        edges = [first, *(each for each, _ in begins), end]
-        return Spans([Span(*each) for each in zip(edges, edges[1:], labels, strict=False)])
+        edges = [first, *(begin for begin, _ in begins), end]
+        return Spans(list(map(Span, edges, edges[1:], labels)))
 
     def check_by_hour(self) -> None:
         """Raise InvalidField if the period has too many hours to be divided into them."""
@@ -109,8 +109,8 @@ class QueryPeriod:
     @property
     def whole_months(self) -> int:
         """How many calendar months of the zone the period is, if it is nothing but whole ones; else 0."""
-        first, end = (self._local(_quarter(each)).date() for each in (self.start, self.end))
-        edges = [self._midnight(each.replace(day=1)) for each in (first, end)]
+        first, end = (self._local(_quarter(at)).date() for at in (self.start, self.end))
+        edges = [self._midnight(day.replace(day=1)) for day in (first, end)]
         if edges != [_quarter(self.start), _quarter(self.end)]:
             return 0
         return 12 * (end.year - first.year) + end.month - first.month
@@ -121,7 +121,7 @@ class QueryPeriod:
         Whole months are compared with the months before, or with those a year before; others with as many
         days before as they have, rounded up, or with the same weekdays 52 weeks before.
         """
-        start, end = (_moment(self._shifted(_quarter(each), comparison)) for each in (self.start, self.end))
+        start, end = (_moment(self._shifted(_quarter(at), comparison)) for at in (self.start, self.end))
         return _Compared(start, end, self.zone, self.week_starts)
 
     def compared_spans(self, field: TimeField | None, comparison: Comparison) -> Spans:
@@ -132,7 +132,7 @@ class QueryPeriod:
         spans = self.spans(field)
         if self.whole_months and field not in {None, TimeField.MONTH}:
             return Spans(self._spans_by_number(spans, comparison))
-        edges = [self._shifted(each, comparison) for each in (*(span.first for span in spans), spans.end)]
+        edges = [self._shifted(edge, comparison) for edge in (*(span.first for span in spans), spans.end)]
         for at in range(1, len(edges)):  # clocks that were put back then, and not now
             edges[at] = max(edges[at], edges[at - 1])
         pairs = zip(edges, edges[1:], spans, strict=False)
@@ -159,13 +159,13 @@ class QueryPeriod:
         spans = self.spans(field)
         begin, end = self._unit(field, spans.first)[0], self._unit(field, spans.end - 1)[1]
         until = end if now is None else int(now.timestamp()) // QUARTER_SECONDS
-        found = []
+        partial = []
         for span in spans:
             is_cut = (span.first == spans.first and begin < span.first) or span.end == spans.end < end
             is_over = (end if span.end == spans.end else span.end) <= until
             if span.label is not None and (is_cut or not is_over):
-                found.append(span.label)
-        return found
+                partial.append(span.label)
+        return partial
 
     def _shifted(self, quarter: int, comparison: Comparison) -> int:
         """What an edge of the period is compared with, or one of its parts."""
@@ -184,15 +184,18 @@ class QueryPeriod:
         pieces: list[Span] = []
         for day in other._dates():
             begin, end = other._midnight(day), other._midnight(day + _DAY)
-            own = _same_day(day, months)
-            pieces += [Span(begin, end, None)] if own is None else self._parts_of(own, spans, day, begin, end)
-        for label, some in groupby(pieces, key=attrgetter("label")):
-            together = list(some)
+            same_day = _same_day(day, months)
+            if same_day is None:
+                pieces.append(Span(begin, end, None))
+            else:
+                pieces += self._parts_of(same_day, spans, day, begin, end)
+        for label, group in groupby(pieces, key=attrgetter("label")):
+            together = list(group)
             yield Span(together[0].first, together[-1].end, label)
 
-    def _parts_of(self, own: date, spans: Spans, day: date, begin: int, end: int) -> Iterator[Span]:
-        """The day from `begin` to `end`, divided at the times at which spans divide this period's `own`."""
-        at, stop = self._midnight(own), self._midnight(own + _DAY)
+    def _parts_of(self, same_day: date, spans: Spans, day: date, begin: int, end: int) -> Iterator[Span]:
+        """The day from `begin` to `end`, divided at the times at which spans divide `same_day`."""
+        at, stop = self._midnight(same_day), self._midnight(same_day + _DAY)
         while (span := spans.at(at)) and span.end < stop:
             at = span.end
             clock = self._local(at).time().replace(fold=0)
@@ -202,7 +205,7 @@ class QueryPeriod:
         yield Span(begin, end, span.label if span else None)
 
     def _days(self) -> int:
-        start, end = (each.astimezone(self.zone).replace(tzinfo=None) for each in (self.start, self.end))
+        start, end = (at.astimezone(self.zone).replace(tzinfo=None) for at in (self.start, self.end))
         return max(1, -((start - end) // _DAY))
 
     def _midnight(self, day: date) -> int:
@@ -240,12 +243,12 @@ class QueryPeriod:
     def _begins(self, field: TimeField) -> Iterator[tuple[int, str]]:
         """Where days, or others, begin from the period's beginning on, with their labels."""
         if field is TimeField.HOUR:
-            known = None
+            label_before = None
             for quarter in range(_quarter(self.start), _quarter(self.end)):
                 label = self._label(field, quarter)
-                if label != known:
+                if label != label_before:
                     yield quarter, label
-                known = label
+                label_before = label
             return
         for day in self._dates():
             if self._begins_at(field, day):
@@ -285,10 +288,10 @@ class _Compared(QueryPeriod):
 class Spans(Sequence[Span]):
     """Spans that follow each other without a gap."""
 
-    def __init__(self, of: Iterable[Span]) -> None:
-        spans = list(of)
-        self._spans = [each for each in spans if each.first < each.end] or spans[:1]
-        self.labels = [each.label for each in spans]
+    def __init__(self, spans: Iterable[Span]) -> None:
+        all_spans = list(spans)
+        self._spans = [span for span in all_spans if span.first < span.end] or all_spans[:1]
+        self.labels = [span.label for span in all_spans]
 
     def __getitem__(self, at: int) -> Span:  # type: ignore[override]  # no slices
         return self._spans[at]
@@ -313,7 +316,7 @@ class Spans(Sequence[Span]):
 
     @cached_property
     def _firsts(self) -> list[int]:
-        return [each.first for each in self._spans]
+        return [span.first for span in self._spans]
 
     def at(self, quarter: int) -> Span | None:
         """The span that has this quarter; None outside."""

@@ -81,7 +81,7 @@ class Field(StrEnum):
     EVENT = "event"
 
 
-TIMES = frozenset(Field(each) for each in TimeField)
+TIMES = frozenset(Field(part) for part in TimeField)
 BREAKDOWNS = frozenset(
     {Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.VARIANT}
 )
@@ -130,7 +130,7 @@ class Prefix:
     text: str
 
 
-# Values that are left, or another way to say which.
+# The values that pass, or another way to name them.
 Filter = frozenset[str | None] | Not | Prefix
 
 
@@ -150,11 +150,11 @@ class Order:
 class Query:
     """What is asked of an organization's analytics.
 
-    `filters` leaves what has one of the values in each of its fields, or what `Not` or `Prefix` say; None
-    stands for what has none. With `change`, rows say how much they changed against what they are compared
-    with. Without `order`, a part of the time comes first, oldest first, or else what has most of the first
-    measure. With `currency`, conversions are those of that currency. `cursor` is of the page before. What is
-    not over `now` is partial; None: all is over.
+    Of each field in `filters`, only facts with one of the values count, or as `Not` or `Prefix` say; None
+    stands for no value. With `change`, rows have their change against the period that is compared with.
+    Without `order`, rows by a part of the time are sorted by it, oldest first, and others by the first
+    measure, highest first. With `currency`, only conversions in it count. `cursor` is the one of the page
+    before. Parts of the time that are not over `now` are partial; None: all are over.
     """
 
     period: QueryPeriod
@@ -181,7 +181,7 @@ class Query:
     @property
     def time_field(self) -> TimeField | None:
         """The part of the time that is grouped by."""
-        return next((TimeField(each) for each in self.group_by if each in TIMES), None)
+        return next((TimeField(field) for field in self.group_by if field in TIMES), None)
 
     @property
     def fields(self) -> frozenset[Field]:
@@ -192,24 +192,24 @@ class Query:
     def click_fields(self) -> tuple[Field, ...]:
         """What is grouped or filtered by of single clicks, each once, without what their links split."""
         named = dict.fromkeys((*self.group_by, *self.filters))
-        return tuple(each for each in named if each in CLICK_FIELDS and each is not Field.VARIANT)
+        return tuple(name for name in named if name in CLICK_FIELDS and name is not Field.VARIANT)
 
     @property
     def link_fields(self) -> tuple[Field, ...]:
         """What is grouped or filtered by of links, each once."""
         named = dict.fromkeys((*self.group_by, *self.filters))
-        return tuple(each for each in named if each in LINK_FIELDS)
+        return tuple(name for name in named if name in LINK_FIELDS)
 
     @property
     def shown(self) -> tuple[Shown, ...]:
         """What rows show, in order: the measures and, without a currency, how much of them is in each."""
-        behind = {} if self.currency else {each.measure: (each,) for each in ByCurrency}
-        return tuple(shown for each in self.measures for shown in (each, *behind.get(each, ())))
+        behind = {} if self.currency else {column.measure: (column,) for column in ByCurrency}
+        return tuple(shown for measure in self.measures for shown in (measure, *behind.get(measure, ())))
 
     @property
     def needed(self) -> frozenset[Measure]:
         """What has to be counted, also for rates."""
-        return frozenset(part for each in self.measures for part in _PARTS.get(each, (each,)))
+        return frozenset(part for measure in self.measures for part in _PARTS.get(measure, (measure,)))
 
     @property
     def needs_subscription(self) -> bool:
@@ -234,7 +234,7 @@ class Query:
             return self.order
         if time := self.time_field:
             return Order(Field(time))
-        columns = [each for each in self.measures if each not in MONEY or self.currency]
+        columns = [measure for measure in self.measures if measure not in MONEY or self.currency]
         if columns:
             return Order(columns[0], is_descending=True)
         return Order(self.group_by[0]) if self.group_by else Order(self.measures[0])
@@ -245,8 +245,8 @@ def _check_lists(query: Query) -> None:
         raise InvalidField("measures", "must have at least one")
     if len(query.group_by) > MOST_GROUPINGS:
         raise InvalidField("group_by", f"must have at most {MOST_GROUPINGS}")
-    for name, given in (("measures", query.measures), ("group_by", query.group_by)):
-        if len(set(given)) < len(given):
+    for name, members in (("measures", query.measures), ("group_by", query.group_by)):
+        if len(set(members)) < len(members):
             raise InvalidField(name, "must not have one twice")
     if times := TIMES & query.filters.keys():
         raise InvalidField(f"filters.{min(times)}", "can't be filtered by; from and to say which time counts")
@@ -279,4 +279,4 @@ def _check_order(query: Query) -> None:
 
 
 def _words(names: Collection[str]) -> str:
-    return ", ".join(each for each in (*Measure, *Field) if each in names)
+    return ", ".join(word for word in (*Measure, *Field) if word in names)

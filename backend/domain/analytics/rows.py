@@ -36,7 +36,7 @@ KIND, PARTIAL = "kind", "partial"
 # Without a currency, these are by currency.
 _BY_CURRENCY: frozenset[Shown] = MONEY | frozenset(ByCurrency)
 _LINK_COLUMNS = ("link_name", "short_url")
-# Under which a sale may count for several touches, each for a part.
+# The models by which a sale may be divided between several touches.
 _DIVIDING = frozenset({Model.LINEAR, Model.POSITION_BASED})
 _DIVIDED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS})
 
@@ -109,44 +109,46 @@ class AnswerRows:
     def columns(self) -> list[TypedColumn]:
         """The columns of a table; amounts and conversions have one for each currency."""
         query = self._answer.query
-        groups = [TypedColumn(each, _KINDS_OF_TIMES.get(each, CellKind.TEXT)) for each in query.group_by]
-        links = [TypedColumn(each) for each in _LINK_COLUMNS if Field.LINK in query.group_by]
+        groups = [TypedColumn(field, _KINDS_OF_TIMES.get(field, CellKind.TEXT)) for field in query.group_by]
+        links = [TypedColumn(name) for name in _LINK_COLUMNS if Field.LINK in query.group_by]
         marks = [
-            TypedColumn(each, CellKind.FLAG if each == PARTIAL else CellKind.TEXT) for each in self._marks
+            TypedColumn(mark, CellKind.FLAG if mark == PARTIAL else CellKind.TEXT) for mark in self._marks
         ]
-        measures = [column for each in query.shown for column in self._columns(each)]
-        previous = [each._replace(name=f"previous_{each.name}") for each in measures if query.compare]
-        change = [TypedColumn(f"change_{each}", CellKind.NUMBER) for each in query.measures if query.change]
+        measures = [column for shown in query.shown for column in self._columns(shown)]
+        previous = [column._replace(name=f"previous_{column.name}") for column in measures if query.compare]
+        change = [
+            TypedColumn(f"change_{measure}", CellKind.NUMBER) for measure in query.measures if query.change
+        ]
         return [*groups, *links, *marks, *measures, *previous, *change]
 
     def headings(self) -> list[str]:
         """The names of the columns."""
-        return [each.name for each in self.columns()]
+        return [column.name for column in self.columns()]
 
     def cells_of(self, row: Row) -> list[Cell]:
         """The row's cells, without a value where there is none."""
         texts, numbers = self._cell_columns(RowsOfAnswer.of([row], self._answer.links))
         return [cell for [cell] in (*texts, *numbers)]
 
-    def lines_of_cells(self, some: RowsOfAnswer) -> Iterator[tuple[Cell, ...]]:
+    def lines_of_cells(self, rows: RowsOfAnswer) -> Iterator[tuple[Cell, ...]]:
         """The cells of each of these rows."""
-        texts, numbers = self._cell_columns(some)
+        texts, numbers = self._cell_columns(rows)
         return zip(*texts, *numbers, strict=True)
 
     def csv_heading(self) -> str:
         """The first line of a CSV file."""
         return csv_line(self.headings())
 
-    def csv_lines(self, some: RowsOfAnswer) -> str:
+    def csv_lines(self, rows: RowsOfAnswer) -> str:
         """The lines of a CSV file for these rows."""
-        texts, numbers = self._cell_columns(some)
-        columns = [*map(_quoted, texts), *([each or "" for each in column] for column in numbers)]
+        texts, numbers = self._cell_columns(rows)
+        columns = [*map(_quoted, texts), *([cell or "" for cell in column] for column in numbers)]
         return "".join([",".join(cells) + END_OF_LINE for cells in zip(*columns, strict=True)])
 
-    def json_lines(self, some: RowsOfAnswer) -> str:
+    def json_lines(self, rows: RowsOfAnswer) -> str:
         """A line of JSON for each of these rows."""
-        objects = (self.object_of(row, some.links) for row in some.rows)
-        return "".join([json.dumps(each, separators=(",", ":")) + "\n" for each in objects])
+        objects = (self.object_of(row, rows.links) for row in rows.rows)
+        return "".join([json.dumps(row, separators=(",", ":")) + "\n" for row in objects])
 
     @property
     def _marks(self) -> list[str]:
@@ -158,8 +160,8 @@ class AnswerRows:
         group = self._answer.query.group_by
         if Field.LINK not in group:
             return {}
-        known = self._answer.links if links is None else links
-        names = self._names_in(known, row.group[group.index(Field.LINK)])
+        all_links = self._answer.links if links is None else links
+        names = self._names_in(all_links, row.group[group.index(Field.LINK)])
         return dict(zip(_LINK_COLUMNS, names, strict=True))
 
     def _names_in(self, links: Links, value: str | None) -> tuple[Cell, Cell]:
@@ -176,7 +178,8 @@ class AnswerRows:
         measure = shown.measure if isinstance(shown, ByCurrency) else shown
         if self._is_by_currency(shown):
             return [
-                self._column(measure, each)._replace(name=f"{measure}_{each}") for each in self._currencies
+                self._column(measure, currency)._replace(name=f"{measure}_{currency}")
+                for currency in self._currencies
             ]
         return [self._column(measure, self._answer.query.currency)]
 
@@ -193,42 +196,44 @@ class AnswerRows:
     def _is_by_currency(self, shown: Shown) -> bool:
         return shown in _BY_CURRENCY and self._answer.query.currency is None
 
-    def _cell_columns(self, some: RowsOfAnswer) -> tuple[list[CellColumn], list[CellColumn]]:
+    def _cell_columns(self, rows: RowsOfAnswer) -> tuple[list[CellColumn], list[CellColumn]]:
         """The columns of cells: first those of texts, then those of numbers."""
-        if not some.kinds:
+        if not rows.kinds:
             return [], []
-        told: dict[str, CellColumn] = {
-            KIND: some.kinds,
-            PARTIAL: ["true" if each else None for each in some.are_partial],
+        columns: dict[str, CellColumn] = {
+            KIND: rows.kinds,
+            PARTIAL: ["true" if is_partial else None for is_partial in rows.are_partial],
         }
-        marks = [told[each] for each in self._marks]
-        values = [*self._numbers_of(some.values), *self._numbers_of(some.previous or {})]
-        change = [list(map(_text, column)) for column in (some.change or {}).values()]
-        return [*some.groups, *self._links_of(some), *marks], [*values, *change]
+        marks = [columns[mark] for mark in self._marks]
+        values = [*self._numbers_of(rows.values), *self._numbers_of(rows.previous or {})]
+        change = [list(map(_text, column)) for column in (rows.change or {}).values()]
+        return [*rows.groups, *self._links_of(rows), *marks], [*values, *change]
 
-    def _links_of(self, some: RowsOfAnswer) -> list[CellColumn]:
+    def _links_of(self, rows: RowsOfAnswer) -> list[CellColumn]:
         """The columns that name links."""
         group = self._answer.query.group_by
         if Field.LINK not in group:
             return []
-        ids = some.groups[group.index(Field.LINK)]
-        return list(zip(*(self._names_in(some.links, each) for each in ids), strict=True))
+        ids = rows.groups[group.index(Field.LINK)]
+        return list(zip(*(self._names_in(rows.links, link_id) for link_id in ids), strict=True))
 
     def _numbers_of(self, values: ValueColumns) -> list[CellColumn]:
         columns: list[CellColumn] = []
         for shown, column in values.items():
             if self._is_by_currency(shown):
-                columns += [[_text(_in(value, each)) for value in column] for each in self._currencies]
+                columns += [
+                    [_text(_in(value, currency)) for value in column] for currency in self._currencies
+                ]
             else:
                 columns.append(list(map(_text, column)))
         return columns
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:
-    """Those of all amounts and conversions of the answer."""
+    """The currencies of all amounts and conversions of the answer, sorted."""
     totals = [answer.totals.values, answer.totals.previous or {}]
-    amounts = [values.get(each) for values in totals for each in _BY_CURRENCY]
-    return sorted({name for each in amounts if isinstance(each, dict) for name in each})
+    amounts = [values.get(shown) for values in totals for shown in _BY_CURRENCY]
+    return sorted({name for by_currency in amounts if isinstance(by_currency, dict) for name in by_currency})
 
 
 def _numbers(values: Values) -> Json:
@@ -246,14 +251,14 @@ def _number(value: Value, shown: Shown) -> Any:
 
 
 def _in(value: Value, currency: str) -> Value:
-    """What an amount, or a number of conversions, is in the currency: 0 where others have some."""
+    """The part of an amount, or of a number of conversions, that is in this currency."""
     return value.get(currency, 0) if isinstance(value, Mapping) else value
 
 
 def _quoted(column: CellColumn) -> list[str]:
     """The column as CSV has it. The same texts come again and again."""
-    written = {each: csv_cell(each or "") for each in set(column)}
-    return [written[each] for each in column]
+    written = {cell: csv_cell(cell or "") for cell in set(column)}
+    return [written[cell] for cell in column]
 
 
 def _text(value: Value) -> Cell:
@@ -261,5 +266,5 @@ def _text(value: Value) -> Cell:
 
 
 def _period_json(period: QueryPeriod) -> Json:
-    start, end = (each.astimezone(period.zone).isoformat() for each in (period.start, period.end))
+    start, end = (at.astimezone(period.zone).isoformat() for at in (period.start, period.end))
     return {"from": start, "to": end, "timezone": str(period.zone)}
