@@ -56,14 +56,14 @@ def main() -> None:
 async def _measure(asked: argparse.Namespace) -> None:
     async with kept_year(asked) as year, _service(year) as client:
         links = [await _clicked_link(client, year.database), *await _links_of(year)]
-        for each in links:
-            await _ask(client, each)
+        for link in links:
+            await _ask(client, link)
         process = AnalyticsProcess(year.settings.data_dir)
-        taken = {each.name: Taken() for each in links}
+        taken = {link.name: Taken() for link in links}
         for number in range(asked.requests):
             print(f"\r  request {number + 1} of {asked.requests} for each", end="", flush=True)
-            for each in links:
-                await _take(client, each, process, taken[each.name])
+            for link in links:
+                await _take(client, link, process, taken[link.name])
     print(f"\rPOST /analytics, {year.amounts}, medians:")
     _print(taken)
 
@@ -96,10 +96,10 @@ async def _links_of(year: Year) -> list[_Link]:
     clicks = await analytics.ask(year.org_id, ClickWindows(None, utc_now()))
     await analytics.close()
     key, _ = await api_keys.create_api_key(year.database, year.org_id, KeyKind.REST, utc_now())
-    by_clicks = sorted(clicks, key=lambda each: clicks[each].total)
+    by_clicks = sorted(clicks, key=lambda link_id: clicks[link_id].total)
     return [
-        _Link(f"{clicks[each].total:,} of {year.amounts.clicks:,} clicks", each, {"API-KEY": key})
-        for each in (by_clicks[len(by_clicks) // 2], by_clicks[-1])
+        _Link(f"{clicks[link_id].total:,} of {year.amounts.clicks:,} clicks", link_id, {"API-KEY": key})
+        for link_id in (by_clicks[len(by_clicks) // 2], by_clicks[-1])
     ]
 
 
@@ -117,12 +117,12 @@ async def _ask(client: httpx.AsyncClient, link: _Link) -> None:
 
 def _print(taken: dict[str, Taken]) -> None:
     few, *_ = taken.values()
-    for name, each in taken.items():
-        pairs = zip(each.seconds, few.seconds, strict=True)
+    for name, of_link in taken.items():
+        pairs = zip(of_link.seconds, few.seconds, strict=True)
         ratio = statistics.median(one / other for one, other in pairs)
         print(
-            f"  {name:<32} {each.median * 1000:6.1f} ms, processor time {each.used * 1000:6.1f} ms, "
-            f"ratio {ratio:.2f}, by processor time {each.used / few.used:.2f}"
+            f"  {name:<32} {of_link.median * 1000:6.1f} ms, processor time {of_link.used * 1000:6.1f} ms, "
+            f"ratio {ratio:.2f}, by processor time {of_link.used / few.used:.2f}"
         )
     print(f"  target: a ratio of {_TARGET} at most")
 

@@ -43,10 +43,10 @@ async def _measure(asked: argparse.Namespace) -> None:
             await print_making(year)
         async with asking(year) as who:
             columns = ("rows", "DuckDB ms", "processor", "answer ms", "processor")
-            print(f"  {'':<47} " + " ".join(f"{each:>9}" for each in columns))
-            for name, each in questions(year, _busiest_link(who.directly)).items():
+            print(f"  {'':<47} " + " ".join(f"{column:>9}" for column in columns))
+            for name, question in questions(year, _busiest_link(who.directly)).items():
                 if asked.only in name:
-                    await _print_question(who, name, each, asked.rounds)
+                    await _print_question(who, name, question, asked.rounds)
             most = who.process.most_megabytes
             print(
                 f"  memory of the process: {most:.0f} MB at the most, by these{target(year, MOST_MEGABYTES)}"
@@ -55,12 +55,12 @@ async def _measure(asked: argparse.Namespace) -> None:
 
 
 def _busiest_link(directly: duckdb.DuckDBPyConnection) -> LinkId:
-    found = directly.execute(
+    busiest = directly.execute(
         "SELECT id FROM links WHERE link = "
         "(SELECT link FROM clicks GROUP BY link ORDER BY count(*) DESC LIMIT 1)"
     ).fetchone()
-    assert found
-    return LinkId(found[0])
+    assert busiest
+    return LinkId(busiest[0])
 
 
 async def _print_question(who: Asking, name: str, asked: AskedDirectly, rounds: int) -> None:
@@ -75,8 +75,8 @@ async def _print_question(who: Asking, name: str, asked: AskedDirectly, rounds: 
         print(f"\r  {name:<47} {error}", flush=True)
         return
     print(f"\r  {name:<47} {rows:9,} {_ms(limit)} {_ms(ours)}  {_compared(who, ours, limit)}", flush=True)
-    if rows != (found := _rows(answer)):
-        print(f"    but the answer has {found:,} rows")
+    if rows != (answered := _rows(answer)):
+        print(f"    but the answer has {answered:,} rows")
 
 
 def _compared(who: Asking, ours: Taken, limit: Taken) -> str:
@@ -93,7 +93,7 @@ def _ms(taken: Taken) -> str:
 
 def _rows(answer: list[Any]) -> int:
     """How many rows an answer has; one that has none is a row itself."""
-    return sum(len(each.rows) if hasattr(each, "rows") else 1 for each in answer)
+    return sum(len(part.rows) if hasattr(part, "rows") else 1 for part in answer)
 
 
 if __name__ == "__main__":

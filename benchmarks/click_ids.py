@@ -61,20 +61,20 @@ def _alone() -> float:
 
 
 def _report(pairs: Sequence[Sequence[_Measured]]) -> None:
-    for each, name in enumerate(_KINDS):
-        rate = statistics.median(pair[each][0].rate for pair in pairs)
-        processor = statistics.median(pair[each][1] for pair in pairs) * 1e6
+    for place, name in enumerate(_KINDS):
+        rate = statistics.median(pair[place][0].rate for pair in pairs)
+        processor = statistics.median(pair[place][1] for pair in pairs) * 1e6
         print(f"  {name:18} {rate:8,.0f}/s  processor time {processor:.0f} µs")
     print(f"  making an id alone: processor time {_alone() * 1e6:.1f} µs")
-    print(f"  ratio of rates {spread([own[0].rate / plain[0].rate for plain, own in pairs])}")
-    print(f"  ratio of processor time {spread([own[1] / plain[1] for plain, own in pairs])}")
+    print(f"  ratio of rates {spread([with_ids[0].rate / plain[0].rate for plain, with_ids in pairs])}")
+    print(f"  ratio of processor time {spread([with_ids[1] / plain[1] for plain, with_ids in pairs])}")
 
 
 async def _store_links(database: Database) -> list[Link]:
-    own = OrgId(await prepare_domain(database))
+    with_ids = OrgId(await prepare_domain(database))
     plain = (await organizations.create_organization(database, "Plain", utc_now())).id
     await organizations.set_click_ids(database, plain, False)
-    links = [new_link(plain, 0), new_link(own, 1)]
+    links = [new_link(plain, 0), new_link(with_ids, 1)]
     await insert_links(database, links)
     return links
 

@@ -86,9 +86,9 @@ class Bench:
 
     async def shipped(self) -> int:
         """The clicks in blocks."""
-        total = {"$group": {"_id": None, "clicks": {"$sum": "$clicks"}}}
-        found = self.database[click_blocks.NAME].aggregate([{"$match": {"org_id": self.org_id}}, total])
-        return sum([each["clicks"] async for each in found])
+        group = {"$group": {"_id": None, "clicks": {"$sum": "$clicks"}}}
+        totals = self.database[click_blocks.NAME].aggregate([{"$match": {"org_id": self.org_id}}, group])
+        return sum([total["clicks"] async for total in totals])
 
     async def answered(self) -> int:
         """The redirects that the service says it has answered."""
@@ -101,8 +101,8 @@ class Bench:
     async def _metric(self, name: str) -> float:
         async with httpx.AsyncClient(timeout=30) as client:
             text = (await client.get(f"{self.server.url}/metrics")).raise_for_status().text
-        found = re.search(rf"^{name}\S* (\S+)$", text, re.MULTILINE)
-        return float(found[1]) if found else 0.0
+        match = re.search(rf"^{name}\S* (\S+)$", text, re.MULTILINE)
+        return float(match[1]) if match else 0.0
 
     async def until_counted(self, left_behind: int = 0) -> float:
         """Wait until every redirect is in the analytics, and so many clicks that were left behind.
@@ -186,20 +186,20 @@ def main() -> None:
         "--rounds", type=int, default=3, help="how often with and without a backlog, 2 at least"
     )
     options.add_argument("--clicks", type=int, default=1_000, help="clicks of a link when bytes are measured")
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
     core = leave_a_core()
-    parts = given.part or PARTS
-    for server in given.server or (HYPERCORN, GRANIAN):
+    parts = arguments.part or PARTS
+    for server in arguments.server or (HYPERCORN, GRANIAN):
         if server == GRANIAN and not importlib.util.find_spec("granian"):
             print("granian is not installed (pip install 'waylink[granian]'), so it is left out.")
             continue
-        for links in (given.links or (_FEW_LINKS, _MANY_LINKS)) if "load" in parts else ():
-            asyncio.run(_measure_load(server, core, links, given.seconds, given.slow_clicks))
+        for links in (arguments.links or (_FEW_LINKS, _MANY_LINKS)) if "load" in parts else ():
+            asyncio.run(_measure_load(server, core, links, arguments.seconds, arguments.slow_clicks))
         if "backlog" in parts:
-            asyncio.run(_measure_backlog(server, core, given.backlog, max(2, given.rounds)))
+            asyncio.run(_measure_backlog(server, core, arguments.backlog, max(2, arguments.rounds)))
     if "disk" in parts:
-        asyncio.run(print_click_bytes(_FEW_LINKS, given.clicks))
+        asyncio.run(print_click_bytes(_FEW_LINKS, arguments.clicks))
     if "time" in parts:
         asyncio.run(print_click_time())
 
@@ -306,8 +306,8 @@ def _print_delays(when: str, seconds: Sequence[float]) -> None:
 async def _measure_backlog(server: str, core: int | None, backlog: int, rounds: int) -> None:
     print(f"{server}, a backlog of {backlog:,} clicks:")
     async with _benches(server, core, _FEW_LINKS) as bench:
-        found = bench.database[stored_links.NAME].find({"org_id": bench.org_id}, {"_id": 1})
-        link_ids = [LinkId(each["_id"]) async for each in found]
+        links = bench.database[stored_links.NAME].find({"org_id": bench.org_id}, {"_id": 1})
+        link_ids = [LinkId(link["_id"]) async for link in links]
         pairs = []
         for number in range(rounds):
             print(f"\r  round {number + 1} of {rounds}", end="", flush=True)
@@ -322,7 +322,9 @@ async def _measure_backlog(server: str, core: int | None, backlog: int, rounds: 
                 print("\r  the backlog was over early: give a larger --backlog")
             await bench.until_counted((number + 1) * backlog)
         for name, runs in zip(("without", "with it"), zip(*pairs, strict=True), strict=True):
-            p50, p99 = (statistics.median(getattr(run, each) for run in runs) for each in ("p50", "p99"))
+            p50, p99 = (
+                statistics.median(getattr(run, percentile) for run in runs) for percentile in ("p50", "p99")
+            )
             rate = statistics.median(run.rate for run in runs)
             print(f"\r  {name} {rate:8,.0f}/s  p50 {p50:6.1f} ms  p99 {p99:6.1f} ms")
         print(f"  ratio of p50   {spread([beside.p50 / alone.p50 for alone, beside in pairs])}")

@@ -40,9 +40,11 @@ def main() -> None:
             "links list": (*_WAYLINK, "links", "list", "--org", _new_organization(environment)),
             "the driver": _DRIVER,
         }
-        taken = [{name: _run(each, environment) for name, each in commands.items()} for _ in range(runs)]
+        taken = [
+            {name: _run(command, environment) for name, command in commands.items()} for _ in range(runs)
+        ]
     for place, what in enumerate(("processor time", "wall time")):
-        medians = {name: statistics.median(each[name][place] for each in taken) for name in commands}
+        medians = {name: statistics.median(times[name][place] for times in taken) for name in commands}
         driver = medians["the driver"]
         print(f"{what}: {', '.join(f'{name} {s:.3f} s ({s / driver:.2f})' for name, s in medians.items())}")
 

@@ -32,9 +32,9 @@ def compare(what: str, store: Store, measure: Measure, *, rounds: int) -> None:
         "--rounds", type=int, default=rounds, help="how many measurements of each, 2 at least"
     )
     options.add_argument("--server", choices=installed_servers(), default=HYPERCORN, help="on this one")
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
-    asyncio.run(_compare(given.server, store, measure, given.seconds, max(2, given.rounds)))
+    asyncio.run(_compare(arguments.server, store, measure, arguments.seconds, max(2, arguments.rounds)))
 
 
 async def _compare(server: str, store: Store, measure: Measure, seconds: int, rounds: int) -> None:

@@ -16,11 +16,11 @@ def leave_a_core() -> int | None:
     """Keep this process, and all that it starts from now on, off one core. Returns that core; None if there
     is only one.
     """
-    *others, left = _cores() or [0]
+    *others, free_core = _cores() or [0]
     if not others:
         return None
     os.sched_setaffinity(_THIS_PROCESS, others)
-    return left
+    return free_core
 
 
 def move_to(core: int, processes: Iterable[int]) -> None:

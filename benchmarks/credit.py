@@ -43,7 +43,7 @@ _TARGET = "customer, linear"
 _RULES = {
     f"{to.value}, {model.value.replace('_', ' ')}": CreditRules(to, model)
     for to in CreditTo
-    for model in (Model.LAST_NON_DIRECT, *(each for each in Model if each is not Model.LAST_NON_DIRECT))
+    for model in (Model.LAST_NON_DIRECT, *(model for model in Model if model is not Model.LAST_NON_DIRECT))
 } | {
     "device, last non direct, of 30 days": CreditRules(lookback_days=30),
     "customer, linear, of 30 days": CreditRules(CreditTo.CUSTOMER, Model.LINEAR, 30),
@@ -64,8 +64,8 @@ async def _measure(asked: argparse.Namespace) -> None:
         print(f"{year.amounts}, all sales by campaign; medians:")
         async with asking(year) as who:
             report = _Report(who, period)
-            wanted = {name: rules for name, rules in _RULES.items() if asked.only in name}
-            await report.print_all(wanted, asked.rounds)
+            chosen = {name: rules for name, rules in _RULES.items() if asked.only in name}
+            await report.print_all(chosen, asked.rounds)
             print(f"  memory of the process: {who.process.most_megabytes:.0f} MB at the most")
         print(f"  target of a million sales by {_TARGET}: 3 s of processor time")
 
@@ -76,18 +76,18 @@ class _Report:
     def __init__(self, who: Asking, period: QueryPeriod) -> None:
         self._who = who
         self._period = period
-        start, end = (round(each.timestamp() * 1000) for each in (period.start, period.end))
+        start, end = (round(at.timestamp() * 1000) for at in (period.start, period.end))
         self._values = {"currency": CURRENCY, "start": start, "end": end}
         [(sold,)] = who.ask_directly(_SOLD, self._values, Taken())
         self._sold = round(Decimal(sold), 2)
 
-    async def print_all(self, wanted: dict[str, CreditRules], rounds: int) -> None:
+    async def print_all(self, rules_by_name: dict[str, CreditRules], rounds: int) -> None:
         """Print what the reports by these rules take, beside asking directly."""
         limit = Taken()
         for _ in range(rounds):
             self._who.ask_directly(_DIRECTLY, self._values, limit)
         self._print("DuckDB directly, last touch of the device", limit, limit)
-        for name, rules in wanted.items():
+        for name, rules in rules_by_name.items():
             taken = Taken()
             try:
                 for _ in range(rounds):
@@ -105,9 +105,9 @@ class _Report:
             currency=CURRENCY,
             rules=rules,
         )
-        [found] = await self._who.ask(AskQuery(query, is_whole=True), taken)
-        if found.totals.values[Measure.REVENUE] != self._sold:
-            sys.exit(f"The total of the report is {found.totals.values}, and sold was {self._sold}.")
+        [answer] = await self._who.ask(AskQuery(query, is_whole=True), taken)
+        if answer.totals.values[Measure.REVENUE] != self._sold:
+            sys.exit(f"The total of the report is {answer.totals.values}, and sold was {self._sold}.")
 
     def _print(self, name: str, taken: Taken, limit: Taken) -> None:
         print(

@@ -101,7 +101,7 @@ async def _signed_in(database: Database, org_id: OrgId) -> str:
 
 def _pages(link_id: str) -> dict[str, str]:
     """The address of each page, by what it is called."""
-    named = {each.label: _PATHS.get(each.label, f"/{each.endpoint}") for each in ITEMS}
+    named = {item.label: _PATHS.get(item.label, f"/{item.endpoint}") for item in ITEMS}
     return named | {"a link": f"/links/{link_id}", "a link's sales": f"/links/{link_id}/sales"} | _MORE_VIEWS
 
 
@@ -153,20 +153,20 @@ def _take(client: httpx.Client, path: str, times: _Times) -> None:
         body = b"".join(pieces)
         times.whole.append(time.perf_counter() - started)
     assert answer.status_code == httpx.codes.OK, (path, answer.status_code)
-    times.is_late |= any(each in body for each in _FAILED)
+    times.is_late |= any(sentence in body for sentence in _FAILED)
 
 
 def _print(times: Mapping[str, _Times], of: str) -> None:
     base = statistics.median(times["sign-in"].first)
     print(f"Pages of the dashboard, {of}, medians; processor time on average:")
     columns = ("first byte", "to sign-in", "the whole", "service", "analytics", "MongoDB")
-    print(f"  {'page':<30}" + "".join(f" {each:>12}" for each in columns))
-    for name, each in times.items():
-        first, whole = statistics.median(each.first), statistics.median(each.whole)
+    print(f"  {'page':<30}" + "".join(f" {column:>12}" for column in columns))
+    for name, page in times.items():
+        first, whole = statistics.median(page.first), statistics.median(page.whole)
         line = f"  {name:<30} {_ms(first)} {first / base:12.1f} {_ms(whole)}"
-        line += "".join(f" {_ms(statistics.mean(of))}" for of in zip(*each.processor, strict=True))
+        line += "".join(f" {_ms(statistics.mean(of))}" for of in zip(*page.processor, strict=True))
         target = f"  (target: {_WHOLE[name]} s)" if name in _WHOLE else ""
-        print(line + target + ("  says that it can't be shown" if each.is_late else ""))
+        print(line + target + ("  says that it can't be shown" if page.is_late else ""))
     print(f"  target: a first byte within {_TARGET} times that of the sign-in page")
 
 

@@ -64,8 +64,8 @@ async def _time(work: Work) -> tuple[float, float]:
     """Microseconds of processor time and of wall time for one read."""
     processor, wall = time.process_time(), time.perf_counter()
     await work()
-    each = 1e6 / _READS
-    return (time.process_time() - processor) * each, (time.perf_counter() - wall) * each
+    micros_per_read = 1e6 / _READS
+    return (time.process_time() - processor) * micros_per_read, (time.perf_counter() - wall) * micros_per_read
 
 
 async def _read(collection: Any, reads: int) -> None:

@@ -53,8 +53,8 @@ def main() -> None:
     options.add_argument("--blocks", type=int, default=50, help=f"blocks of {_BLOCK:,} clicks to read")
     options.add_argument("--rounds", type=int, default=15, help="how often shipping is measured, 2 at least")
     options.add_argument("--delays", type=int, default=40, help="how often the delay is measured")
-    given = options.parse_args()
-    asyncio.run(_measure(given.blocks, max(2, given.rounds), max(2, given.delays)))
+    arguments = options.parse_args()
+    asyncio.run(_measure(arguments.blocks, max(2, arguments.rounds), max(2, arguments.delays)))
 
 
 async def _measure(blocks: int, rounds: int, delays: int) -> None:
@@ -167,7 +167,7 @@ async def _load(database: Database) -> None:
     """Ship blocks of other organizations until cancelled."""
     made = [_blocks(_new_organization(), 100) for _ in range(10)]
     while True:
-        await asyncio.gather(*(_ship(database, each) for each in made))
+        await asyncio.gather(*(_ship(database, blocks) for blocks in made))
         await asyncio.sleep(_LOAD_PAUSE)
 
 

@@ -62,12 +62,12 @@ def main() -> None:
     options.add_argument(
         "--one-call", action="store_true", help="only requests of one call, which is a quarter of the time"
     )
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
     core = leave_a_core()
-    sizes = BATCH_SIZES[:1] if given.one_call else BATCH_SIZES
-    for server in given.server or servers:
-        asyncio.run(_measure(server, given.seconds, max(2, given.rounds), sizes, core))
+    sizes = BATCH_SIZES[:1] if arguments.one_call else BATCH_SIZES
+    for server in arguments.server or servers:
+        asyncio.run(_measure(server, arguments.seconds, max(2, arguments.rounds), sizes, core))
 
 
 async def _measure(server: str, seconds: int, rounds: int, sizes: Sequence[int], core: int | None) -> None:
@@ -89,11 +89,14 @@ async def _measure(server: str, seconds: int, rounds: int, sizes: Sequence[int],
                     runs.append([await bench.measure(empty, 1)])
                     runs[-1] += [await bench.measure(ours, size) for size in sizes]
                 _report(runs, sizes)
-                errors = sum(each.run.errors for pair in runs for each in pair)
+                errors = sum(measured.run.errors for measurements in runs for measured in measurements)
                 if errors:
                     print(f"  {errors:,} answers were errors: MongoDB was too slow on this machine")
-                sent = [(first, 1), *(pair for each in runs for pair in zip(each[1:], sizes, strict=True))]
-                await _report_stored(settings, sum(each.run.answers * size for each, size in sent))
+                sent = [
+                    (first, 1),
+                    *(pair for measured in runs for pair in zip(measured[1:], sizes, strict=True)),
+                ]
+                await _report_stored(settings, sum(measured.run.answers * size for measured, size in sent))
 
 
 def mongod_pid(folder: Path) -> int:
@@ -122,20 +125,20 @@ class _Bench:
 
 
 def _report(runs: Sequence[Sequence[Measured]], sizes: Sequence[int]) -> None:
-    _print_line("empty POST", [each[0] for each in runs], 1)
+    _print_line("empty POST", [measured[0] for measured in runs], 1)
     for place, size in enumerate(sizes, 1):
-        ours = [each[place] for each in runs]
+        ours = [measured[place] for measured in runs]
         _print_line(f"{size} call{'s' * (size > 1)} a request", ours, size)
-        ratios = [each[place].run.rate * size / each[0].run.rate for each in runs]
+        ratios = [measured[place].run.rate * size / measured[0].run.rate for measured in runs]
         target = " (target on Hypercorn: 0.5 at least)" if size == 1 else ""
         print(f"    calls to empty POSTs {spread(ratios)}{target}")
 
 
 def _print_line(name: str, measured: Sequence[Measured], size: int) -> None:
-    rate = statistics.median(each.run.rate for each in measured) * size
-    p99 = statistics.median(each.run.p99 for each in measured)
-    of_server = statistics.median(each.of_server for each in measured) / size * 1000
-    of_mongodb = statistics.median(each.of_mongodb for each in measured) / size * 1000
+    rate = statistics.median(measurement.run.rate for measurement in measured) * size
+    p99 = statistics.median(measurement.run.p99 for measurement in measured)
+    of_server = statistics.median(measurement.of_server for measurement in measured) / size * 1000
+    of_mongodb = statistics.median(measurement.of_mongodb for measurement in measured) / size * 1000
     print(
         f"\r  {name:<19} {rate:8,.0f}/s  p99 {p99:6.1f} ms  processor time {of_server:.3f} ms, "
         f"MongoDB's {of_mongodb:.3f} ms",

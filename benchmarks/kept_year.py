@@ -91,16 +91,16 @@ async def _year(database: Database, settings: Settings, amounts: Amounts) -> Yea
     until = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
     if not made.exists():
         org_id = await _make(database, amounts, until)
-        said = {"org_id": org_id, "amounts": asdict(amounts), "until": until.isoformat()}
-        made.write_text(json.dumps(said))
+        description = {"org_id": org_id, "amounts": asdict(amounts), "until": until.isoformat()}
+        made.write_text(json.dumps(description))
         return Year(database, settings, org_id, amounts, until)
-    found = json.loads(made.read_text())
-    if found["amounts"] != asdict(amounts):
-        raise SystemExit(f"{settings.data_dir} has other data: {Amounts(**found['amounts'])}")
-    ended = datetime.fromisoformat(found["until"])
+    description = json.loads(made.read_text())
+    if description["amounts"] != asdict(amounts):
+        raise SystemExit(f"{settings.data_dir} has other data: {Amounts(**description['amounts'])}")
+    ended = datetime.fromisoformat(description["until"])
     if ended != until:
         print(f"The data in {settings.data_dir} ended {(until - ended) // _DAY} days ago.")
-    return Year(database, settings, OrgId(found["org_id"]), amounts, ended)
+    return Year(database, settings, OrgId(description["org_id"]), amounts, ended)
 
 
 async def _make(database: Database, amounts: Amounts, until: datetime) -> OrgId:

@@ -42,9 +42,9 @@ async def _measure(_: Server, urls: Sequence[str], seconds: int, rounds: int) ->
 
 def _report(connections: int, pairs: Sequence[Sequence[Run]]) -> None:
     print(f"{connections} visitors at once:" if connections > 1 else "one visitor after the other:")
-    for each, name in enumerate(_KINDS):
-        rate = statistics.median(pair[each].rate for pair in pairs)
-        p99 = statistics.median(pair[each].p99 for pair in pairs)
+    for place, name in enumerate(_KINDS):
+        rate = statistics.median(pair[place].rate for pair in pairs)
+        p99 = statistics.median(pair[place].p99 for pair in pairs)
         print(f"  {name:10} {rate:8,.0f}/s  {1000 * connections / rate:6.2f} ms each  p99 {p99:6.1f} ms")
     print(f"  ratio of rates {spread([limited.rate / plain.rate for plain, limited in pairs])}")
 

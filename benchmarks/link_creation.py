@@ -68,8 +68,8 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--seconds", type=float, default=2.0, help="how long each measurement takes")
     options.add_argument("--rounds", type=int, default=5, help="how many measurements of each, 2 at least")
-    given = options.parse_args()
-    uvloop.run(_measure_all(given.seconds, max(2, given.rounds)))
+    arguments = options.parse_args()
+    uvloop.run(_measure_all(arguments.seconds, max(2, arguments.rounds)))
 
 
 async def _measure_all(seconds: float, rounds: int) -> None:
@@ -190,7 +190,7 @@ def _transaction_of_inserts(database: Database) -> Sender:
     like = links.to_document(link)
 
     async def send() -> int:
-        documents = [like | {"_id": each, "path": each} for each in random_ids(IN_BULK)]
+        documents = [like | {"_id": link_id, "path": link_id} for link_id in random_ids(IN_BULK)]
 
         async def insert(session: ClientSession) -> None:
             await database[links.NAME].insert_many(documents, session=session)

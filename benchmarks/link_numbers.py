@@ -36,9 +36,9 @@ def main() -> None:
     options.add_argument("--few", type=int, default=1_000, help="links stored at first")
     options.add_argument("--many", type=int, default=1_000_000, help="links stored in the end")
     options.add_argument("--rounds", type=int, default=20, help="how many measurements of each, 2 at least")
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
-    asyncio.run(_measure(given.few, given.many, max(2, given.rounds), leave_a_core()))
+    asyncio.run(_measure(arguments.few, arguments.many, max(2, arguments.rounds), leave_a_core()))
 
 
 async def _measure(few: int, many: int, rounds: int, core: int | None) -> None:
@@ -64,7 +64,7 @@ async def _report_cached(services: tuple[Server, Server], counts: tuple[int, int
     """Measure both services in turns and print the ratios. Each ratio compares two measurements in a row,
     since the speed of a machine changes.
     """
-    urls = [f"{each.url}/{path_of(0)}" for each in services]
+    urls = [f"{server.url}/{path_of(0)}" for server in services]
     for url in urls:
         await ask(url, 1)
     rates: list[list[float]] = []
@@ -75,14 +75,14 @@ async def _report_cached(services: tuple[Server, Server], counts: tuple[int, int
         rates.append([measured[url] for url in urls])
     few, many = (statistics.median(pair[place] for pair in rates) for place in (0, 1))
     print(f"\r{counts[0]:,} links: {few:,.0f} cached redirects a second, {counts[1]:,} links: {many:,.0f}")
-    each = [pair[0] / pair[1] for pair in rates]
-    print(f"ratio of costs {spread(each)} (target: below 1.1)")
+    ratios = [pair[0] / pair[1] for pair in rates]
+    print(f"ratio of costs {spread(ratios)} (target: below 1.1)")
 
 
 async def _report_read(database: Database, count: int) -> None:
     query = {"find": links.NAME, "filter": {"domain": HOST, "path": path_of(count - 1)}, "limit": 1}
-    found: Any = await database.command("explain", query, verbosity="executionStats")
-    read = found["executionStats"]
+    plan: Any = await database.command("explain", query, verbosity="executionStats")
+    read = plan["executionStats"]
     print(
         f"\r{count:,} links, not cached: {read['totalKeysExamined']} key of an index and "
         f"{read['totalDocsExamined']} document read, in {read['executionTimeMillis']} ms"

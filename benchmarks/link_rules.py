@@ -39,7 +39,7 @@ _MISSED: list[dict[str, Any]] = [
 RULES = LINK_RULES.parse(
     "rules",
     [
-        *({"if": each, "then": _THERE} for each in _MISSED),
+        *({"if": conditions, "then": _THERE} for conditions in _MISSED),
         {"if": {"platform": ["desktop"], "from": "2020-01-01"}, "then": _THERE},
     ],
 )
@@ -54,8 +54,8 @@ async def _measure(server: Server, urls: Sequence[str], seconds: int, rounds: in
     for url in urls:
         await ask(url, 1)  # fills caches
     pairs = [[await _time_of(server, url, seconds) for url in urls] for _ in range(rounds)]
-    for each, kind in enumerate(_KINDS):
-        micros = 1e6 * statistics.median(pair[each] for pair in pairs)
+    for place, kind in enumerate(_KINDS):
+        micros = 1e6 * statistics.median(pair[place] for pair in pairs)
         print(f"{kind:10} {micros:6.0f} µs of processor time a redirect with its click")
     print(f"ratio {spread([ruled / plain for plain, ruled in pairs])} (target: at most 1.10)")
 

@@ -41,9 +41,9 @@ def main() -> None:
     options.add_argument(
         "--minutes", type=float, default=15, help="the longest that each of the two may take"
     )
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
-    asyncio.run(_measure(given.links, given.redirects, given.minutes * 60))
+    asyncio.run(_measure(arguments.links, arguments.redirects, arguments.minutes * 60))
 
 
 async def _measure(links: int, redirects: int, seconds: float) -> None:

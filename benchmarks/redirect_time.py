@@ -29,7 +29,7 @@ from benchmarks.wrk import HOST
 from tests.facts.stored_links import insert_links
 
 _KINDS = ("a link", "one with ten rules", "one without click id")
-_AT_ONCE = 32
+_CONCURRENT_VISITS = 32
 _EACH = 30  # redirects of a task in a round
 _HEADERS = [
     (b"host", HOST.encode()),
@@ -83,11 +83,11 @@ async def _ask(service: Service, link: Link) -> float:
             await service(scope, None, send)
 
     began = time.thread_time()
-    await asyncio.gather(*(visit() for _ in range(_AT_ONCE)))
+    await asyncio.gather(*(visit() for _ in range(_CONCURRENT_VISITS)))
     took = time.thread_time() - began
     if statuses != {302}:
         raise RuntimeError(f"{statuses} are no redirects")
-    return took / (_AT_ONCE * _EACH)
+    return took / (_CONCURRENT_VISITS * _EACH)
 
 
 async def _store_links(database: Database) -> list[Link]:

@@ -45,11 +45,11 @@ def main() -> None:
     options.add_argument("--seconds", type=int, default=2, help="how long each measurement takes")
     options.add_argument("--rounds", type=int, default=15, help="how many measurements of each, 2 at least")
     options.add_argument("--server", choices=installed_servers(), action="append", help="only on this one")
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
     core = leave_a_core()
-    for server in given.server or installed_servers():
-        asyncio.run(_measure(server, given.seconds, max(2, given.rounds), core))
+    for server in arguments.server or installed_servers():
+        asyncio.run(_measure(server, arguments.seconds, max(2, arguments.rounds), core))
 
 
 async def _measure(server: str, seconds: int, rounds: int, core: int | None) -> None:
@@ -63,11 +63,11 @@ async def _measure(server: str, seconds: int, rounds: int, core: int | None) -> 
                     empty.move_to(core)
                     ours.move_to(core)
                 print(f"{server}:")
-                first = [await _ask(each, link, 1) for each in (empty, ours)]  # fills caches
+                first = [await _ask(asked_server, link, 1) for asked_server in (empty, ours)]  # fills caches
                 runs = []
                 for number in range(rounds):
                     print(f"\r  round {number + 1} of {rounds}", end="", flush=True)
-                    runs.append([await _ask(each, link, seconds) for each in (empty, ours)])
+                    runs.append([await _ask(asked_server, link, seconds) for asked_server in (empty, ours)])
                 _report(runs, _TARGETS[server])
                 answers = sum(pair[1].run.answers for pair in [first, *runs])
                 await _report_counted(settings, link, answers)
@@ -94,12 +94,12 @@ def _used_by(server: Server) -> tuple[float, float]:
 
 
 def _report(pairs: Sequence[Sequence[_Measured]], target: float) -> None:
-    for each, name in enumerate(("\r  empty 302          ", "  redirect and click ")):
-        rate = statistics.median(pair[each].run.rate for pair in pairs)
-        p99 = statistics.median(pair[each].run.p99 for pair in pairs)
+    for place, name in enumerate(("\r  empty 302          ", "  redirect and click ")):
+        rate = statistics.median(pair[place].run.rate for pair in pairs)
+        p99 = statistics.median(pair[place].run.p99 for pair in pairs)
         whole, loop = (
             statistics.median(part) * 1e6
-            for part in zip(*((m.processor, m.loop) for m in (p[each] for p in pairs)), strict=True)
+            for part in zip(*((m.processor, m.loop) for m in (p[place] for p in pairs)), strict=True)
         )
         print(
             f"{name} {rate:8,.0f}/s  p99 {p99:6.1f} ms  processor time {whole:.0f} µs (event loop {loop:.0f})"

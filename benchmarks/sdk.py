@@ -118,20 +118,20 @@ def main() -> None:
     )
     options.add_argument("--peer", action="append", default=[], metavar="NAME=FILE", help="one more script")
     options.add_argument("--processor", action="store_true", help="count the time of the processor alone")
-    given = options.parse_args()
+    arguments = options.parse_args()
     first_uses = Script("first uses", FIRST_USES, FIRST_USES)
     all_first_uses = Script("all first uses", ALL_FIRST_USES, ALL_FIRST_USES)
-    scripts = [_waylink(), *_npm_peers(), first_uses, all_first_uses, *map(_from_file, given.peer)]
+    scripts = [_waylink(), *_npm_peers(), first_uses, all_first_uses, *map(_from_file, arguments.peer)]
     nothing = Script("nothing", "", "")
     with sync_playwright() as playwright:
         executable = find_chromium()
         if not executable:
             raise SystemExit(HOW_TO)
         # Some scripts do nothing in a browser that says it is automated.
-        arguments = ["--disable-blink-features=AutomationControlled"]
-        with playwright.chromium.launch(executable_path=executable, args=arguments) as browser:
+        switches = ["--disable-blink-features=AutomationControlled"]
+        with playwright.chromium.launch(executable_path=executable, args=switches) as browser:
             _receive(browser, scripts)
-            _measure(browser, [nothing, *scripts], given.rounds, CLOCKS[given.processor])
+            _measure(browser, [nothing, *scripts], arguments.rounds, CLOCKS[arguments.processor])
     _print(nothing, scripts)
 
 
@@ -163,7 +163,7 @@ def _from_file(argument: str) -> Script:
 
 
 def _receive(browser: Browser, scripts: Sequence[Script]) -> None:
-    sizes = received_bytes(browser, [each.shipped for each in scripts])
+    sizes = received_bytes(browser, [script.shipped for script in scripts])
     for script, received in zip(scripts, sizes, strict=True):
         script.received = received
 
@@ -199,14 +199,14 @@ def _load(browser: Browser, script: Script, speed: int, clock: str) -> None:
 def _evaluation(trace: bytes) -> float:
     """The time in milliseconds to evaluate the script, including the call that starts it."""
     events = json.loads(trace)["traceEvents"]
-    evaluated = [each for each in events if each["name"] == "EvaluateScript"]
-    return sum(float(each["dur"]) for each in evaluated if each["args"]["data"]["url"] == SCRIPT) / 1000
+    evaluated = [event for event in events if event["name"] == "EvaluateScript"]
+    return sum(float(event["dur"]) for event in evaluated if event["args"]["data"]["url"] == SCRIPT) / 1000
 
 
 def _main_thread(developer_tools: CDPSession) -> float:
     """The time in milliseconds that the page's main thread has worked, including work after promises."""
     metrics = developer_tools.send("Performance.getMetrics")["metrics"]
-    return 1000 * next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
+    return 1000 * next(float(metric["value"]) for metric in metrics if metric["name"] == "TaskDuration")
 
 
 def _longest_task(page: Page) -> float:
@@ -234,12 +234,15 @@ def _print(nothing: Script, scripts: list[Script]) -> None:
     print(f"{'bytes received':18}", *(f"{coding:>9}" for coding in CODINGS))
     for script in scripts:
         print(f"{script.name:18}", *(f"{script.received[coding]:>9}" for coding in CODINGS))
-    print(f"\n{'':18}", *(f"{each:>11}" for each in columns), "  requests  longest task")
+    print(f"\n{'':18}", *(f"{column:>11}" for column in columns), "  requests  longest task")
     for script in scripts:
-        times = [*map(script.start, SPEEDS), *(script.median(each) - nothing.median(each) for each in SPEEDS)]
+        times = [
+            *map(script.start, SPEEDS),
+            *(script.median(speed) - nothing.median(speed) for speed in SPEEDS),
+        ]
         print(
             f"{script.name:18}",
-            *(f"{each:>8.1f} ms" for each in times),
+            *(f"{milliseconds:>8.1f} ms" for milliseconds in times),
             f"{script.requests:>10}{statistics.median(script.longest):>11.0f} ms",
         )
     ours, slow = scripts[0], SPEEDS[-1]

@@ -12,7 +12,7 @@ from backend.storage.driver.mongo import Database
 from benchmarks.wrk import HOST
 from tests.facts.stored_links import insert_links
 
-_AT_ONCE = 5_000
+_LINKS_PER_WRITE = 5_000
 # Links with numbers that differ by so many have the same one.
 CAMPAIGNS = 300
 
@@ -27,8 +27,8 @@ async def prepare_domain(database: Database) -> str:
 
 async def store_links(database: Database, org_id: OrgId, start: int, end: int) -> None:
     """Store links with the paths `kites/<start>` to `kites/<end - 1>`."""
-    for first in range(start, end, _AT_ONCE):
-        last = min(end, first + _AT_ONCE)
+    for first in range(start, end, _LINKS_PER_WRITE):
+        last = min(end, first + _LINKS_PER_WRITE)
         await insert_links(database, [new_link(org_id, number) for number in range(first, last)])
         print(f"\r  {last:,} links stored", end="", flush=True)
     print("\r", end="")

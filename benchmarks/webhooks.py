@@ -48,9 +48,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--events", type=int, default=10_000, help="how many are sent in batches of 100")
     options.add_argument("--delays", type=int, default=20, help="how many lone redirects are made")
-    given = options.parse_args()
+    arguments = options.parse_args()
     require_wrk()
-    asyncio.run(_measure(given.events, max(2, given.delays)))
+    asyncio.run(_measure(arguments.events, max(2, arguments.delays)))
 
 
 @dataclass(slots=True)
@@ -69,9 +69,9 @@ class _Arrivals:
                     for line in head.split(b"\r\n")
                     if line.lower().startswith(b"content-length:")
                 )
-                told = json.loads(await reader.readexactly(length))
+                body = json.loads(await reader.readexactly(length))
                 now = time.time()
-                for event in told.get("events", [told]):
+                for event in body.get("events", [body]):
                     self.delays.append(now - datetime.fromisoformat(event["at"]).timestamp())
                 writer.write(_ANSWER)
         except asyncio.IncompleteReadError:
@@ -120,8 +120,8 @@ async def _endpoint(database: Database, link: Link, batch_size: int) -> AsyncIte
     """An endpoint that gets the organization's clicks from now on."""
     async with _receiver() as arrivals:
         url = f"http://127.0.0.1:{arrivals.port}/"
-        given = {"url": url, "types": ["click"], "batch_size": batch_size}
-        made = await create_endpoint(database, link.org_id, given, utc_now())
+        fields = {"url": url, "types": ["click"], "batch_size": batch_size}
+        made = await create_endpoint(database, link.org_id, fields, utc_now())
         await asyncio.sleep(2)  # until a process delivers to it
         yield arrivals
         await delete_endpoint(database, link.org_id, made.id)

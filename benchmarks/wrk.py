@@ -69,7 +69,7 @@ async def _run(seconds: int, options: Sequence[str]) -> Run:
 def _read(printed: str) -> Run:
     rate = re.search(r"Requests/sec: *([\d.]+)", printed)
     answers = re.search(r"(\d+) requests in", printed)
-    p50, p99 = (re.search(rf"{each}% *([\d.]+)(us|ms|s)\b", printed) for each in (50, 99))
+    p50, p99 = (re.search(rf"{percent}% *([\d.]+)(us|ms|s)\b", printed) for percent in (50, 99))
     if not (rate and answers and p50 and p99):
         raise RuntimeError(f"wrk printed something else than usual: {printed}")
     all_answers, refused = int(answers[1]), re.search(r"Non-2xx or 3xx responses: (\d+)", printed)
@@ -79,5 +79,5 @@ def _read(printed: str) -> Run:
     return Run(good_rate, _milliseconds(p99), _milliseconds(p50), good, errors)
 
 
-def _milliseconds(found: re.Match[str]) -> float:
-    return float(found[1]) * _MILLISECONDS[found[2]]
+def _milliseconds(match: re.Match[str]) -> float:
+    return float(match[1]) * _MILLISECONDS[match[2]]

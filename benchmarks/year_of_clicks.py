@@ -67,7 +67,7 @@ def _rows(drawn: random.Random, org_id: OrgId, links: Sequence[LinkId], start: i
     return zip(
         itertools.repeat(org_id, count),
         links,
-        sorted(start + each for each in drawn.choices(range(DAY_MS), k=count)),
+        sorted(start + milliseconds for milliseconds in drawn.choices(range(DAY_MS), k=count)),
         whats,
         drawn.choices(_COUNTRIES, k=count),
         drawn.choices(_REFERRERS, k=count),

@@ -26,7 +26,7 @@ from benchmarks.year_of_clicks import DAYS, Visit
 
 CURRENCY = "EUR"
 _DAY = timedelta(days=1)
-_AT_ONCE = 5_000
+_SALES_PER_WRITE = 5_000
 # From the click to the page that tells of the visit.
 _LOADING = timedelta(seconds=2)
 
@@ -39,17 +39,17 @@ async def store_sales(
     Their touches are of these clicks, which are those of each day of the year; where there are none, of ads.
     """
     making = _Making(org_id, until, visits)
-    found: dict[str, list[Document]] = {
+    batch: dict[str, list[Document]] = {
         name: [] for name in (devices.NAME, identities.NAME, conversions.NAME)
     }
-    left = number
-    while left:
-        left -= making.add_customer(found, left)
-        if len(found[conversions.NAME]) >= _AT_ONCE or not left:
-            for name, documents in found.items():
+    sales_left = number
+    while sales_left:
+        sales_left -= making.add_customer(batch, sales_left)
+        if len(batch[conversions.NAME]) >= _SALES_PER_WRITE or not sales_left:
+            for name, documents in batch.items():
                 await database[name].insert_many(documents, ordered=False)
                 documents.clear()
-            print(f"\r  {number - left:,} sales stored", end="", flush=True)
+            print(f"\r  {number - sales_left:,} sales stored", end="", flush=True)
     print("\r", end="")
 
 
@@ -62,14 +62,16 @@ class _Making:
         self._visits = visits
         self._made = random.Random(20)  # noqa: S311 - no secret is drawn
 
-    def add_customer(self, found: dict[str, list[Document]], most: int) -> int:
+    def add_customer(self, batch: dict[str, list[Document]], most: int) -> int:
         """Add a customer's documents to those of each collection. Returns how many sales, at most so many."""
         customer_id = CustomerId(f"customer-{most}")
-        own = [self._device(customer_id) for _ in range(self._made.randint(1, 3))]
-        found[devices.NAME] += map(devices.document, own)
-        found[identities.NAME] += [_identity(each, customer_id) for each in own]
+        of_customer = [self._device(customer_id) for _ in range(self._made.randint(1, 3))]
+        batch[devices.NAME] += map(devices.document, of_customer)
+        batch[identities.NAME] += [_identity(device, customer_id) for device in of_customer]
         sales = min(most, self._made.randint(1, 3))
-        found[conversions.NAME] += [self._sale(self._made.choice(own), customer_id) for _ in range(sales)]
+        batch[conversions.NAME] += [
+            self._sale(self._made.choice(of_customer), customer_id) for _ in range(sales)
+        ]
         return sales
 
     def _device(self, customer_id: CustomerId) -> Device:
