@@ -42,7 +42,7 @@ async def ask(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
 
 async def ask_all(queries: Sequence[Query]) -> list[AnalyticsAnswer]:
     """The answers to several queries, as of one moment."""
-    return await resources().analytics.ask_all(org_id(), [AskQuery(each) for each in queries])
+    return await resources().analytics.ask_all(org_id(), [AskQuery(query) for query in queries])
 
 
 async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
@@ -53,10 +53,10 @@ async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
 
 
 async def _beginning() -> date:
-    """The first day that anything is known of."""
+    """The day of the organization's first click, or of its creation if that is earlier."""
     organization = await get_organization(resources().database, org_id())
-    known = await resources().analytics.ask(org_id(), FirstDay())
-    return min(filter(None, (known, organization.created_at.date())))
+    first_click = await resources().analytics.ask(org_id(), FirstDay())
+    return min(filter(None, (first_click, organization.created_at.date())))
 
 
 async def chips_of(view: View, path: str) -> list[Chip]:
@@ -65,8 +65,8 @@ async def chips_of(view: View, path: str) -> list[Chip]:
     for by, value in view.filters.items():
         links = {}
         if by is Field.LINK and value:
-            found = await find_links(resources().database, [LinkId(value)], org_id())
-            links = {each.id: NamedLink(each.domain, each.path, each.link_name) for each in found.values()}
+            stored = await find_links(resources().database, [LinkId(value)], org_id())
+            links = {link.id: NamedLink(link.domain, link.path, link.link_name) for link in stored.values()}
         name = name_of(by, value, links)
         chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
     if view.currency:

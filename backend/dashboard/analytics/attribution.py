@@ -34,7 +34,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 
-_ROWS = 25
+_ROWS_PER_PAGE = 25
 FIELDS = (
     Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
     Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER,
@@ -61,14 +61,14 @@ MODELS = {
 }
 CREDITS = {CreditTo.DEVICE.value: "same device", CreditTo.CUSTOMER.value: "customer, on all devices"}
 _DAYS = ("1", "7", "30", "90", "365")
-WINDOWS = {"": "however long before", **{each: f"{each} days before" for each in _DAYS}}
+WINDOWS = {"": "however long before", **{days: f"{days} days before" for days in _DAYS}}
 _CHOICES: dict[str, Container[str]] = {
     "by": tuple(FIELDS),
     "touch": tuple(MODELS),
     "credit": tuple(CREDITS),
     "window": _DAYS,
     "as_of": AnyDay(),
-    "sort": tuple(f"{sign}{each.value}" for each in MEASURES for sign in ("-", "")),
+    "sort": tuple(f"{sign}{measure.value}" for measure in MEASURES for sign in ("-", "")),
 }
 
 
@@ -117,13 +117,15 @@ class Choice:
             rules=self.rules,
             order=self.order,
             currency=currencies[0] if is_one else None,
-            limit=_ROWS,
+            limit=_ROWS_PER_PAGE,
             cursor=cursor,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Attribution:
+    """What the page shows besides its rows. `currencies` are those of amounts, the main one first."""
+
     view: View
     choice: Choice
     totals: AnalyticsAnswer
@@ -131,24 +133,26 @@ class _Found:
 
     @property
     def measures(self) -> list[Measure]:
-        """What the page has a column of: of refunds only where there are some."""
+        """The measures with a column: those of refunds only if there are any."""
         total = self.totals.totals
-        refunds = [each[Measure.REFUNDS] for each in (total.values, total.previous) if each]
-        is_refunded = any(any(each.values()) if isinstance(each, Mapping) else each for each in refunds)
-        return [each for each in MEASURES if is_refunded or each not in _OF_REFUNDS]
+        refunds = [values[Measure.REFUNDS] for values in (total.values, total.previous) if values]
+        is_refunded = any(
+            any(refunded.values()) if isinstance(refunded, Mapping) else refunded for refunded in refunds
+        )
+        return [measure for measure in MEASURES if is_refunded or measure not in _OF_REFUNDS]
 
 
-async def _read(view: View) -> _Found:
-    """What the view asks for, and the totals, which say what currencies there are.
+async def _read(view: View) -> _Attribution:
+    """The choice and the totals of the view, with the currencies that amounts have.
 
-    Where rows are sorted by an amount and there are several, the view is of the main one.
+    If rows are sorted by an amount and there are several currencies, the view is changed to the main one.
     """
     choice = Choice.of(view)
     totals = await ask(view.query(*MEASURES, rules=choice.rules, compare=view.comparison))
     currencies = currencies_of(view, totals.totals.values)
     if choice.order.column in MONEY and len(currencies) > 1:
         return await _read(replace(view, currency=currencies[0]))
-    return _Found(view, choice, totals, currencies)
+    return _Attribution(view, choice, totals, currencies)
 
 
 @dashboard.get("/attribution")
@@ -161,10 +165,10 @@ async def attribution() -> Response:
 
 
 async def _content(view: View) -> dict[str, Any]:
-    found = await _read(view)
-    view, choice, currencies, measures = found.view, found.choice, found.currencies, found.measures
+    shown = await _read(view)
+    view, choice, currencies, measures = shown.view, shown.choice, shown.currencies, shown.measures
     path = url_for("dashboard.attribution")
-    rows = await _rows(found, request.args.get("cursor") or None)
+    rows = await _rows(shown, request.args.get("cursor") or None)
     return {
         "choice": choice,
         "view": view,
@@ -172,13 +176,15 @@ async def _content(view: View) -> dict[str, Any]:
         "csv_path": url_for("dashboard.attribution_csv"),
         "presets": PRESETS,
         "chips": await chips_of(view, path),
-        "figures": [each for each in figures(found.totals, None, currencies[0]) if each.measure in measures],
-        "headings": [_heading(each, view, choice, path, currencies) for each in measures],
-        "rows": [_row(each, view, rows, currencies, measures) for each in rows.rows],
+        "figures": [
+            figure for figure in figures(shown.totals, None, currencies[0]) if figure.measure in measures
+        ],
+        "headings": [_heading(measure, view, choice, path, currencies) for measure in measures],
+        "rows": [_row(row, view, rows, currencies, measures) for row in rows.rows],
         "rows_in_all": rows.rows_in_all,
         "next_page": view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
         "is_first_page": "cursor" not in request.args,
-        "notes": dict.fromkeys((*rows.notes, *found.totals.notes)),
+        "notes": dict.fromkeys((*rows.notes, *shown.totals.notes)),
         "fields": FIELDS,
         "names": NAMES,
         "words": meanings_of(measures),
@@ -193,28 +199,31 @@ async def _content(view: View) -> dict[str, Any]:
 @dashboard.get("/attribution.csv")
 async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
-    found = await _read(await view_of_request(_CHOICES))
-    query = found.choice.query(found.view, found.currencies)
-    return await csv_answer(query, f"waylink-attribution-{found.choice.by}")
+    shown = await _read(await view_of_request(_CHOICES))
+    query = shown.choice.query(shown.view, shown.currencies)
+    return await csv_answer(query, f"waylink-attribution-{shown.choice.by}")
 
 
-async def _rows(found: _Found, cursor: str | None) -> AnalyticsAnswer:
+async def _rows(shown: _Attribution, cursor: str | None) -> AnalyticsAnswer:
     try:
-        return await ask(found.choice.query(found.view, found.currencies, cursor))
+        return await ask(shown.choice.query(shown.view, shown.currencies, cursor))
     except InvalidField:  # a cursor of another view, such as one of yesterday
-        return await ask(found.choice.query(found.view, found.currencies))
+        return await ask(shown.choice.query(shown.view, shown.currencies))
 
 
 def _row(
-    row: Row, view: View, found: AnalyticsAnswer, currencies: Sequence[str], measures: Sequence[Measure]
+    row: Row, view: View, answer: AnalyticsAnswer, currencies: Sequence[str], measures: Sequence[Measure]
 ) -> AttributionRow:
-    by, key = found.query.group_by[0], row.group[0]
+    by, key = answer.query.group_by[0], row.group[0]
     address = view.with_filter(url_for("dashboard.home"), by, key, without=_CHOICES)
     return AttributionRow(
-        name_of(by, key, found.links, row.kind),
+        name_of(by, key, answer.links, row.kind),
         "" if row.kind else address,
-        [(label_in(each, currencies), lines_in_row(each, row.values, currencies)) for each in measures],
-        LinkId(key) if by is Field.LINK and key and key in found.links else None,
+        [
+            (label_in(measure, currencies), lines_in_row(measure, row.values, currencies))
+            for measure in measures
+        ],
+        LinkId(key) if by is Field.LINK and key and key in answer.links else None,
     )
 
 

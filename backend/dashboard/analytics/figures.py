@@ -32,7 +32,7 @@ _FORMS = {
     TimeField.WEEK: ("%Y-%m-%d", "Week of %-d %b"),
     TimeField.MONTH: ("%Y-%m", "%b %Y"),
 }
-_LARGE = 10_000
+_LARGE_AMOUNT = 10_000
 Numeric = int | float | Decimal
 
 
@@ -68,12 +68,12 @@ def currencies_of(view: View, totals: Values) -> list[str]:
     amounts = totals.get(Measure.REVENUE)
     if view.currency or not isinstance(amounts, Mapping) or not amounts:
         return [view.currency or "EUR"]
-    return sorted(amounts, key=lambda each: (-amounts[each], each))
+    return sorted(amounts, key=lambda currency: (-amounts[currency], currency))
 
 
 def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer | None, currency: str) -> list[Figure]:
     """A figure for each measure of the totals, with its course if there is a series."""
-    return [_figure(each, totals.totals, series, currency) for each in totals.query.measures]
+    return [_figure(measure, totals.totals, series, currency) for measure in totals.query.measures]
 
 
 def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, currency: str) -> Figure:
@@ -89,13 +89,13 @@ def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, curren
         float(now) / float(before) - 1 if before and now is not None else None,
         text_of(measure, total.previous[measure], currency) if total.previous else "",
         [number(row.values[measure], currency) or 0 for row in rows],
-        [(each, text_of(measure, value, each)) for each in others if each != currency],
+        [(other, text_of(measure, value, other)) for other in others if other != currency],
     )
 
 
 def meanings_of(measures: Iterable[Measure]) -> list[tuple[str, str]]:
     """What each of these measures is called, and what it counts."""
-    return [(LABELS[each], MEANINGS[each]) for each in measures]
+    return [(LABELS[measure], MEANINGS[measure]) for measure in measures]
 
 
 def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str) -> Course:
@@ -106,7 +106,10 @@ def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str)
     before = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
     columns = [label] + ([before[view.comparison]] if view.comparison else [])
     rows = [
-        (label_of(view.time_field, row.group[0]), [_plotted(measure, each, currency) for each in _pair(row)])
+        (
+            label_of(view.time_field, row.group[0]),
+            [_plotted(measure, values, currency) for values in _pair(row)],
+        )
         for row in series.rows
     ]
     partial = {label_of(view.time_field, row.group[0]) for row in series.rows if row.is_partial}
@@ -146,7 +149,7 @@ def lines_in_row(measure: Measure, values: Values, currencies: Sequence[str]) ->
     lines = lines_of(measure, values[measure], currencies)
     counts = values.get(ByCurrency.CONVERSIONS) if measure is Measure.CONVERSIONS else None
     if isinstance(counts, Mapping) and len(counts) > 1:
-        lines += [f"{counts[each]:,} in {each}" for each in currencies if each in counts]
+        lines += [f"{counts[currency]:,} in {currency}" for currency in currencies if currency in counts]
     return lines
 
 
@@ -155,7 +158,7 @@ def lines_of(measure: Measure, value: Value, currencies: Sequence[str]) -> list[
     if measure not in MONEY or len(currencies) == 1:
         return [text_of(measure, value, currencies[0]).removesuffix(f" {currencies[0]}")]
     amounts = value if isinstance(value, Mapping) else {}
-    return [text_of(measure, value, each) for each in currencies if amounts.get(each)] or ["–"]
+    return [text_of(measure, value, currency) for currency in currencies if amounts.get(currency)] or ["–"]
 
 
 def label_in(measure: Measure, currencies: Sequence[str]) -> str:
@@ -166,7 +169,7 @@ def label_in(measure: Measure, currencies: Sequence[str]) -> str:
 
 def amount(number: Numeric) -> str:
     """An amount of money, a large one without its decimals: files have it exactly."""
-    return f"{number:,.2f}" if -_LARGE < number < _LARGE else f"{number:,.0f}"
+    return f"{number:,.2f}" if -_LARGE_AMOUNT < number < _LARGE_AMOUNT else f"{number:,.0f}"
 
 
 def label_of(field: TimeField, label: str | None) -> str:

@@ -30,7 +30,7 @@ from backend.storage.links.links import list_links
 from backend.storage.visitors.devices import first_and_last_arrival
 from backend.web.current import resources
 
-_MOST_ROWS = 8
+_ROWS_PER_TABLE = 8
 _MEASURES = (
     Measure.CLICKS,
     Measure.VISITORS,
@@ -68,9 +68,9 @@ async def home() -> Response:
 
 
 async def _content(view: View) -> dict[str, Any]:
-    asked = [table_query(view, card.field(view), _MOST_ROWS) for card in CARDS]
-    (series, *found), news, steps = await asyncio.gather(
-        ask_all([_series_query(view), *asked]), _news(view), _steps()
+    table_queries = [table_query(view, card.field(view), _ROWS_PER_TABLE) for card in CARDS]
+    (series, *answers), news, steps = await asyncio.gather(
+        ask_all([_series_query(view), *table_queries]), _news(view), _steps()
     )
     currencies = currencies_of(view, series.totals.values)
     currency = currencies[0]
@@ -86,11 +86,11 @@ async def _content(view: View) -> dict[str, Any]:
         "figures": figures(series, series, currency),
         "course": course(chosen, view, series, currency),
         "tables": [
-            table(card, view, answered, path, currencies) for card, answered in zip(CARDS, found, strict=True)
+            table(card, view, answer, path, currencies) for card, answer in zip(CARDS, answers, strict=True)
         ],
         "names": NAMES,
         "words": meanings_of(series.query.measures),
-        "notes": dict.fromkeys(note for each in (series, *found) for note in each.notes),
+        "notes": dict.fromkeys(note for answer in (series, *answers) for note in answer.notes),
         "news": news,
         "steps": steps,
     }
@@ -105,7 +105,7 @@ async def home_csv() -> Response:
     if name == _TIME:
         query = _series_query(view)
     elif name in fields:
-        query = table_query(view, fields[name], _MOST_ROWS)
+        query = table_query(view, fields[name], _ROWS_PER_TABLE)
     else:
         abort(404)
     return await csv_answer(query, f"waylink-{name}")
@@ -130,4 +130,4 @@ async def _steps() -> list[Step]:
         Step("The sites that may use the SDK", "origins", bool(await list_origins(database, org_id()))),
         Step("The SDK on your site", "install", bool(await first_and_last_arrival(database, org_id()))),
     ]
-    return [] if all(each.is_done for each in steps) else steps
+    return [] if all(step.is_done for step in steps) else steps

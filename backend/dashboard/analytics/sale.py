@@ -78,18 +78,18 @@ async def attribution_sale() -> Response:
 def _rules_of_request() -> CreditRules:
     """The rules in the address; where they break a rule, those that hold by themselves."""
     names = ("credit", "model", "lookback_days")
-    given: dict[str, object] = {name: value for name in names if (value := request.args.get(name))}
-    days = str(given.get("lookback_days", ""))
+    fields: dict[str, object] = {name: value for name in names if (value := request.args.get(name))}
+    days = str(fields.get("lookback_days", ""))
     if days:
-        given["lookback_days"] = int(days) if days.isdecimal() and len(days) < len("100000") else 0
+        fields["lookback_days"] = int(days) if days.isdecimal() and len(days) < len("100000") else 0
     try:
-        return parse_rules(given)
+        return parse_rules(fields)
     except InvalidField:
         return CreditRules()
 
 
 def _rows(sale: ExplainedSale, zone: ZoneInfo) -> list[StepRow]:
-    return [_row(each, sale, zone) for each in sale.explanation.steps]
+    return [_row(step, sale, zone) for step in sale.explanation.steps]
 
 
 def _row(step: CreditStep, sale: ExplainedSale, zone: ZoneInfo) -> StepRow:
@@ -124,16 +124,21 @@ def _touch(touch: Touch | None, sale: ExplainedSale) -> str:
 def _model_rows(sale: ExplainedSale) -> list[ModelRow]:
     """All models, as the attribution names them, by device and by customer."""
     explanation = sale.explanation
-    said = {(each.rules.to, each.rules.model): each for each in (explanation.verdict, *explanation.others)}
-    asked = explanation.verdict.rules.model
+    verdicts = {
+        (verdict.rules.to, verdict.rules.model): verdict
+        for verdict in (explanation.verdict, *explanation.others)
+    }
+    chosen = explanation.verdict.rules.model
     return [
-        ModelRow(name, [_shares(said[CreditTo(to), Model(model)], sale) for to in CREDITS], model == asked)
+        ModelRow(
+            name, [_shares(verdicts[CreditTo(to), Model(model)], sale) for to in CREDITS], model == chosen
+        )
         for model, name in MODELS.items()
     ]
 
 
 def _shares(verdict: Verdict, sale: ExplainedSale) -> list[str]:
-    return [f"{percent(each.part)}: {_touch(each.touch, sale)}" for each in verdict.shares]
+    return [f"{percent(share.part)}: {_touch(share.touch, sale)}" for share in verdict.shares]
 
 
 def _amounts(sale: ExplainedSale) -> str:

@@ -56,7 +56,7 @@ CARDS = (
     Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER)),
 )
 # The arguments of an overview's address that choose by what a table's rows are.
-CHOICES = {each.name: tuple(field.value for field in each.fields) for each in CARDS if len(each.fields) > 1}
+CHOICES = {card.name: tuple(field.value for field in card.fields) for card in CARDS if len(card.fields) > 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +96,31 @@ def table_query(view: View, by: Field, most: int) -> Query:
     return view.query(Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE, by=by, limit=most)
 
 
-def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currencies: Sequence[str]) -> Table:
-    """The card's table with the rows that were found, and amounts in these currencies."""
-    by = found.query.group_by[0]
-    most = max((count_of(row.values) for row in found.rows), default=0)
+def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, currencies: Sequence[str]) -> Table:
+    """The card's table with the answer's rows, and amounts in these currencies."""
+    by = answer.query.group_by[0]
+    most = max((count_of(row.values) for row in answer.rows), default=0)
     rows = []
-    for row in found.rows:
+    for row in answer.rows:
         value = row.group[0]
         clicks = count_of(row.values)
         revenue = row.values[Measure.REVENUE]
-        is_something = any(number(revenue, each) for each in currencies)
+        is_something = any(number(revenue, currency) for currency in currencies)
         rows.append(
             TableRow(
                 value,
-                name_of(by, value, found.links, row.kind),
+                name_of(by, value, answer.links, row.kind),
                 clicks,
                 100 * clicks / most if most else 0.0,
                 count_of(row.values, Measure.CONVERSIONS),
                 lines_of(Measure.REVENUE, revenue, currencies) if is_something else ["–"],
                 None if row.kind else view.with_filter(path, by, value),
-                LinkId(value) if by is Field.LINK and value and value in found.links else None,
+                LinkId(value) if by is Field.LINK and value and value in answer.links else None,
             )
         )
     are_named = len(currencies) > 1
     heading = "Revenue" if are_named else currencies[0]
-    return Table(card, by, rows, found.rows_left_out, heading, are_named)
+    return Table(card, by, rows, answer.rows_left_out, heading, are_named)
 
 
 def name_of(

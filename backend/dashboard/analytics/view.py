@@ -1,8 +1,8 @@
 """What an address asks to see: a period, what it is compared with, and filters.
 
 All of it stands in the address, so that a view can be shared, kept as a bookmark, and left by the back
-button. What an address names and does not exist is left out, since anyone can write one; dates that a person
-typed are told of.
+button. Values in an address that do not exist are left out, since anyone can write an address. Dates are
+what a person typed: for a wrong date, the view has an error.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ PRESETS = {
     "all": "All time",
 }
 COMPARISONS = {"previous": "the time before", "year": "a year before", "none": "nothing"}
-FILTERS = tuple(each for each in Field if each in LINK_FIELDS | BREAKDOWNS)
+FILTERS = tuple(by for by in Field if by in LINK_FIELDS | BREAKDOWNS)
 LONGEST_FILTER = 300
-_OWN = "own"
+_CUSTOM = "own"
 _QUARTER = timedelta(minutes=15)
 _DAY = timedelta(days=1)
-# Longer periods are shown by weeks, and those by months.
+# The longest periods that are shown by days and by weeks; longer ones are shown by months.
 _MOST_DAYS, _MOST_WEEKS = 100, 53
 
 
@@ -64,7 +64,7 @@ class View:
     @cached_property
     def days(self) -> int:
         """How many days the period has a part of."""
-        first, last = (each.astimezone(self.zone).date() for each in (self.period.start, self._last))
+        first, last = (at.astimezone(self.zone).date() for at in (self.period.start, self._last))
         return (last - first).days + 1
 
     @property
@@ -103,30 +103,31 @@ class View:
             period=self.period,
             measures=measures,
             group_by=(by,) if by else (),
-            filters={each: frozenset([value]) for each, value in self.filters.items()},
+            filters={by: frozenset([value]) for by, value in self.filters.items()},
             **more,
         )
 
     @property
     def arguments(self) -> dict[str, str]:
         """The address's arguments."""
-        given = {"period": self.preset} if self.preset not in {DEFAULT, _OWN} else {}
-        if self.preset == _OWN:
-            given |= {"from": self.since, "to": self.until}
+        arguments = {"period": self.preset} if self.preset not in {DEFAULT, _CUSTOM} else {}
+        if self.preset == _CUSTOM:
+            arguments |= {"from": self.since, "to": self.until}
         if self.comparison is not Comparison.PREVIOUS:
-            given["compare"] = self.comparison.value if self.comparison else "none"
+            arguments["compare"] = self.comparison.value if self.comparison else "none"
         if self.zone_in_address:
-            given["zone"] = self.zone.key
+            arguments["zone"] = self.zone.key
         if self.currency:
-            given["currency"] = self.currency
-        return given | {each.value: value or "" for each, value in self.filters.items()} | dict(self.others)
+            arguments["currency"] = self.currency
+        filters = {by.value: value or "" for by, value in self.filters.items()}
+        return arguments | filters | dict(self.others)
 
     def address(self, path: str, **changes: str | None) -> str:
         """The path with this view; arguments that are changed to None are left out."""
         arguments = self.arguments
         if "period" in changes:
-            arguments = {name: each for name, each in arguments.items() if name not in {"from", "to"}}
-        changed = {name: each for name, each in (arguments | changes).items() if each is not None}
+            arguments = {name: text for name, text in arguments.items() if name not in {"from", "to"}}
+        changed = {name: text for name, text in (arguments | changes).items() if text is not None}
         return f"{path}?{urlencode(changed)}" if changed else path
 
     def with_filter(self, path: str, by: Field, value: str | None, *, without: Iterable[str] = ()) -> str:
@@ -141,7 +142,7 @@ class View:
 
 def _in_words(period: QueryPeriod) -> str:
     ends = (period.start, period.end - timedelta(seconds=1))
-    first, last = (each.astimezone(period.zone).date() for each in ends)
+    first, last = (end.astimezone(period.zone).date() for end in ends)
     if first == last:
         return f"{last:%-d %b %Y}"
     return f"{first:{'%-d %b' if first.year == last.year else '%-d %b %Y'}} to {last:%-d %b %Y}"
@@ -155,40 +156,40 @@ class AnyDay:
         return isinstance(text, str) and read_day("", text, {}) is not None
 
 
-def asks_for_beginning(given: Mapping[str, str]) -> bool:
+def asks_for_beginning(arguments: Mapping[str, str]) -> bool:
     """Whether the period that an address asks for begins when anything was known first."""
-    since, until = (bool(given.get(name, "").strip()) for name in ("from", "to"))
-    return given.get("period") == "all" or (until and not since)
+    since, until = (bool(arguments.get(name, "").strip()) for name in ("from", "to"))
+    return arguments.get("period") == "all" or (until and not since)
 
 
 def read_view(
-    given: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, Container[str]]
+    arguments: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, Container[str]]
 ) -> View:
     """The view that an address's arguments ask for, at `now`.
 
     `beginning` is the first day that anything is known of. `choices` are a page's own arguments and their
     possible values.
     """
-    named = zone_named(given.get("zone", ""))
-    zone = named or zone_of_browser()
+    zone_of_address = zone_named(arguments.get("zone", ""))
+    zone = zone_of_address or zone_of_browser()
     errors: dict[str, str] = {}
-    since, until = (given.get(name, "").strip()[:20] for name in ("from", "to"))
-    preset, period = _period(given.get("period", ""), since, until, errors, _Clock(now, zone, beginning))
-    comparison = None if given.get("compare") == "none" or preset == "all" else Comparison.PREVIOUS
-    if given.get("compare") == "year" and preset != "all":
+    since, until = (arguments.get(name, "").strip()[:20] for name in ("from", "to"))
+    preset, period = _period(arguments.get("period", ""), since, until, errors, _Clock(now, zone, beginning))
+    comparison = None if arguments.get("compare") == "none" or preset == "all" else Comparison.PREVIOUS
+    if arguments.get("compare") == "year" and preset != "all":
         comparison = Comparison.YEAR
-    currency = given.get("currency", "")
+    currency = arguments.get("currency", "")
     return View(
         preset,
         period,
         zone,
         comparison,
-        _filters(given),
+        _filters(arguments),
         currency if len(currency) == 3 and currency.isascii() and currency.isupper() else None,
-        {name: given[name] for name, values in choices.items() if given.get(name, "") in values},
+        {name: arguments[name] for name, values in choices.items() if arguments.get(name, "") in values},
         since,
         until,
-        named is not None,
+        zone_of_address is not None,
         errors,
         now,
     )
@@ -216,20 +217,20 @@ class _Clock:
 
 
 def _period(
-    asked: str, since: str, until: str, errors: dict[str, str], clock: _Clock
+    preset_named: str, since: str, until: str, errors: dict[str, str], clock: _Clock
 ) -> tuple[str, QueryPeriod]:
-    if (since or until) and asked not in PRESETS:
+    if (since or until) and preset_named not in PRESETS:
         first, last = (read_day(name, text, errors) for name, text in (("from", since), ("to", until)))
         try:
             if not errors:
-                return _OWN, _own(first or clock.beginning, last or clock.today, clock)
+                return _CUSTOM, _custom_period(first or clock.beginning, last or clock.today, clock)
         except InvalidField as error:
             errors[error.field] = error.rule
-    preset = asked if asked in PRESETS else DEFAULT
+    preset = preset_named if preset_named in PRESETS else DEFAULT
     return preset, clock.period(_first_day(preset, clock))
 
 
-def _own(first: date, last: date, clock: _Clock) -> QueryPeriod:
+def _custom_period(first: date, last: date, clock: _Clock) -> QueryPeriod:
     if last < first:
         raise InvalidField("to", "must not be before the first day")
     return clock.period(first, clock.midnight(last + _DAY))
@@ -261,5 +262,9 @@ def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:
     return day
 
 
-def _filters(given: Mapping[str, str]) -> dict[Field, str | None]:
-    return {field: given[field.value][:LONGEST_FILTER] or None for field in FILTERS if field.value in given}
+def _filters(arguments: Mapping[str, str]) -> dict[Field, str | None]:
+    return {
+        field: arguments[field.value][:LONGEST_FILTER] or None
+        for field in FILTERS
+        if field.value in arguments
+    }

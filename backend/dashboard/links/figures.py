@@ -1,4 +1,4 @@
-"""What came of links in a period: the figures of a page of them, and the order of many by one figure."""
+"""The figures of links in a period: of a page of links, and the order of many links by one figure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from backend.storage.analytics.query_questions import AskQuery, CountByLink
 from backend.storage.links.lists.listing import MOST_RANKED, matching_ids, sorted_by_values
 from backend.web.current import resources
 
-# So many times as many links as are shown are looked at first: some of them may not match.
-_SPARE = 4
+# How many times as many links as are shown are read first, since some of them may not match.
+_RESERVE_FACTOR = 4
 MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
 
 
@@ -38,32 +38,34 @@ class LinkFigures:
 
 async def figures_of(view: View, ids: Iterable[LinkId]) -> tuple[list[str], dict[LinkId, LinkFigures]]:
     """The currencies that amounts are shown in, the main one first, and these links' figures in them."""
-    wanted = frozenset(ids)
-    asked = [AskQuery(_revenue(view)), *([AskQuery(_query(view, wanted), is_whole=True)] if wanted else [])]
-    in_all, *by_link = await resources().analytics.ask_all(org_id(), asked)
+    link_ids = frozenset(ids)
+    questions = [AskQuery(_revenue(view))]
+    if link_ids:
+        questions.append(AskQuery(_query(view, link_ids), is_whole=True))
+    in_all, *by_link = await resources().analytics.ask_all(org_id(), questions)
     currencies = currencies_of(view, in_all.totals.values)
     labels = view.period.spans(view.time_field).labels
-    courses = {each: dict.fromkeys(labels, 0) for each in wanted}
-    found = {each: LinkFigures() for each in wanted}
+    courses = {link_id: dict.fromkeys(labels, 0) for link_id in link_ids}
+    figures_by_link = {link_id: LinkFigures() for link_id in link_ids}
     for row in (row for answer in by_link for row in answer.rows):
-        of, label = LinkId(row.group[0] or ""), row.group[1]
-        figures = found[of]
+        link_id, label = LinkId(row.group[0] or ""), row.group[1]
+        figures = figures_by_link[link_id]
         figures.clicks += count_of(row.values)
         figures.conversions += count_of(row.values, Measure.CONVERSIONS)
-        for each in currencies:
-            figures.revenue[each] += Decimal(number(row.values[Measure.REVENUE], each) or 0)
-        courses[of][label] = count_of(row.values)
-    for each, figures in found.items():
-        figures.course = list(courses[each].values())
-    return currencies, found
+        for currency in currencies:
+            figures.revenue[currency] += Decimal(number(row.values[Measure.REVENUE], currency) or 0)
+        courses[link_id][label] = count_of(row.values)
+    for link_id, figures in figures_by_link.items():
+        figures.course = list(courses[link_id].values())
+    return currencies, figures_by_link
 
 
-def _query(view: View, wanted: frozenset[LinkId]) -> Query:
+def _query(view: View, link_ids: frozenset[LinkId]) -> Query:
     return Query(
         period=view.period,
         measures=MEASURES,
         group_by=(Field.LINK, Field(view.time_field)),
-        filters={Field.LINK: frozenset[str | None](wanted)},
+        filters={Field.LINK: frozenset[str | None](link_ids)},
         currency=view.currency,
     )
 
@@ -87,34 +89,38 @@ class CountedLinks:
         )
         in_all = [AskQuery(_revenue(view))] if Measure.REVENUE in measures else []
         by_link, *totals = await resources().analytics.ask_all(org_id(), [CountByLink(query), *in_all])
-        return cls([name for each in totals for name in currencies_of(view, each.totals.values)], by_link)
+        return cls([name for answer in totals for name in currencies_of(view, answer.totals.values)], by_link)
 
-    async def ranked(self, wanted: LinkFilter, measure: Measure, *, is_descending: bool) -> list[LinkId]:
+    async def ranked(self, link_filter: LinkFilter, measure: Measure, *, is_descending: bool) -> list[LinkId]:
         """The ids of all links that match, sorted by a measure. Raises TooManyToRank.
 
         By revenue, the main currency decides.
         """
         currency = next(iter(self.currencies), "")
-        ids = await matching_ids(resources().database, org_id(), wanted, resources().clock(), MOST_RANKED)
-        values = {link_id: number(each[measure], currency) or 0 for link_id, each in self.by_link.items()}
+        ids = await matching_ids(
+            resources().database, org_id(), link_filter, resources().clock(), MOST_RANKED
+        )
+        values = {
+            link_id: number(figures[measure], currency) or 0 for link_id, figures in self.by_link.items()
+        }
         return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
 
 
 async def first_links(
-    view: View, wanted: LinkFilter, measure: Measure, most: int, *, is_descending: bool
+    view: View, link_filter: LinkFilter, measure: Measure, most: int, *, is_descending: bool
 ) -> list[LinkId]:
     """The ids of at least the first `most` links that match, sorted by a measure. Raises TooManyToRank.
 
-    Mostly the links with the largest figures have enough of them among them, and no others are looked at.
+    Usually enough links match among those with the largest figures. Then no others are read.
     """
-    if is_descending and (measure not in MONEY or view.currency) and most * _SPARE <= MOST_LIMIT:
-        largest = await _largest(view, measure, most * _SPARE)
+    if is_descending and (measure not in MONEY or view.currency) and most * _RESERVE_FACTOR <= MOST_LIMIT:
+        largest = await _largest(view, measure, most * _RESERVE_FACTOR)
         database, now = resources().database, resources().clock()
-        matching = set(await matching_ids(database, org_id(), wanted, now, MOST_RANKED, among=largest))
+        matching = set(await matching_ids(database, org_id(), link_filter, now, MOST_RANKED, among=largest))
         if len(matching) >= most:
             return [link_id for link_id in largest if link_id in matching]
     counted = await CountedLinks.of(view, measure)
-    return await counted.ranked(wanted, measure, is_descending=is_descending)
+    return await counted.ranked(link_filter, measure, is_descending=is_descending)
 
 
 async def _largest(view: View, measure: Measure, most: int) -> list[LinkId]:
