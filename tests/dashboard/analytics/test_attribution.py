@@ -121,13 +121,13 @@ async def test_how_credit_is_given_is_chosen_and_said(
     page = (await person.get(f"/attribution?{chosen}")).text
     assert "all touches in equal parts of all devices of the customer, at most 30 days before, as" in page
     assert "3.00" not in page
-    for wanted in (
+    for text in (
         'value="linear" selected',
         'value="customer" selected',
         'value="30" selected',
         "2026-01-31",
     ):
-        assert wanted in page
+        assert text in page
     assert "/attribution.csv?touch=linear&amp;credit=customer&amp;window=30&amp;as_of=2026-01-31" in page
     assert rows((await person.get("/attribution?as_of=soon&sort=-conversions")).text)[0][3] == "1"
 
@@ -200,14 +200,14 @@ async def test_figures_are_explained_where_they_stand(
     await clicked(database, link, now)
     for path in ("/", "/attribution", f"/links/{link.id}", "/links"):
         page = (await person.get(path)).text
-        said = dict(
+        meanings = dict(
             re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page.partition("What these figures count")[2])
         )
         assert (
-            said.items()
+            meanings.items()
             >= {name: meaning for name, meaning in meanings_of(LABELS) if name in figures(page)}.items()
         )
-        assert "Conversions" in said
+        assert "Conversions" in meanings
 
 
 async def test_a_row_leads_to_all_of_it(

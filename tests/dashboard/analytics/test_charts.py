@@ -52,9 +52,9 @@ def clicked(running: ServiceProcess) -> Office:
 
 def _total(page: str) -> str:
     """What a page says that all columns of its first chart come to."""
-    found = re.search(r'<figure class="chart.*?<figcaption>.*?<strong>(.*?)</strong>', page, re.DOTALL)
-    assert found, page
-    return found[1]
+    title = re.search(r'<figure class="chart.*?<figcaption>.*?<strong>(.*?)</strong>', page, re.DOTALL)
+    assert title, page
+    return title[1]
 
 
 @pytest.fixture
@@ -74,9 +74,9 @@ def test_the_library_is_the_package_that_is_locked() -> None:
 
 def test_a_chart_shows_what_its_table_says(page: Page, address: str) -> None:
     """Under the strict policy the chart is drawn, and the pointer tells the numbers of the table's rows."""
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     page.goto(address)
     chart = page.locator("figure.chart").first
     canvas = chart.locator("canvas")
@@ -89,7 +89,7 @@ def test_a_chart_shows_what_its_table_says(page: Page, address: str) -> None:
     expect(chart.locator(".chart-note div")).to_have_text([day, f"Clicks: {clicks}"])
     page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
     expect(chart.locator(".chart-note div").last).to_have_text("Clicks: 0")
-    assert said == []
+    assert messages == []
 
 
 def test_a_chart_follows_the_screen(page: Page, address: str) -> None:

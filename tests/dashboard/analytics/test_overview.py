@@ -144,7 +144,7 @@ async def test_a_row_is_a_filter(
     assert {"Visitors", "Conversions", "Revenue"} <= figures(page).keys()
     assert "Referrers</h2>" in page
     chips = re.findall(r'<a class="chip" href="([^"]+)">', page)
-    assert [unescape(each) for each in chips] == ["/?country=FR", "/?campaign=autumn"]
+    assert [unescape(address) for address in chips] == ["/?country=FR", "/?campaign=autumn"]
 
 
 async def test_what_has_no_value_is_a_filter_too(
@@ -242,20 +242,20 @@ async def test_what_to_look_at(
     busy = await make_link(database, organization, "Goes on", now)
     off = replace(await make_link(database, organization, "Off", now), is_enabled=False)
     await database["links"].update_one({"_id": off.id}, {"$set": {"is_enabled": False}})
-    for each in (link, busy, off):
-        await clicked(database, each, now - timedelta(days=4), 20)
+    for link_id in (link, busy, off):
+        await clicked(database, link_id, now - timedelta(days=4), 20)
     await clicked(database, busy, now - timedelta(days=1))
     await ship(database, [click(link.org_id, link.id, now, reason=NotCounted.CRAWLER)])
     for origin, ago in (("https://new.example", 0), ("https://old.example", 9)):
         refusal = OriginRefusal(origin, "not allowed", now - timedelta(days=ago))
         await add_origin_refusal(database, organization.id, refusal)
 
-    async def told() -> list[str]:
+    async def shown_news() -> list[str]:
         page = (await person.get("/")).text
-        return [words(each) for each in re.findall(r"</svg>(<span>.*?</span>)</li>", page, re.S)]
+        return [words(item) for item in re.findall(r"</svg>(<span>.*?</span>)</li>", page, re.S)]
 
     # The domain leads nowhere; its examination takes longer than the first page waits for it.
-    assert await wait_for_async(told, "the domain is examined", lambda news: len(news) == 3) == [
+    assert await wait_for_async(shown_news, "the domain is examined", lambda news: len(news) == 3) == [
         f"{organization.domain} does not work for visitors.",
         "Spring has had no click for 3 days, after 20 in the 3 days before.",
         "https://new.example sent 1 refused call, last on 18 Mar: it is no allowed origin.",

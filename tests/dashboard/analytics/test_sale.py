@@ -18,9 +18,9 @@ async def test_a_sale_step_by_step(
     """From a link's sales to the visits that led to one of them, what each got, and what other models say."""
     other = await make_link(database, organization, "Autumn", now)
     await bought(database, link, now, "20.50", after=other, refunded="0.50")
-    found = await database["conversions"].find_one({"org_id": organization.id})
-    assert found
-    order = found["transaction_id"]
+    sale = await database["conversions"].find_one({"org_id": organization.id})
+    assert sale
+    order = sale["transaction_id"]
     page = await person.get(address((await person.get(f"/links/{link.id}")).text, order))
     assert heading(page) == f"Sale {order}"
     assert "20.50 EUR, of which 0.50 were paid back" in page.text
@@ -46,9 +46,9 @@ async def test_an_order_that_is_not_there(
     assert heading(await person.get("/attribution/sale")) == "Explain a sale"
     theirs = await make_link(database, await make_organization(), "Theirs", now)
     await bought(database, theirs, now, "5", refunded="1")
-    found = await database["conversions"].find_one({"org_id": theirs.org_id})
-    assert found
-    for order in ("nothing", found["transaction_id"]):
+    sale = await database["conversions"].find_one({"org_id": theirs.org_id})
+    assert sale
+    for order in ("nothing", sale["transaction_id"]):
         answer = await person.get(f"/attribution/sale?order={order}&model=best&lookback_days=x")
         assert answer.status_code == 404
         assert "is not of a sale that is known" in answer.text

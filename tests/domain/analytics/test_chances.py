@@ -48,9 +48,9 @@ def test_many_variants_take_little_memory() -> None:
     """What is known of each is not kept."""
     tracemalloc.start()
     try:
-        found = chances_of_best([(100, number % 7) for number in range(200)])
+        chances = chances_of_best([(100, number % 7) for number in range(200)])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert abs(sum(each or 0 for each in found) - 1) < 0.1  # each is rounded
+    assert abs(sum(chance or 0 for chance in chances) - 1) < 0.1  # each is rounded
     assert peak < 6_000_000

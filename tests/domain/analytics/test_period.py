@@ -15,13 +15,13 @@ QUARTER = timedelta(minutes=15)
 
 def period(start: str, end: str, zone: str) -> QueryPeriod:
     """The time between two local times."""
-    local = [datetime.fromisoformat(each).replace(tzinfo=ZoneInfo(zone)) for each in (start, end)]
+    local = [datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)) for text in (start, end)]
     return QueryPeriod(local[0].astimezone(UTC), local[1].astimezone(UTC), ZoneInfo(zone))
 
 
 def lengths(of: QueryPeriod, field: TimeField) -> dict[str | None, int]:
     """How many quarters of an hour each part has."""
-    return {each.label: each.end - each.first for each in of.spans(field)}
+    return {span.label: span.end - span.first for span in of.spans(field)}
 
 
 def test_days_with_a_changed_clock() -> None:
@@ -37,18 +37,18 @@ def test_days_with_a_changed_clock() -> None:
 
 def test_an_hour_that_comes_twice() -> None:
     """Each of the two has a row of its own, told apart by the offset."""
-    found = lengths(period("2026-10-25", "2026-10-25T04:00", "Europe/Berlin"), TimeField.HOUR)
-    assert list(found) == [
+    hours = lengths(period("2026-10-25", "2026-10-25T04:00", "Europe/Berlin"), TimeField.HOUR)
+    assert list(hours) == [
         "2026-10-25T00:00+02:00", "2026-10-25T01:00+02:00", "2026-10-25T02:00+02:00",
         "2026-10-25T02:00+01:00", "2026-10-25T03:00+01:00",
     ]  # fmt: skip
-    assert set(found.values()) == {4}
+    assert set(hours.values()) == {4}
 
 
 def test_offsets_of_no_whole_hour() -> None:
     """A day in Kathmandu begins at a quarter past six in the evening, in UTC."""
-    found = period("2026-03-01", "2026-03-03", "Asia/Kathmandu").spans(TimeField.DAY)
-    assert [datetime.fromtimestamp(each.first * 900, UTC).isoformat() for each in found] == [
+    spans = period("2026-03-01", "2026-03-03", "Asia/Kathmandu").spans(TimeField.DAY)
+    assert [datetime.fromtimestamp(span.first * 900, UTC).isoformat() for span in spans] == [
         "2026-02-28T18:15:00+00:00", "2026-03-01T18:15:00+00:00",
     ]  # fmt: skip
 
@@ -70,10 +70,10 @@ def test_parts_fill_the_period(field: TimeField | None) -> None:
             datetime(2026, 2, 3, 4, 15, tzinfo=UTC), datetime(2026, 4, 9, tzinfo=UTC), ZoneInfo(zone)
         )
         spans = list(of.spans(field))
-        assert [each.end for each in spans[:-1]] == [each.first for each in spans[1:]]
+        assert [span.end for span in spans[:-1]] == [span.first for span in spans[1:]]
         assert spans[0].first * 900 == of.start.timestamp()
         assert spans[-1].end * 900 == of.end.timestamp()
-        assert len({each.label for each in spans}) == len(spans)
+        assert len({span.label for span in spans}) == len(spans)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_periods_that_cannot_be(start: str, end: str, field: str) -> None:
 )
 def test_the_period_before(zone: str, start: str, end: str, before: tuple[str, str]) -> None:
     """The calendar months before whole months; else as many days before, by the clock of the zone."""
-    found = period(start, end, zone).compared(Comparison.PREVIOUS)
-    wanted = period(*before, zone)
-    assert (found.start, found.end) == (wanted.start, wanted.end)
+    compared = period(start, end, zone).compared(Comparison.PREVIOUS)
+    expected = period(*before, zone)
+    assert (compared.start, compared.end) == (expected.start, expected.end)
 
 
 @pytest.mark.parametrize(
@@ -130,18 +130,18 @@ def test_the_period_before(zone: str, start: str, end: str, before: tuple[str, s
 )
 def test_a_year_before(start: str, end: str, before: tuple[str, str]) -> None:
     """Days are compared with the same weekdays, the leap day too; whole months with the same months."""
-    found, wanted = period(start, end, "Europe/Berlin"), period(*before, "Europe/Berlin")
-    compared = found.compared(Comparison.YEAR)
-    assert (compared.start, compared.end) == (wanted.start, wanted.end)
-    if not found.whole_months:
-        assert compared.start.astimezone(found.zone).weekday() == found.start.astimezone(found.zone).weekday()
+    now, expected = period(start, end, "Europe/Berlin"), period(*before, "Europe/Berlin")
+    compared = now.compared(Comparison.YEAR)
+    assert (compared.start, compared.end) == (expected.start, expected.end)
+    if not now.whole_months:
+        assert compared.start.astimezone(now.zone).weekday() == now.start.astimezone(now.zone).weekday()
 
 
 def counterparts(of: QueryPeriod, field: TimeField, comparison: Comparison) -> list[tuple[str | None, str]]:
     """The days, or hours, that begin what each part is compared with, under the part's label."""
     form = "%m-%dT%H" if field is TimeField.HOUR else "%m-%d"
     spans = of.compared_spans(field, comparison)
-    return [(each.label, f"{datetime.fromtimestamp(each.first * 900, of.zone):{form}}") for each in spans]
+    return [(span.label, f"{datetime.fromtimestamp(span.first * 900, of.zone):{form}}") for span in spans]
 
 
 def test_days_of_months_are_compared_by_their_numbers() -> None:
@@ -212,7 +212,7 @@ def test_compared_parts_fill_the_compared_period(
         of = period(*times, zone)
         spans = list(of.compared_spans(field, comparison))
         compared = of.compared(comparison)
-        assert [each.end for each in spans[:-1]] == [each.first for each in spans[1:]]
+        assert [span.end for span in spans[:-1]] == [span.first for span in spans[1:]]
         assert spans[0].first * 900 == compared.start.timestamp()
         assert spans[-1].end * 900 == compared.end.timestamp()
 
@@ -221,5 +221,5 @@ def test_a_compared_period_of_no_time() -> None:
     """An hour that clocks left out the day before is compared with nothing, also about midnight in UTC."""
     of = period("2026-03-30T02:00", "2026-03-30T03:00", "Europe/Chisinau")
     spans = of.compared_spans(None, Comparison.PREVIOUS)
-    assert [each.end - each.first for each in spans] == [0]
+    assert [span.end - span.first for span in spans] == [0]
     assert not any(spans.is_cut(day) for day in spans.days)

@@ -36,8 +36,8 @@ from tests.storage.analytics.tables import tables
 @pytest.fixture(scope="module")
 async def stage(service: Service) -> AsyncIterator[Stage]:
     """A database of this file's own, in which no service does anything."""
-    async with fresh_database(service.resources.database) as own:
-        yield Stage(own)
+    async with fresh_database(service.resources.database) as database:
+        yield Stage(database)
 
 
 @given(acts=st.lists(ACTS, min_size=1, max_size=3), limit=st.sampled_from([1, 2, MOST_ENTRIES]))
@@ -63,9 +63,9 @@ async def test_the_rows_are_those_of_the_documents(
         await catch_up(database, stage.org_id, loaded, limit)
         assert rows_in(loaded) == expected
         columns.execute("UPDATE state SET place = 0")
-        for each in (columns, late):
-            await catch_up(database, stage.org_id, each)
-            assert rows_in(each) == expected
+        for connection in (columns, late):
+            await catch_up(database, stage.org_id, connection)
+            assert rows_in(connection) == expected
 
 
 async def test_an_erased_lead_of_a_device_of_others(
@@ -102,8 +102,8 @@ async def test_an_erasure_of_many(
     erased = await erase_subject(database, organization.id, Subject(device_id=visitor.device_id))
     assert (erased["events"], erased["conversions"], erased["devices"]) == (5, 1, 1)
     await catch_up(database, organization.id, columns)
-    found = rows_in(columns)
-    assert [found[table] for table in ("devices", "records", "visits", "identities")] == [[]] * 4
+    rows = rows_in(columns)
+    assert [rows[table] for table in ("devices", "records", "visits", "identities")] == [[]] * 4
 
 
 async def test_a_late_touch_that_no_list_keeps(
@@ -137,9 +137,9 @@ async def test_a_purged_link(
     await Links(client, organization).call("DELETE", f"/{link_id}")
     await Links(client, organization).call("DELETE", f"/{link_id}?purge=true")
     await catch_up(database, organization.id, columns)
-    found = rows_in(columns)
-    assert found == await rows_of(database, organization.id)
-    assert (found["links"], found["visits"][0][3]) == ([], link_id)
+    rows = rows_in(columns)
+    assert rows == await rows_of(database, organization.id)
+    assert (rows["links"], rows["visits"][0][3]) == ([], link_id)
 
 
 async def test_a_block_that_is_damaged(columns: DuckDBPyConnection, stage: Stage) -> None:

@@ -37,7 +37,7 @@ _CLICKS = st.builds(
     click,
     st.just(ORG),
     _TEXT.map(LinkId),
-    st.integers(-43_200_000, 43_199_999).map(lambda each: NOON + timedelta(milliseconds=each)),
+    st.integers(-43_200_000, 43_199_999).map(lambda number: NOON + timedelta(milliseconds=number)),
     outcome=st.sampled_from(Outcome),
     reason=st.none() | _TEXT,
     country=st.none() | _TEXT,
@@ -74,17 +74,22 @@ def stored(columns: DuckDBPyConnection) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def told(own_id: str, clicks: Iterable[Click]) -> list[tuple[Any, ...]]:
+def expected_rows(own_id: str, clicks: Iterable[Click]) -> list[tuple[Any, ...]]:
     """What is to be there of a block with these clicks."""
     return [
-        (own_id, round(each.at.timestamp() * 1000), each.link_id, *(getattr(each, name) for name in _COLUMNS))
-        for each in clicks
+        (
+            own_id,
+            round(click.at.timestamp() * 1000),
+            click.link_id,
+            *(getattr(click, name) for name in _COLUMNS),
+        )
+        for click in clicks
     ]
 
 
 def ordered(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """The rows in the order of `stored`."""
-    return sorted(rows, key=lambda row: [(each is None, each if each is not None else 0) for each in row])
+    return sorted(rows, key=lambda row: [(value is None, value if value is not None else 0) for value in row])
 
 
 @pytest.mark.parametrize("few", [0, 2_000])
@@ -93,9 +98,9 @@ def ordered(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 def test_each_click_is_a_row(few: int, blocks: list[list[Click]]) -> None:
     """The rows of any blocks are their clicks, however the blocks come, and how often, and whether what they
     hold is looked at in Python, as of few clicks, or in SQL."""
-    documents = [document(block_of(ORG, each), f"block-{n}") for n, each in enumerate(blocks)]
-    expected = ordered(row for n, each in enumerate(blocks) for row in told(f"block-{n}", each))
-    for groups in ([documents], [[each] for each in documents], [documents, documents[:1]]):
+    documents = [document(block_of(ORG, clicks), f"block-{n}") for n, clicks in enumerate(blocks)]
+    expected = ordered(row for n, clicks in enumerate(blocks) for row in expected_rows(f"block-{n}", clicks))
+    for groups in ([documents], [[block] for block in documents], [documents, documents[:1]]):
         with pytest.MonkeyPatch.context() as patch, tables() as columns:
             patch.setattr(click_rows, "_MOST_CHECKED_IN_PYTHON", few)
             for group in groups:
@@ -107,14 +112,14 @@ def test_each_click_is_a_row(few: int, blocks: list[list[Click]]) -> None:
 @settings(max_examples=15)
 def test_merged_blocks(parts: list[list[Click]], data: st.DataObject) -> None:
     """Of a block that was merged from others, those clicks become rows that are not there yet."""
-    own = [document(block_of(ORG, each), f"part-{n}") for n, each in enumerate(parts)]
-    whole = merged(ORG, (unpack(each["packed"]) for each in own))
-    together = document(whole, "merged", [(f"part-{n}", len(each)) for n, each in enumerate(parts)])
-    before = data.draw(st.lists(st.sampled_from(own), unique_by=lambda each: str(each["_id"])))
+    single = [document(block_of(ORG, clicks), f"part-{n}") for n, clicks in enumerate(parts)]
+    whole = merged(ORG, (unpack(part["packed"]) for part in single))
+    together = document(whole, "merged", [(f"part-{n}", len(clicks)) for n, clicks in enumerate(parts)])
+    before = data.draw(st.lists(st.sampled_from(single), unique_by=lambda part: str(part["_id"])))
     with tables() as columns:
-        assert put(columns, *before) + put(columns, together) + put(columns, *own) == []
+        assert put(columns, *before) + put(columns, together) + put(columns, *single) == []
         assert ordered(stored(columns)) == ordered(
-            row for n, each in enumerate(parts) for row in told(f"part-{n}", each)
+            row for n, clicks in enumerate(parts) for row in expected_rows(f"part-{n}", clicks)
         )
 
 
@@ -171,7 +176,9 @@ def test_a_damaged_block_is_left_out(
     damaged = document(block_of(ORG, whole), "damaged") | {"packed": Binary(_damaged(damage))}
     beside = [document(block_of(ORG, whole), f"whole-{n}") for n in range(2)]
     assert put(columns, beside[0], damaged, beside[1]) == [f"{ORG}/damaged"]
-    assert ordered(stored(columns)) == ordered((*told("whole-0", whole), *told("whole-1", whole)))
+    assert ordered(stored(columns)) == ordered(
+        (*expected_rows("whole-0", whole), *expected_rows("whole-1", whole))
+    )
 
 
 @pytest.mark.parametrize("few", [0, 2_000])
@@ -192,8 +199,8 @@ def test_former_blocks(columns: DuckDBPyConnection, few: int, monkeypatch: pytes
     clicks = [click(ORG, LinkId("link"), NOON, variant="a", browser=""), click(ORG, LinkId("link"), NOON)]
     columns_of = json.loads(zlib.decompress(block_of(ORG, clicks).packed[1:]))
     whats = columns_of["what_table"]
-    columns_of["what_table"] = [[*each[:4], each[4] or None, each[5]] for each in whats]
+    columns_of["what_table"] = [[*what[:4], what[4] or None, what[5]] for what in whats]
     written = json.dumps({"new": [1.5]} | dict(reversed(columns_of.items())), ensure_ascii=False, indent=1)
     former = document(block_of(ORG, clicks), "former") | {"packed": b"\x01" + zlib.compress(written.encode())}
     assert put(columns, former) == []
-    assert ordered(stored(columns)) == ordered(told("former", clicks))
+    assert ordered(stored(columns)) == ordered(expected_rows("former", clicks))

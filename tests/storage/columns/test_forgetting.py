@@ -46,8 +46,8 @@ async def test_what_has_expired(
 
     def gone(days: int | None, after: float) -> dict[str, int]:
         expire(columns, days, START + timedelta(days=after))
-        found = rows_in(columns)
-        return {table: sizes[table] - len(found[table]) for table in VISITOR_TABLES}
+        rows = rows_in(columns)
+        return {table: sizes[table] - len(rows[table]) for table in VISITOR_TABLES}
 
     nothing = dict.fromkeys(VISITOR_TABLES, 0)
     assert gone(None, 10_000) == nothing

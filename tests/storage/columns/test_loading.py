@@ -49,14 +49,14 @@ async def test_everything_is_loaded(
     clicks = [click(organization.id, link_id, START + timedelta(days=n)) for n in range(5)]
     await ship(database, clicks)
     end = await end_of_feed(database, organization.id)
-    told: list[int] = []
+    progress: list[int] = []
     assert not is_loaded(columns)
     for _ in range(2):  # whatever is there goes first
-        assert await load(database, organization.id, columns, told.append) == []
+        assert await load(database, organization.id, columns, progress.append) == []
         assert rows_in(columns) == await rows_of(database, organization.id)
     assert is_loaded(columns)
     assert Cursor(place_of(columns)) >= end
-    assert told == [2, 4, 7] * 2
+    assert progress == [2, 4, 7] * 2
     await catch_up(database, organization.id, columns)
     assert rows_in(columns) == await rows_of(database, organization.id)
 

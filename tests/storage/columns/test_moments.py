@@ -33,8 +33,8 @@ def work_out(file: ColumnFile, rows: int = 1) -> None:
 
 def is_worked_out(connection: DuckDBPyConnection) -> bool:
     """Whether the table is there."""
-    found = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = 'shares'"
-    return connection.execute(found).fetchone() is not None
+    has_shares = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = 'shares'"
+    return connection.execute(has_shares).fetchone() is not None
 
 
 def knows(file: ColumnFile) -> bool:

@@ -75,7 +75,7 @@ class EndlessFile(FileQuestion):
         """Writes for hours, or until it divides a text."""
         yield 0
         value = "(n || 'x')::BIGINT" if self.is_torn else "n"
-        rows = f"SELECT {value} AS value FROM range(10_000_000_000) AS each(n)"
+        rows = f"SELECT {value} AS value FROM range(10_000_000_000) AS numbers(n)"
         path = folder / "endless.parquet"
         return FileAnswer(str(path), write_parquet(facts.connection, rows, {}, path))
 
@@ -207,7 +207,7 @@ async def test_two_hosts_count_the_same(
     await visit(database, org_id, 2)
     assert await count(analytics, org_id) == 2
     await visit(database, org_id, 2)
-    assert [await count(each, org_id) for each in (other, analytics)] == [4, 4]
+    assert [await count(client, org_id) for client in (other, analytics)] == [4, 4]
     await other.close()
 
 
@@ -217,7 +217,7 @@ async def test_several_ask_at_once(
     """Many questions at a time, also of several processes' connections, are answered by one process."""
     other = Analytics(database, own_settings)
     await visit(database, org_id, 2)
-    answers = await asyncio.gather(*(count(each, org_id) for each in [analytics, other] * 20))
+    answers = await asyncio.gather(*(count(client, org_id) for client in [analytics, other] * 20))
     assert answers == [2] * 40
     await other.close()
 
@@ -331,10 +331,10 @@ async def test_no_byte_is_left_of_who_was_erased(
     folder = own_settings.data_dir / "analytics"
     os.kill(pid_of(own_settings), signal.SIGKILL)
     await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
-    bytes_of = [each.read_bytes() for each in folder.glob(f"{org_id}.duckdb*")]
+    bytes_of = [file.read_bytes() for file in folder.glob(f"{org_id}.duckdb*")]
     assert bytes_of
-    assert not any(name.encode() in each for each in bytes_of)
-    assert any(b"somebody else" in each for each in bytes_of)
+    assert not any(name.encode() in content for content in bytes_of)
+    assert any(b"somebody else" in content for content in bytes_of)
 
 
 async def test_a_file_that_nobody_has_used_for_long_is_made_again(

@@ -46,9 +46,9 @@ async def figures(analytics: Analytics, org_id: OrgId) -> list[object]:
         Query(period=period, measures=(Measure.VISITORS,), group_by=(Field.DAY,)),
         Query(period=period, measures=(Measure.VISITORS,), group_by=(Field.LINK,)),
     ]
-    found = await analytics.ask_all(org_id, [AskQuery(each) for each in asked])
+    answers = await analytics.ask_all(org_id, [AskQuery(query) for query in asked])
     window = await analytics.ask(org_id, ClickWindow(LinkId("one"), NOW))
-    return [*((list(each.rows), each.totals) for each in found), window]
+    return [*((list(answer.rows), answer.totals) for answer in answers), window]
 
 
 async def test_figures_stay_when_days_are_added_up(
@@ -88,7 +88,7 @@ async def test_pages_see_days_that_are_added_up_meanwhile(
 ) -> None:
     """A page behind the first one counts the clicks of a day that was added up between them."""
     organization = await make_organization()
-    clicks = [click(organization.id, LinkId("one"), DAY, country=each) for each in ("DE", "DE", "FR")]
+    clicks = [click(organization.id, LinkId("one"), DAY, country=country) for country in ("DE", "DE", "FR")]
     await ship(database, clicks)
     await ship(database, [click(organization.id, LinkId("one"), NOW - timedelta(days=1), country="DE")])
     query = Query(
@@ -116,6 +116,6 @@ async def test_a_late_block_of_a_day_that_was_added_up_counts(
     for _ in range(2):
         period = QueryPeriod(DAY, DAY + timedelta(days=1), UTC)
         query = Query(period=period, measures=(Measure.CLICKS,), group_by=(Field.DAY,))
-        found = await analytics.ask(organization.id, AskQuery(query))
-        assert [row.values[Measure.CLICKS] for row in found.rows] == [5]
+        answer = await analytics.ask(organization.id, AskQuery(query))
+        assert [row.values[Measure.CLICKS] for row in answer.rows] == [5]
         await sum_expired(database, organization.id, NOW)
