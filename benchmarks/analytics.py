@@ -26,9 +26,9 @@ from backend.storage.analytics.click_windows import ClickWindows
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
-from benchmarks.analytics_process import AnalyticsProcess, until_ready
-from benchmarks.asking import Taken
-from benchmarks.kept_year import Year, kept_year, options
+from benchmarks.data.kept_year import Year, kept_year, options
+from benchmarks.measuring.analytics_process import AnalyticsProcess, until_ready
+from benchmarks.measuring.asking import Taken
 from tests.api.link_calls import API, create, info
 from tests.facts.clicks import click, ship
 from tests.facts.organizations import create_test_organization

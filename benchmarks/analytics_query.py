@@ -18,10 +18,10 @@ import duckdb
 
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import NoAnswer
-from benchmarks.asked_directly import AskedDirectly, questions
-from benchmarks.asking import Asking, Taken, asking
-from benchmarks.kept_year import kept_year, options, target
-from benchmarks.making_columns import MOST_MEGABYTES, print_loading, print_making
+from benchmarks.data.kept_year import kept_year, options, target
+from benchmarks.measuring.asked_directly import AskedDirectly, questions
+from benchmarks.measuring.asking import Asking, Taken, asking
+from benchmarks.measuring.making_columns import MOST_MEGABYTES, print_loading, print_making
 
 _TIMES, _MORE = 2, 0.030
 

@@ -19,12 +19,12 @@ from backend.domain.links.links import Link
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
-from benchmarks.compared_links import compare
-from benchmarks.made_clicks import made_lines
-from benchmarks.servers import Server
-from benchmarks.spread import spread
-from benchmarks.stored_links import new_link, prepare_domain
-from benchmarks.wrk import Run, ask
+from benchmarks.data.made_clicks import made_lines
+from benchmarks.data.stored_links import new_link, prepare_domain
+from benchmarks.measuring.compared_links import compare
+from benchmarks.measuring.servers import Server
+from benchmarks.measuring.spread import spread
+from benchmarks.measuring.wrk import Run, ask
 from tests.facts.stored_links import insert_links
 
 _IDS = 50_000

@@ -44,15 +44,15 @@ from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.links import links as stored_links
-from benchmarks.analytics_process import AnalyticsProcess
-from benchmarks.click_bytes import print_click_bytes
-from benchmarks.click_time import print_click_time
-from benchmarks.cores import leave_a_core
-from benchmarks.made_clicks import leave_behind, made_lines
-from benchmarks.servers import GRANIAN, HYPERCORN, Server, service
-from benchmarks.spread import spread
-from benchmarks.stored_links import new_link, path_of, prepare_domain, store_links
-from benchmarks.wrk import HOST, require_wrk, visit_links
+from benchmarks.data.made_clicks import leave_behind, made_lines
+from benchmarks.data.stored_links import new_link, path_of, prepare_domain, store_links
+from benchmarks.measuring.analytics_process import AnalyticsProcess
+from benchmarks.measuring.click_bytes import print_click_bytes
+from benchmarks.measuring.click_time import print_click_time
+from benchmarks.measuring.cores import leave_a_core
+from benchmarks.measuring.servers import GRANIAN, HYPERCORN, Server, service
+from benchmarks.measuring.spread import spread
+from benchmarks.measuring.wrk import HOST, require_wrk, visit_links
 from tests.facts.stored_links import insert_links
 
 _FEW_LINKS, _MANY_LINKS = 1_000, 100_000

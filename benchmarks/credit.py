@@ -21,9 +21,9 @@ from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import NoAnswer
-from benchmarks.asking import Asking, Taken, asking
-from benchmarks.kept_year import kept_year, options
-from benchmarks.year_of_sales import CURRENCY
+from benchmarks.data.kept_year import kept_year, options
+from benchmarks.data.year_of_sales import CURRENCY
+from benchmarks.measuring.asking import Asking, Taken, asking
 
 _DAY = timedelta(days=1)
 _DIRECTLY = """

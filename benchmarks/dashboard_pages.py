@@ -31,9 +31,9 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
 from backend.system.clock import utc_now
-from benchmarks.analytics_process import AnalyticsProcess, until_ready
-from benchmarks.kept_year import kept_year, options
-from benchmarks.servers import HYPERCORN, Server, service
+from benchmarks.data.kept_year import kept_year, options
+from benchmarks.measuring.analytics_process import AnalyticsProcess, until_ready
+from benchmarks.measuring.servers import HYPERCORN, Server, service
 
 _SIGN_IN = "/sign-in"
 # What stands in a page instead of its figures.

@@ -38,10 +38,10 @@ from backend.storage.outbox import entries
 from backend.storage.outbox.heads import find_heads
 from backend.storage.outbox.sequencer import MOST_PER_TRANSACTION, Sequencer, place_waiting
 from backend.storage.outbox.watch import FeedWatch
+from benchmarks.data.made_clicks import made_lines
 from benchmarks.ingest import mongod_pid
-from benchmarks.made_clicks import made_lines
-from benchmarks.servers import cpu_seconds_of
-from benchmarks.spread import spread
+from benchmarks.measuring.servers import cpu_seconds_of
+from benchmarks.measuring.spread import spread
 
 _BLOCK = 2_000  # clicks
 _LOAD_PAUSE = 0.01  # seconds between two blocks of the load

@@ -28,10 +28,10 @@ from backend.storage.accounts import api_keys, organizations, origins
 from backend.storage.database import open_database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.visitors import events
-from benchmarks.cores import leave_a_core
-from benchmarks.servers import Server, cpu_seconds_of, empty_app, installed_servers, service
-from benchmarks.spread import spread
-from benchmarks.wrk import Run, post, require_wrk
+from benchmarks.measuring.cores import leave_a_core
+from benchmarks.measuring.servers import Server, cpu_seconds_of, empty_app, installed_servers, service
+from benchmarks.measuring.spread import spread
+from benchmarks.measuring.wrk import Run, post, require_wrk
 
 BATCH_SIZES = (1, 10, 50)
 ORIGIN = "https://shop.example"

@@ -47,8 +47,8 @@ from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.links import links
 from backend.storage.links.writing.random_names import random_ids
-from benchmarks.servers import cpu_seconds_of
-from benchmarks.spread import spread
+from benchmarks.measuring.servers import cpu_seconds_of
+from benchmarks.measuring.spread import spread
 from tests.processes.service_process import SERVE, ServiceProcess, service_process
 
 CONNECTIONS = 16

@@ -21,11 +21,11 @@ from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.links import links
-from benchmarks.cores import leave_a_core
-from benchmarks.servers import HYPERCORN, Server, service
-from benchmarks.spread import spread
-from benchmarks.stored_links import path_of, prepare_domain, store_links
-from benchmarks.wrk import HOST, ask, require_wrk
+from benchmarks.data.stored_links import path_of, prepare_domain, store_links
+from benchmarks.measuring.cores import leave_a_core
+from benchmarks.measuring.servers import HYPERCORN, Server, service
+from benchmarks.measuring.spread import spread
+from benchmarks.measuring.wrk import HOST, ask, require_wrk
 
 _SECONDS = 1
 

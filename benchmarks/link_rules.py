@@ -16,11 +16,11 @@ from backend.domain.ids import OrgId
 from backend.domain.links.input import LINK_RULES
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database
-from benchmarks.compared_links import compare
-from benchmarks.servers import Server
-from benchmarks.spread import spread
-from benchmarks.stored_links import new_link, prepare_domain
-from benchmarks.wrk import ask
+from benchmarks.data.stored_links import new_link, prepare_domain
+from benchmarks.measuring.compared_links import compare
+from benchmarks.measuring.servers import Server
+from benchmarks.measuring.spread import spread
+from benchmarks.measuring.wrk import ask
 from tests.facts.stored_links import insert_links
 
 _KINDS = ("no rules", "ten rules")

@@ -18,9 +18,9 @@ from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
-from benchmarks.servers import HYPERCORN, Server, service
-from benchmarks.stored_links import path_of, prepare_domain, store_links
-from benchmarks.wrk import ask, require_wrk
+from benchmarks.data.stored_links import path_of, prepare_domain, store_links
+from benchmarks.measuring.servers import HYPERCORN, Server, service
+from benchmarks.measuring.wrk import ask, require_wrk
 
 _SECONDS_A_STEP = 5
 # Asks for one path after the other, over all connections together.

@@ -22,10 +22,10 @@ from backend.domain.links.links import Link
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
-from benchmarks.compared_links import links_in_mongodb
+from benchmarks.data.stored_links import new_link, prepare_domain
 from benchmarks.link_rules import RULES
-from benchmarks.stored_links import new_link, prepare_domain
-from benchmarks.wrk import HOST
+from benchmarks.measuring.compared_links import links_in_mongodb
+from benchmarks.measuring.wrk import HOST
 from tests.facts.stored_links import insert_links
 
 _KINDS = ("a link", "one with ten rules", "one without click id")

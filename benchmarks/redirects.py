@@ -28,11 +28,11 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.database import open_database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.system.clock import utc_now
-from benchmarks.cores import leave_a_core
-from benchmarks.servers import GRANIAN, HYPERCORN, Server, empty_app, installed_servers, service
-from benchmarks.spread import spread
-from benchmarks.stored_links import new_link, prepare_domain
-from benchmarks.wrk import Run, ask, require_wrk
+from benchmarks.data.stored_links import new_link, prepare_domain
+from benchmarks.measuring.cores import leave_a_core
+from benchmarks.measuring.servers import GRANIAN, HYPERCORN, Server, empty_app, installed_servers, service
+from benchmarks.measuring.spread import spread
+from benchmarks.measuring.wrk import Run, ask, require_wrk
 from tests.facts.stored_links import insert_links
 
 # Ratios of rates.

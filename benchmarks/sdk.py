@@ -32,7 +32,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, CDPSession, Page, Route, sync_playwright
 
-from benchmarks.received_bytes import CODINGS, received_bytes
+from benchmarks.measuring.received_bytes import CODINGS, received_bytes
 from sdk_build.node import install_packages, run_node
 from tests.browser.recording_server import acknowledge
 from tests.browser_setup import HOW_TO, find_chromium

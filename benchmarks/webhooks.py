@@ -33,10 +33,10 @@ from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.webhooks.endpoints import create_endpoint, delete_endpoint
 from backend.system.clock import utc_now
-from benchmarks.made_clicks import made_lines
-from benchmarks.servers import HYPERCORN, service
-from benchmarks.stored_links import new_link, prepare_domain
-from benchmarks.wrk import HOST, ask, require_wrk
+from benchmarks.data.made_clicks import made_lines
+from benchmarks.data.stored_links import new_link, prepare_domain
+from benchmarks.measuring.servers import HYPERCORN, service
+from benchmarks.measuring.wrk import HOST, ask, require_wrk
 from tests.facts.stored_links import insert_links
 
 _ANSWER = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n"

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
-from benchmarks.servers import Server
+from benchmarks.measuring.servers import Server
 from tests.processes.service_process import SERVE, service_process
 
 _WORKERS = (1, 4)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from backend.web.sdk_files import build, integrity
-from benchmarks.received_bytes import received_bytes
+from benchmarks.measuring.received_bytes import received_bytes
 from sdk_build.node import install_packages
 from tests.browser.real_service import RealService
 from tests.processes.local_server import Silent, local_server

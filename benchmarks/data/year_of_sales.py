@@ -21,8 +21,8 @@ from backend.storage.sales import conversions
 from backend.storage.visitors import devices, identities
 from backend.storage.visitors.records import TOUCHES
 from backend.storage.visitors.touches import touch_document
-from benchmarks.stored_links import CAMPAIGNS
-from benchmarks.year_of_clicks import DAYS, Visit
+from benchmarks.data.stored_links import CAMPAIGNS
+from benchmarks.data.year_of_clicks import DAYS, Visit
 
 CURRENCY = "EUR"
 _DAY = timedelta(days=1)

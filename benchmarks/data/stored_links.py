@@ -9,7 +9,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.accounts import domains, organizations
 from backend.storage.driver.mongo import Database
-from benchmarks.wrk import HOST
+from benchmarks.measuring.wrk import HOST
 from tests.facts.stored_links import insert_links
 
 _LINKS_PER_WRITE = 5_000

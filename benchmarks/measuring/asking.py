@@ -16,8 +16,8 @@ import duckdb
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileQuestion
 from backend.storage.analytics.question import Question
-from benchmarks.analytics_process import AnalyticsProcess, until_ready
-from benchmarks.kept_year import Year
+from benchmarks.data.kept_year import Year
+from benchmarks.measuring.analytics_process import AnalyticsProcess, until_ready
 
 
 @dataclass(slots=True)

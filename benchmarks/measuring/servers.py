@@ -17,7 +17,7 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.cores import move_to
+from benchmarks.measuring.cores import move_to
 from tests.processes.service_process import environment_of, free_port
 
 HYPERCORN, GRANIAN = "hypercorn", "granian"
@@ -27,7 +27,7 @@ _GRANIAN = (sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "u
 @dataclass(frozen=True, slots=True)
 class Server:
     """A running server with its processes, but for the one that answers questions of analytics
-    (benchmarks/analytics_process)."""
+    (benchmarks/measuring/analytics_process)."""
 
     url: str
     pid: int

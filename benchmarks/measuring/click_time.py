@@ -25,9 +25,9 @@ from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.system.clock import utc_now
+from benchmarks.data.made_clicks import made_lines
 from benchmarks.ingest import mongod_pid
-from benchmarks.made_clicks import made_lines
-from benchmarks.servers import cpu_seconds_of
+from benchmarks.measuring.servers import cpu_seconds_of
 
 _LINES = 6_000  # about what a shipper reads at a time
 _BLOCKS = (20, 2_000, _LINES)  # clicks of a block

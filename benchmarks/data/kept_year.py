@@ -22,9 +22,9 @@ from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.links import links
 from backend.system.clock import utc_now
-from benchmarks.stored_links import prepare_domain, store_links
-from benchmarks.year_of_clicks import ship_year
-from benchmarks.year_of_sales import store_sales
+from benchmarks.data.stored_links import prepare_domain, store_links
+from benchmarks.data.year_of_clicks import ship_year
+from benchmarks.data.year_of_sales import store_sales
 from demo_site.history.make import make_history
 
 _DAY = timedelta(days=1)

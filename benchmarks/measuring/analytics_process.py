@@ -14,7 +14,7 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.question import FactsNotReady
 from backend.system.clock import utc_now
-from benchmarks.servers import cpu_seconds_of, memory_of
+from benchmarks.measuring.servers import cpu_seconds_of, memory_of
 
 _NO_LINK = LinkId("none")
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from backend.storage.analytics.client import Analytics
 from backend.storage.columns.loading import load
 from backend.storage.columns.tables.store import ColumnStore, EngineBounds
-from benchmarks.analytics_process import AnalyticsProcess, until_ready
+from benchmarks.data.kept_year import Year, target
 from benchmarks.ingest import mongod_pid
-from benchmarks.kept_year import Year, target
-from benchmarks.servers import cpu_seconds_of
+from benchmarks.measuring.analytics_process import AnalyticsProcess, until_ready
+from benchmarks.measuring.servers import cpu_seconds_of
 
 MOST_MEGABYTES = "300 at most"
 _A_SECOND = "300,000"

@@ -15,8 +15,8 @@ from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
-from benchmarks.servers import HYPERCORN, Server, installed_servers, service
-from benchmarks.wrk import require_wrk
+from benchmarks.measuring.servers import HYPERCORN, Server, installed_servers, service
+from benchmarks.measuring.wrk import require_wrk
 
 # Makes and stores the links.
 Store = Callable[[Database], Awaitable[Sequence[Link]]]

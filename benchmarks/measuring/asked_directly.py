@@ -22,7 +22,7 @@ from backend.storage.analytics.files import FileQuestion
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import Question
-from benchmarks.kept_year import Year
+from benchmarks.data.kept_year import Year
 
 _DAY = timedelta(days=1)
 _AUCKLAND = "Pacific/Auckland"

@@ -26,7 +26,7 @@ from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.outbox import entries
-from benchmarks.made_clicks import made_lines
+from benchmarks.data.made_clicks import made_lines
 
 _DAYS = (30, 1)
 _LINES_OF_A_STRETCH = 6_000
