@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime
 
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import unfinished_deletions
 from backend.storage.accounts.organizations import (
+    UnknownOrganization,
     create_organization,
     find_organization_by_name,
     set_subscription,
@@ -42,5 +44,6 @@ async def delete_history(database: Database, now: datetime) -> Counter[str]:
     org_ids = [organization.id] if organization else [deletion.org_id for deletion in deletions]
     deleted: Counter[str] = Counter()
     for org_id in org_ids:
-        deleted += await delete_organization(database, org_id, now)
+        with suppress(UnknownOrganization):  # a running service has ended the deletion since
+            deleted += await delete_organization(database, org_id, now)
     return deleted

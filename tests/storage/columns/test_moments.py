@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 from duckdb import DuckDBPyConnection
 
+from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import Measure, Query
 from backend.domain.ids import OrgId
+from backend.storage.analytics.answers.query import answer_query
 from backend.storage.columns.tables import moments
 from backend.storage.columns.tables.forgetting import note_forgotten
+from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.columns.tables.store import ColumnFile, ColumnStore, EngineBounds
 from backend.storage.columns.tables.transactions import transaction
+
+START = datetime(2026, 5, 6, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -62,11 +68,10 @@ def test_until_something_changes(file: ColumnFile) -> None:
 
 
 def test_a_moment_is_one_questions(file: ColumnFile) -> None:
-    """Two at a time have a connection each, and of these the one in which more was worked out is kept."""
+    """Two at a time have a connection each, and of these the one in which questions took longer is kept."""
     with file.moments.now() as one, file.moments.now() as other:
         one.execute("CREATE TEMP TABLE shares AS FROM range(1000)")
         assert not is_worked_out(other)
-        one.execute("INSERT INTO shares FROM range(10)")
     assert knows(file)
     with file.moments.now() as one, file.moments.now() as other:
         assert [is_worked_out(one), is_worked_out(other)] == [True, False]
@@ -79,8 +84,38 @@ def test_what_fails_or_is_large_is_not_kept(file: ColumnFile, monkeypatch: pytes
     with pytest.raises(duckdb.Error), file.moments.now() as connection:
         connection.execute("FROM nowhere")
     assert not knows(file)
-    monkeypatch.setattr(moments, "_MOST_ROWS_KEPT", 100)
+    monkeypatch.setattr(moments, "_MOST_BYTES_KEPT", 1_000_000)
     work_out(file, rows=100)
     assert knows(file)
-    work_out(file, rows=101)
+    work_out(file, rows=1_000_000)
     assert not knows(file)
+
+
+def test_a_kept_moment_holds_no_other_file(tmp_path: Path) -> None:
+    """After credit was worked out in one organization's file, another's is closed, and opened as it was."""
+    store = ColumnStore(tmp_path, EngineBounds())
+    shop, other = (store.attach(OrgId(name), datetime.now(UTC)) for name in ("shop", "other"))
+    other.connection().execute("UPDATE state SET place = 7")
+    query = Query(period=QueryPeriod(START, START + timedelta(days=1), UTC), measures=(Measure.REVENUE,))
+    with shop.moments.now() as connection:
+        connection.execute(
+            'INSERT INTO tellings (record, number, "at") VALUES (1, 0, $1)', [milliseconds(START)]
+        )
+        answer_query(connection, query)
+        assert connection.execute("SELECT count(*) FROM temp.kept_shares").fetchall() == [(1,)]
+    other.close()
+    opened = store.attach(OrgId("other"), datetime.now(UTC))
+    assert opened.connection().execute("SELECT place FROM state").fetchone() == (7,)
+    store.close()
+
+
+def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
+    """A question that goes on while its file is closed holds nothing once it ends: the file can be opened."""
+    store = ColumnStore(tmp_path, EngineBounds())
+    file = store.attach(OrgId("shop"), datetime.now(UTC))
+    file.connection().execute("UPDATE state SET place = 7")
+    with file.moments.now():
+        file.close()
+    opened = store.attach(OrgId("shop"), datetime.now(UTC))
+    assert opened.connection().execute("SELECT place FROM state").fetchone() == (7,)
+    store.close()

@@ -8,6 +8,33 @@ from duckdb import DuckDBPyConnection
 
 from backend.storage.analytics.conditions.sql import Sql
 
+# What the tables are called behind `credit_`. DuckDB's own list of tables would have to be asked of all files
+# that are open, and hold them open until the moment ends (storage/columns/tables/moments).
+NAMES = (
+    "any_telling",
+    "counted",
+    "crowded",
+    "identified",
+    "kept",
+    "nameless",
+    "nobodys",
+    "odd",
+    "odd_path",
+    "odd_sales",
+    "owners",
+    "paid_back",
+    "people",
+    "plain",
+    "ranks",
+    "sales",
+    "several",
+    "spans",
+    "told_again",
+    "told_sales",
+    "unlisted",
+    "wrong",
+)
+
 
 class CreditTables:
     """Temporary tables of a connection, whose names begin with `credit_`.
@@ -21,11 +48,11 @@ class CreditTables:
         self._connection = connection
         self._values = values
         self._rows: dict[str, int] = {}
-        forget_credit(connection)
 
     def make(self, name: str, select: str) -> None:
-        """Make the table `credit_` and this name."""
-        statement = self.with_values(f"CREATE TEMP TABLE credit_{name} AS {select}")
+        """Make the table `credit_` and this name, which is one of NAMES."""
+        assert name in NAMES, name
+        statement = self.with_values(f"CREATE OR REPLACE TEMP TABLE credit_{name} AS {select}")
         made = self._connection.execute(statement.text, statement.values).fetchone()
         self._rows[name] = made[0] if made else 0
 
@@ -46,6 +73,5 @@ class CreditTables:
 
 def forget_credit(connection: DuckDBPyConnection) -> None:
     """Drop all tables that credit was worked out in."""
-    tables = "SELECT table_name FROM duckdb_tables() WHERE temporary AND starts_with(table_name, 'credit_')"
-    for (name,) in connection.execute(tables).fetchall():
-        connection.execute(f"DROP TABLE temp.{name}")
+    for name in NAMES:
+        connection.execute(f"DROP TABLE IF EXISTS temp.credit_{name}")

@@ -63,10 +63,13 @@ def shares_of(
     both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
     digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]
     name = f"shares_{digest}"
-    is_there = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $name"
-    if not connection.execute(is_there, {"name": name}).fetchone():
+    # DuckDB's own list of tables would hold the files of all organizations open, as in credit/tables.
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS kept_shares (name VARCHAR)")
+    is_kept = "SELECT 1 FROM temp.kept_shares WHERE name = $name"
+    if not connection.execute(is_kept, {"name": name}).fetchone():
         shares = credited(connection, rules, start, end, both, has_customers=has_customers)
         connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
+        connection.execute("INSERT INTO temp.kept_shares VALUES ($name)", {"name": name})
         forget_credit(connection)
     return Shares(f"SELECT * FROM {name}", digest)
 

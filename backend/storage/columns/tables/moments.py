@@ -1,34 +1,32 @@
 """Moments of a file of columns: what questions see of it, whatever is written meanwhile."""
 
-# ruff: noqa: S608 - names of temporary tables are our own
-
 from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-# A moment whose temporary tables have more rows than this is not kept: they take memory from other questions.
-_MOST_ROWS_KEPT = 500_000
-_TABLES = "SELECT table_name FROM duckdb_tables() WHERE temporary"
+# While temporary tables of all files take more memory than this, no further moment is kept.
+_MOST_BYTES_KEPT = 48_000_000
+_BYTES = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
 
 
-class _Moment(NamedTuple):
-    """A connection inside a transaction, and what the table `state` says there."""
+@dataclass(slots=True)
+class _Moment:
+    """A connection inside a transaction, and what the table `state` says there.
+
+    `seconds` is how long questions have been answered in it. Nothing may ask in it for what lists the tables
+    of all databases, such as duckdb_tables(): then no file that was open could be closed until it ends.
+    """
 
     connection: DuckDBPyConnection
     state: list[tuple[Any, ...]]
-
-    @property
-    def rows(self) -> int:
-        """How many rows its temporary tables have."""
-        # What duckdb_tables() says of their sizes leaves out what the transaction itself has written.
-        names = [name for (name,) in self.connection.execute(_TABLES).fetchall()]
-        sizes = [self.connection.execute(f"SELECT count(*) FROM temp.{name}").fetchall() for name in names]
-        return sum(rows for [(rows,)] in sizes)
+    seconds: float = 0.0
 
     def end(self) -> None:
         """End the transaction, with all temporary tables that were made in it."""
@@ -45,14 +43,16 @@ class Moments:
         """`connect` opens a connection that sees the file's tables."""
         self._connect = connect
         self._kept: _Moment | None = None
+        self._is_closed = False
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def now(self) -> Iterator[DuckDBPyConnection]:
         """A connection that sees everything as it is now, for the block, in which nobody else has it."""
-        moment = self._now()
+        moment, began = self._now(), time.monotonic()
         try:
             yield moment.connection
+            moment.seconds += time.monotonic() - began
             self._keep(moment)
         except BaseException:
             moment.end()
@@ -60,16 +60,21 @@ class Moments:
 
     def forget(self) -> None:
         """End the moment that is kept, before something is written: what its log has would stay there."""
-        if moment := self._take():
+        if moment := self._exchange(None):
             moment.end()
 
+    def close(self) -> None:
+        """Keep no moment any more, also of those that are in use."""
+        self._is_closed = True
+        self.forget()
+
     def _now(self) -> _Moment:
-        moment, kept = self._begin(), self._take()
+        moment, kept = self._begin(), self._exchange(None)
         if kept is None:
             return moment
-        last, first = (moment, kept) if kept.state == moment.state else (kept, moment)
-        last.end()
-        return first
+        ended, used = (moment, kept) if kept.state == moment.state else (kept, moment)
+        ended.end()
+        return used
 
     def _begin(self) -> _Moment:
         connection = self._connect()
@@ -80,22 +85,22 @@ class Moments:
             connection.close()
             raise
 
-    def _take(self) -> _Moment | None:
-        with self._lock:
-            kept, self._kept = self._kept, None
-        return kept
-
     def _keep(self, moment: _Moment) -> None:
-        """Keep this moment, or the one that is kept already if more was worked out in that."""
-        best, other = moment, self._take()
-        if other and other.state == moment.state and other.rows > moment.rows:
-            best, other = other, moment
-        if other:
-            other.end()
-        if best.rows > _MOST_ROWS_KEPT:
-            best.end()
-            return
+        """Keep this moment, or the one that is kept already if questions took longer in that."""
+        kept = self._exchange(None)
+        if kept and kept.state == moment.state and kept.seconds > moment.seconds:
+            moment, kept = kept, moment
+        if kept:
+            kept.end()
+        [(size,)] = moment.connection.execute(_BYTES).fetchall()
+        former = moment if size > _MOST_BYTES_KEPT else self._exchange(moment)
+        if former:
+            former.end()
+
+    def _exchange(self, moment: _Moment | None) -> _Moment | None:
+        """Keep this moment, if the file is open. Returns the one that is to be ended, or used, instead."""
         with self._lock:
-            best_before, self._kept = self._kept, best
-        if best_before:  # another thread's, put there since
-            best_before.end()
+            if moment and self._is_closed:
+                return moment
+            former, self._kept = self._kept, moment
+            return former

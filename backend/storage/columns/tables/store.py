@@ -134,7 +134,7 @@ class ColumnFile:
 
     def close(self) -> None:
         """Close the file; what its log has is written into it."""
-        self.moments.forget()
+        self.moments.close()
         self._detach()
 
     @property
