@@ -30,6 +30,7 @@ from backend.storage.lifecycle.demo_history import find_history_links
 from backend.storage.links.tags import list_tags
 from backend.storage.outbox import entries, heads
 from backend.storage.schema.ownership import ByLink
+from backend.system.clock import utc_now
 from demo_site.demo_user import EMAIL, prepare_user
 from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, planned_links
 from demo_site.history.days import History, UsedLink
@@ -207,7 +208,7 @@ async def test_it_is_deleted_with_its_organization(
     await make(database, org_id)
     assert len(await counts(analytics, org_id)) > 1
 
-    deleted = await delete_history(database, NOW)
+    deleted = await delete_history(database, utc_now())
 
     assert deleted["links"] == LINKS
     assert deleted["conversions"] > 0
@@ -229,7 +230,7 @@ async def test_it_can_be_made_again(
     before, clicks = await documents(database, first), await counts(analytics, first)
     monkeypatch.setattr(organization_deletion, "_delete_rest", _stop)
     with pytest.raises(_Stopped):
-        await delete_history(database, NOW)
+        await delete_history(database, utc_now())
     monkeypatch.undo()
     second = await history_organization(database, NOW)
     assert second != first
@@ -237,7 +238,7 @@ async def test_it_can_be_made_again(
     assert await documents(database, second) == before
     assert sorted((await counts(analytics, second)).values()) == sorted(clicks.values())
     assert await replayed(database, second) == await stored(database, second)
-    assert (await delete_history(database, NOW))["links"] == LINKS
+    assert (await delete_history(database, utc_now()))["links"] == LINKS
 
 
 async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId) -> None:

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import hypercorn.asyncio.run
+import hypercorn.protocol
 import pytest
 
 from backend.serving import hypercorn_server
@@ -18,6 +20,13 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 IDLE_SECONDS = 1.2  # a third of it is a long time also on a busy machine
 SETTINGS = Settings(keep_alive_seconds=IDLE_SECONDS)
 START = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]}
+
+
+@pytest.fixture(autouse=True)
+def only_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test changes in Hypercorn, such as how many connections there may be, ends with it."""
+    monkeypatch.setattr(hypercorn.asyncio.run, "TCPServer", hypercorn.asyncio.run.TCPServer)  # type: ignore[attr-defined]
+    monkeypatch.setattr(hypercorn.protocol, "H11Protocol", hypercorn.protocol.H11Protocol)  # type: ignore[attr-defined]
 
 
 @asynccontextmanager
