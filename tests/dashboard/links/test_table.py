@@ -10,7 +10,9 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 
+from backend.dashboard.frame import paging as frame_paging
 from backend.dashboard.links import figures as link_figures
+from backend.dashboard.links import listing
 from backend.dashboard.links.link_query import MADE_BY
 from backend.domain.ids import LinkId
 from backend.domain.links.links import CreatedBy, Link
@@ -216,6 +218,34 @@ async def test_more_links_than_can_be_ranked(
     assert "Filters leave fewer." in page.text
     assert (await person.get("/links.csv?sort=-clicks")).status_code == 422
     assert len(names((await person.get("/links?sort=-clicks&q=Clicked")).text)) == 1
+
+
+async def test_pages_of_many_links_by_clicks(
+    person: Person,
+    database: Database,
+    organization: TestOrganization,
+    now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Page for page it is the order of the file; those with most clicks need no order of all links."""
+    made = [await make_link(database, organization, f"L{number}", now) for number in range(6)]
+    for link, clicks in zip(made, (3, 0, 5, 3, 4, 9), strict=True):
+        await clicked(database, link, now, clicks)
+    await change(database, made[5], now, ArchiveLink(made[5].id))
+    monkeypatch.setattr(listing, "PAGE_SIZE", 2)
+    monkeypatch.setattr(frame_paging, "PAGE_SIZE", 2)
+    _, *lines = csv.reader(io.StringIO((await person.get("/links.csv?sort=-clicks")).text))
+    pages = [(await person.get(f"/links?sort=-clicks&page={number}")).text for number in (1, 2, 3)]
+    tied = sorted((made[0], made[3]), key=lambda link: link.id)
+    order = ["L2", "L4", *(link.link_name for link in tied), "L1"]
+    assert [name for page in pages for name in names(page)] == [line[1] for line in lines] == order
+    assert ['rel="next"' in page for page in pages] == [True, True, False]
+    monkeypatch.setattr(link_figures, "MOST_RANKED", 4)  # of five links
+    assert [names((await person.get(f"/links?sort=-clicks&page={number}")).text) for number in (1, 2)] == [
+        order[:2],
+        order[2:4],
+    ]
+    assert "Filters leave fewer." in (await person.get("/links?sort=-clicks&page=3")).text
 
 
 async def test_nothing_of_another_organization(

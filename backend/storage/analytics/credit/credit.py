@@ -3,14 +3,14 @@
 domain/sales/credit and domain/sales/histories do the same in Python, for one sale at a time. Here it is done
 for all sales of a period, in these steps:
 
-- `told_sales`: the sales of the period as they were told by then, with their devices (credit_sales)
-- `spans`: from when to when a device was which customer's; `sales`: whose the sales are (credit_owners).
+- `told_sales`: the sales of the period as they were told by then, with their devices (sales.py)
+- `spans`: from when to when a device was which customer's; `sales`: whose the sales are (owners.py).
   Devices and customers are numbers here, since names take several times as much time and memory
 - `counted`: of most sales, all visits that devices told count, and nothing else. So it is enough to count
-  them, and to find the first or last one (credit_visits)
+  them, and to find the first or last one (visits.py)
 - `odd`: the sales for which servers named visits, those with such a visit among their device's, and those
-  with a copy of a touch that their device has no more. Their visits are put in order one by one (credit_odd)
-- the shares that each model gives (credit_shares)
+  with a copy of a touch that their device has no more. Their visits are put in order one by one (odd.py)
+- the shares that each model gives (shares.py)
 """
 
 from __future__ import annotations

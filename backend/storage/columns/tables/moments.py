@@ -59,7 +59,7 @@ class Moments:
             raise
 
     def forget(self) -> None:
-        """End the moment that is kept, before something is written: what its log has would stay there."""
+        """End the kept moment. An open transaction would keep DuckDB from emptying its log after a write."""
         if moment := self._exchange(None):
             moment.end()
 
