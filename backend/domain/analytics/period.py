@@ -28,7 +28,6 @@ QUARTERS_OF_DAY = DAY_SECONDS // QUARTER_SECONDS
 _DAY = timedelta(days=1)
 # Weekdays of two years are compared with each other.
 _WEEKS_OF_YEAR = timedelta(weeks=52)
-_NOON = QUARTERS_OF_DAY // 2
 
 
 class TimeField(StrEnum):
@@ -61,11 +60,6 @@ class Span:
     first: int
     end: int
     label: str | None
-
-    @property
-    def whole_days(self) -> range:
-        """The days in UTC that lie in the span as a whole."""
-        return range(-(-self.first // QUARTERS_OF_DAY), self.end // QUARTERS_OF_DAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,10 +334,6 @@ class Spans(Sequence[Span]):
         """Whether only a part of the day in UTC is in a span."""
         parts = self.of_day(day)  # none where clocks that were put forward have left nothing of the spans
         return bool(parts) and parts[0][1] - parts[0][0] < QUARTERS_OF_DAY
-
-    def of_noon(self, day: int) -> Span | None:
-        """The span that has the noon in UTC of this day; None if the spans don't."""
-        return self.at(day * QUARTERS_OF_DAY + _NOON)
 
 
 def _same_day(day: date, months: int) -> date | None:

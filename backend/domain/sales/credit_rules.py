@@ -47,17 +47,6 @@ class CreditRules:
             raise InvalidField("lookback_days", f"must be a whole number from 1 to {MOST_LOOKBACK_DAYS}")
 
     @property
-    def are_kept(self) -> bool:
-        """Whether the touch that these rules credit is stored with each record.
-
-        The last touch within a window is the stored last touch, if that is not too old. The first touch
-        within a window may be another one than the stored first touch.
-        """
-        is_last = self.model is Model.LAST_NON_DIRECT
-        is_named = is_last or (self.model is Model.FIRST and self.lookback_days is None)
-        return is_named and self.to is CreditTo.DEVICE and self.as_of is None
-
-    @property
     def in_words(self) -> str:
         """A sentence that says the rules."""
         whose = "the same device" if self.to is CreditTo.DEVICE else "all devices of the customer"

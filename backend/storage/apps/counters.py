@@ -12,7 +12,6 @@ from pymongo import UpdateOne
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.window_counts import (
     FINE_BUCKETS_KEPT,
-    TOTAL,
     WindowCounts,
     bucket_parts,
     buckets_of_windows,
@@ -50,13 +49,6 @@ async def read_windows(database: Database, collection: str, link_id: LinkId, now
     names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return window_counts({names[document["_id"]]: document["parts"] async for document in cursor}, now)
-
-
-async def read_totals(database: Database, collection: str, link_ids: Iterable[LinkId]) -> dict[str, int]:
-    """The total count of each of these links; a link without any is left out."""
-    names = {_id(link_id, TOTAL): link_id for link_id in link_ids}
-    cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
-    return {names[document["_id"]]: sum(document["parts"].values()) async for document in cursor}
 
 
 def _increment(org_id: OrgId, link_id: LinkId, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:

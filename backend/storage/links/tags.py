@@ -48,11 +48,6 @@ async def list_tags(database: Database, org_id: OrgId, session: ClientSession | 
     return await _TAGS.all_of(database, org_id, session)
 
 
-async def find_tag(database: Database, org_id: OrgId, name: str) -> Tag:
-    """The organization's tag of this name, in any case. Raises NameUnknown."""
-    return await _TAGS.find(database, org_id, name)
-
-
 async def find_tag_by_id(database: Database, org_id: OrgId, tag_id: TagId) -> Tag | None:
     """The organization's tag with this id; None if it has none."""
     return next(iter(await _TAGS.with_ids(database, org_id, [tag_id])), None)

@@ -33,11 +33,6 @@ async def list_templates(
     return await _TEMPLATES.all_of(database, org_id, session)
 
 
-async def find_template(database: Database, org_id: OrgId, name: str) -> UtmTemplate:
-    """The organization's template of this name, in any case. Raises NameUnknown."""
-    return await _TEMPLATES.find(database, org_id, name)
-
-
 async def find_template_by_id(
     database: Database, org_id: OrgId, template_id: TemplateId
 ) -> UtmTemplate | None:

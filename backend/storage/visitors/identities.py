@@ -95,12 +95,6 @@ def renewal(device: Device, days: int | None) -> UpdateMany:
     return UpdateMany(identities_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])
 
 
-async def has_taken_back(database: Database, org_id: OrgId) -> bool:
-    """Whether an identity of the organization was taken back."""
-    condition = {"org_id": org_id, "taken_back_at": {"$type": "date"}}
-    return await database[NAME].find_one(condition, {"_id": 1}) is not None
-
-
 def latest_devices(
     database: BlockingDatabase,
     session: BlockingSession | None,

@@ -13,7 +13,7 @@ from bson import Binary
 from pymongo import DESCENDING, IndexModel
 
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.mongo import Database
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -89,10 +89,6 @@ async def read_order(
         _unpacked(packed, position) for position in range(begin, min(begin + limit, len(packed) // _ID_BYTES))
     ]
     return ids, len(packed) // _ID_BYTES > begin + limit
-
-
-def _count_pieces(piece: Document) -> int:
-    return -(-int(piece["links"]) // _IDS_PER_PIECE)
 
 
 def _unpacked(packed: bytes, position: int) -> LinkId:
