@@ -14,10 +14,10 @@ from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import CallId, LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.sales.intake import Result
-from backend.domain.visitors.attribution import CLICK_SIGNAL, LINK_SIGNAL, Source, source_of
 from backend.domain.visitors.batches import ArrivedCall, Batch, Envelope
 from backend.domain.visitors.calls import Call, Kind, parse_call
 from backend.domain.visitors.rejections import UNKNOWN_KIND, Rejection, rejection_of
+from backend.domain.visitors.sources import CLICK_SIGNAL, LINK_SIGNAL, Source, source_of
 from backend.sdk_api.metrics import calls_of
 from backend.sdk_api.service import SdkService
 from backend.storage.links.links import find_links

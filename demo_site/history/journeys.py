@@ -12,9 +12,9 @@ from typing import Any
 
 from backend.domain.ids import DeviceId
 from backend.domain.links.links import Link
-from backend.domain.visitors.attribution import LINK_SIGNAL, source_of
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Kind, parse_call
+from backend.domain.visitors.sources import LINK_SIGNAL, source_of
 from demo_site.kites import CURRENCY, KITES
 
 # The last sale to which a click may lead comes within this time.

@@ -11,9 +11,9 @@ from html import unescape
 from backend.domain.ids import DeviceId, LinkId
 from backend.domain.links.links import Link
 from backend.domain.sales.refunds import Refund, ToldRefund
-from backend.domain.visitors.attribution import source_of
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import parse_call
+from backend.domain.visitors.sources import source_of
 from backend.storage.driver.mongo import Database
 from backend.storage.sales.batches import store_batches
 from backend.storage.sales.refunds import store_refunds

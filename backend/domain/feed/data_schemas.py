@@ -12,7 +12,7 @@ from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Schema
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, CreatedBy, LinkState
-from backend.domain.visitors.attribution import CLICK_ID_SIGNALS
+from backend.domain.visitors.sources import CLICK_ID_SIGNALS
 
 _TEXT: Schema = {"type": "string"}
 _ANYTHING: Schema = {"type": "object", "additionalProperties": True}

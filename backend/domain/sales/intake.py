@@ -12,7 +12,7 @@ from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fac
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit import kept_credit
 from backend.domain.sales.records import Record, RecordKey
-from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Source, Touch
+from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
 from backend.domain.visitors.device_clock import (
@@ -22,6 +22,7 @@ from backend.domain.visitors.device_clock import (
     whole_milliseconds,
     with_clock,
 )
+from backend.domain.visitors.sources import Source
 from backend.domain.visitors.tellings import Telling
 
 # An organization and a device ID.

@@ -10,9 +10,10 @@ from typing import Any
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Flag, Moment, Text, Uuid
 from backend.domain.ids import DeviceId, OrgId
-from backend.domain.visitors.attribution import Source, Touch
+from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.call_fields import notes_on_unknown
 from backend.domain.visitors.calls import Call
+from backend.domain.visitors.sources import Source
 
 MOST_CALLS = 50
 _SDK, _UUID, _MOMENT = Text(64), Uuid(), Moment()

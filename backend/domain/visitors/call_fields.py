@@ -16,8 +16,8 @@ from typing import Any
 from backend.domain.errors import InvalidField
 from backend.domain.fields import money
 from backend.domain.fields.rules import CONTROL, SURROGATE, Moment, Rule, Schema, parse_string
-from backend.domain.visitors.attribution import SIGNALS
 from backend.domain.visitors.call_texts import as_stored, trimmed
+from backend.domain.visitors.sources import SIGNALS
 
 MOST_NOTES = 10
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -19,7 +19,7 @@ from backend.domain.errors import (
 )
 from backend.domain.fields.rules import Moment, Rule, Schema, Uuid, parse_string
 from backend.domain.ids import CallId, DeviceId, OrgId
-from backend.domain.visitors.attribution import Source, Touch
+from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.call_fields import CLEAR_CONTACTS, AddressText, CallText, notes_of
 from backend.domain.visitors.call_metadata import Metadata
@@ -35,6 +35,7 @@ from backend.domain.visitors.calls import (
     parse_call_fields,
     with_rounded_revenue,
 )
+from backend.domain.visitors.sources import Source
 
 # How far back a call may have happened: a year, also a long one.
 OLDEST = timedelta(days=366)

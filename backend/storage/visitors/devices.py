@@ -13,7 +13,13 @@ from backend.domain.ids import DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.histories import History
 from backend.domain.sales.intake import DeviceKey
-from backend.domain.visitors.attribution import ClickId, Device, DirectVisit, Identification, Touch
+from backend.domain.visitors.attribution import (
+    ClickId,
+    Device,
+    DirectVisit,
+    Identification,
+    Touch,
+)
 from backend.domain.visitors.device_clock import MILLISECOND, DeviceClock
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields

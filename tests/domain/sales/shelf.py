@@ -22,9 +22,10 @@ from backend.domain.sales.intake import (
     late_touches,
 )
 from backend.domain.sales.records import Record
-from backend.domain.visitors.attribution import Device, Source, Touch
+from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.sources import Source
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

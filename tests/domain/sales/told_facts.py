@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from backend.domain.clicks.ids import ClickPlace
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
-from backend.domain.visitors.attribution import Source, Touch
+from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.sources import Source
 from tests.domain.sales.shelf import START, Shelf
 
 ORG = OrgId("o")

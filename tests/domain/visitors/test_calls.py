@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField, MissingField
-from backend.domain.visitors.attribution import SIGNALS
 from backend.domain.visitors.batches import Envelope, parse_envelope
 from backend.domain.visitors.call_fields import MOST_NOTES
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import Call, Kind, parse_call
 from backend.domain.visitors.rejections import Rejection, rejection_of
+from backend.domain.visitors.sources import SIGNALS
 
 GOOD = {"call_id": "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11", "occurred_at": "2026-03-01T12:00:00.000Z"}
 FIELDS = [

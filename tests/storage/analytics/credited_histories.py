@@ -18,7 +18,13 @@ from backend.domain.sales.credit import CreditShare, share_by_histories
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.sales.histories import History, RefundFact, SaleFacts
 from backend.domain.sales.records import Record
-from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Identification, Touch
+from backend.domain.visitors.attribution import (
+    Credit,
+    Device,
+    DirectVisit,
+    Identification,
+    Touch,
+)
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.credit.credit import credited

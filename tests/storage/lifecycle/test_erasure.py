@@ -16,9 +16,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
-from backend.domain.visitors.attribution import Source
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.sources import Source
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.lifecycle.privacy.belongings import Subject
