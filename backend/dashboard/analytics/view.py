@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
-from backend.domain.analytics.query import BREAKDOWNS, LINK_FIELDS, Field, Measure, Query
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Measure, Query
 from backend.domain.errors import InvalidField
 
 DEFAULT = "28"
@@ -32,7 +32,7 @@ PRESETS = {
     "all": "All time",
 }
 COMPARISONS = {"previous": "the time before", "year": "a year before", "none": "nothing"}
-FILTERS = tuple(by for by in Field if by in LINK_FIELDS | BREAKDOWNS)
+FILTERS = tuple(by for by in Field if by in (LINK_FIELDS | CLICK_FIELDS) - {Field.OUTCOME})
 LONGEST_FILTER = 300
 _CUSTOM = "own"
 _QUARTER = timedelta(minutes=15)

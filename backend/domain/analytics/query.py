@@ -82,11 +82,19 @@ class Field(StrEnum):
 
 
 TIMES = frozenset(Field(part) for part in TimeField)
-BREAKDOWNS = frozenset(
-    {Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.VARIANT}
-)
 # Of single clicks, and of sales by the click that earned them.
-CLICK_FIELDS = BREAKDOWNS | {Field.OUTCOME}
+CLICK_FIELDS = frozenset(
+    {
+        Field.COUNTRY,
+        Field.PLATFORM,
+        Field.SYSTEM,
+        Field.BROWSER,
+        Field.REFERRER,
+        Field.VARIANT,
+        Field.OUTCOME,
+    }
+)
+# All that is left is of links.
 LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
 MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
 # What is counted from visitors' leads, conversions and events.
