@@ -20,6 +20,8 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.latest_clicks import LatestClicks
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.clicks.expired_days import sum_expired
+from backend.storage.columns.loading import load
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.driver.mongo import Database
 from tests.conftest import OrganizationFactory
 from tests.facts.clicks import click, ship
@@ -81,6 +83,29 @@ async def test_figures_stay_when_days_are_added_up(
     assert await figures(other_host, organization.id) == before
     for each in (analytics, other_host):
         assert await each.ask(organization.id, LatestClicks(organization.id, LinkId("one"))) == []
+
+
+async def test_a_day_of_many_links_takes_little_memory(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """What a day was added up to becomes rows in memory that grows with their number, not with its square."""
+    organization = await make_organization()
+    made = [
+        click(organization.id, LinkId(f"link-{number}"), DAY + timedelta(minutes=hour), visitor=number)
+        for number in range(1_500)
+        for hour in (0, 60)
+    ]
+    await ship(database, made)
+    await set_click_days(database, organization.id, 40)
+    await sum_expired(database, organization.id, NOW)
+    store = ColumnStore(tmp_path, EngineBounds(memory_mb=64))
+    file = store.attach(organization.id, NOW)
+    columns = file.connection()
+    await load(database, organization.id, columns)
+    counted = 'SELECT sum(weight), count(DISTINCT link), count(DISTINCT "at") FROM clicks'
+    assert columns.execute(counted).fetchall() == [(3_000, 1_500, 2)]
+    assert columns.execute("SELECT count(*) FROM day_visitors").fetchall() == [(1_500,)]
+    store.close()
 
 
 async def test_pages_see_days_that_are_added_up_meanwhile(

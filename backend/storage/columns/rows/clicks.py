@@ -20,8 +20,8 @@ from duckdb import DuckDBPyConnection
 from backend.domain.clicks.block import DAY_MS, UnreadableBlock, json_in, unpack
 from backend.domain.links.destinations.destination import Outcome
 from backend.storage.clicks.blocks import parts_of
-from backend.storage.columns.rows.links import number_links
-from backend.storage.columns.tables.staged import milliseconds, stage, unstage
+from backend.storage.columns.rows.links import number_links, numbers_of_links
+from backend.storage.columns.tables.staged import looked_up, milliseconds, stage, unstage
 from backend.storage.driver.mongo import Document
 
 # What is read of a block's document.
@@ -91,13 +91,12 @@ _ODD = f"""
         OR min(timed."at") // {DAY_MS} <> max(timed."at") // {DAY_MS}
 """
 # Each value of a click is looked up in its block's table, by the position in the block.
-_LOOK_UP = "unnest(list_select({}, list_transform(clicks.{}, lambda position: position + 1)))"
 _VALUES = {
     "part": "unnest(flatten(list_transform(list_zip(parts, sizes), lambda sized: "
     "list_resize([]::INTEGER[], sized[2], sized[1]))))",
-    "link": _LOOK_UP.format("links", "link"),
+    "link": looked_up("links", "clicks.link"),
     **{
-        name: _LOOK_UP.format(f"list_transform(clicks.what_table, lambda what: {value})", "what")
+        name: looked_up(f"list_transform(clicks.what_table, lambda what: {value})", "clicks.what")
         for name, value in {
             "outcome": "what[1]",
             "reason": "what[2]",
@@ -107,17 +106,13 @@ _VALUES = {
             "kind": "coalesce(what[6], '')",
         }.items()
     },
-    **{name: _LOOK_UP.format(f"clicks.{name}_table", name) for name in ("country", "referrer", "variant")},
+    **{
+        name: looked_up(f"clicks.{name}_table", f"clicks.{name}")
+        for name in ("country", "referrer", "variant")
+    },
     "visitor": "unnest(clicks.visitor)",
 }
-_NUMBERS_OF_LINKS = """
-    JOIN (
-        SELECT n, list(link ORDER BY position) AS links FROM (
-            SELECT n, unnest(clicks.link_table) AS id, unnest(range(len(clicks.link_table))) AS position
-            FROM staged_clicks
-        ) JOIN links USING (id) GROUP BY n
-    ) USING (n)
-"""
+_NUMBERS_OF_LINKS = numbers_of_links("staged_clicks", "n", "clicks.link_table")
 _INSERT = f"""
     INSERT INTO clicks BY NAME
     SELECT * EXCLUDE (n, part), part AS block, 1 AS weight FROM ({

@@ -31,6 +31,20 @@ def number_links(connection: DuckDBPyConnection, ids: str) -> None:
     )
 
 
+def numbers_of_links(staged: str, key: str, ids: str) -> str:
+    """SQL to join to a staged table: `links`, the numbers of the links with the ids in each list `ids`.
+
+    A row has another `key` than all others, and each of the links has a number.
+    """
+    return f"""
+        JOIN (
+            SELECT {key}, list(link ORDER BY position) AS links FROM (
+                SELECT {key}, unnest({ids}) AS id, unnest(range(len({ids}))) AS position FROM {staged}
+            ) JOIN links USING (id) GROUP BY {key}
+        ) USING ({key})
+    """
+
+
 def put_links(connection: DuckDBPyConnection, links: Iterable[Document]) -> None:
     """Write these documents of links, each once, in the place of the rows of the same links."""
     stage(connection, "staged_links", _SHAPE, map(_row, links))

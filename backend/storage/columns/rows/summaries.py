@@ -16,8 +16,8 @@ from duckdb import DuckDBPyConnection
 from backend.domain.analytics.period import QUARTERS_OF_DAY
 from backend.domain.clicks.block import DAY_MS
 from backend.storage.clicks.summaries import StoredSummary
-from backend.storage.columns.rows.links import number_links
-from backend.storage.columns.tables.staged import unstage
+from backend.storage.columns.rows.links import number_links, numbers_of_links
+from backend.storage.columns.tables.staged import looked_up, unstage
 
 _QUARTER_MS = DAY_MS // QUARTERS_OF_DAY
 _POSITIONS = ("link", "what", "country", "referrer", "variant")
@@ -38,34 +38,32 @@ _STAGE = f"""
         ANTI JOIN blocks USING (id)
     )
 """
-_NUMBERED = """
-    SELECT block, any_value(summary) AS summary, list(links.link ORDER BY position) AS links FROM (
-        SELECT block, summary, unnest(summary.link_table) AS id,
-            unnest(range(len(summary.link_table))) AS position
-        FROM staged_summaries
-    ) JOIN links USING (id) GROUP BY block
-"""
+_NUMBERED = "staged_summaries" + numbers_of_links("staged_summaries", "block", "summary.link_table")
 _OF_WHAT = ("outcome", "reason", "platform", "system", "browser")
+_VALUES = {
+    "link": looked_up("links", "summary.link"),
+    **{
+        name: looked_up(f"list_transform(summary.what_table, lambda what: what[{n}])", "summary.what")
+        for n, name in enumerate(_OF_WHAT, 1)
+    },
+    **{
+        name: looked_up(f"summary.{name}_table", f"summary.{name}")
+        for name in ("country", "referrer", "variant")
+    },
+}
 _INSERT_CLICKS = f"""
     INSERT INTO clicks BY NAME
-    SELECT block, (day::BIGINT * {QUARTERS_OF_DAY} + quarter) * {_QUARTER_MS} AS "at",
-        links[link + 1] AS link, weight,
-        {", ".join(f"summary.what_table[what + 1][{n}] AS {name}" for n, name in enumerate(_OF_WHAT, 1))},
-        summary.country_table[country + 1] AS country, summary.referrer_table[referrer + 1] AS referrer,
-        summary.variant_table[variant + 1] AS variant
+    SELECT * EXCLUDE (day, quarter), (day::BIGINT * {QUARTERS_OF_DAY} + quarter) * {_QUARTER_MS} AS "at"
     FROM (
-        SELECT block, summary, links, summary.day AS day, unnest(summary.quarter) AS quarter,
-            unnest(summary.weight) AS weight,
-            {", ".join(f"unnest(summary.{name}) AS {name}" for name in _POSITIONS)}
-        FROM ({_NUMBERED})
+        SELECT block, summary.day, unnest(summary.quarter) AS quarter, unnest(summary.weight) AS weight,
+            {", ".join(f"{value} AS {name}" for name, value in _VALUES.items())}
+        FROM {_NUMBERED}
     )
 """
 _INSERT_VISITORS = f"""
-    INSERT INTO day_visitors SELECT day, links[position + 1], visitor FROM (
-        SELECT links, summary.day AS day, unnest(summary.visitor_link) AS position,
-            unnest(summary.visitor) AS visitor
-        FROM ({_NUMBERED})
-    )
+    INSERT INTO day_visitors
+    SELECT summary.day, {looked_up("links", "summary.visitor_link")}, unnest(summary.visitor)
+    FROM {_NUMBERED}
 """
 
 

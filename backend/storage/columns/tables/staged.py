@@ -39,6 +39,15 @@ def unstage(connection: DuckDBPyConnection, *tables: str) -> None:
         connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
 
+def looked_up(values: str, positions: str) -> str:
+    """SQL of a row for each of these positions, which begin at 0: the value of the list that is there.
+
+    Both are SQL for lists. Looked up row by row, each row would carry the whole list of values, which takes
+    memory by the square of their number.
+    """
+    return f"unnest(list_select({values}, list_transform({positions}, lambda position: position + 1)))"
+
+
 def milliseconds(at: datetime) -> int:
     """The time as the tables have it."""
     return (at - _EPOCH) // _MILLISECOND
