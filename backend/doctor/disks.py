@@ -11,10 +11,10 @@ from threading import Thread
 from backend.doctor.finding import Area, Finding, Findings
 from backend.storage.lifecycle.inspection import Disk
 
-# Bytes that a click takes while it waits in a click log; and in MongoDB with all its counts and indexes, from
-# busy links to ones with fifty clicks in thirty days. Measured: benchmarks/RESULTS.md.
+# Bytes that a click takes while it waits in a click log; and in MongoDB, with indexes and the feed: of busy
+# links, and of links with fifty clicks in thirty days. Measured: benchmarks/RESULTS.md.
 WAITING_BYTES = 180
-STORED_BYTES = (33, 177)
+STORED_BYTES = (14, 23)
 LITTLE_SPACE = 1_000_000_000  # bytes: five million clicks that wait
 _TEST_FILE_BYTES = 65_536  # more than file systems keep beside the name of a file
 _SECONDS = 10.0
@@ -50,7 +50,7 @@ def examine_mongodb_disk(disk: Disk) -> Finding:
     many, few = (_rounded(disk.free / size) for size in STORED_BYTES)
     message = (
         f"The disk of the member that answers has {_gigabytes(disk.free)} of {_gigabytes(disk.total)} left: "
-        f"room for {few} to {many} clicks, at {STORED_BYTES[1]} to {STORED_BYTES[0]} bytes each with counts."
+        f"room for {few} to {many} clicks, at {STORED_BYTES[1]} to {STORED_BYTES[0]} bytes each."
     )
     if disk.free < LITTLE_SPACE:
         return _storage.warning("MongoDB's disk", message, "Make room, or let clicks expire earlier.")

@@ -40,7 +40,7 @@ def test_the_command_tells_of_both_disks(tmp_path: Path, mongodb_uri: str) -> No
     assert (done.exit_code, folder["severity"], folder["area"]) == (1, "error", "configuration")
     assert "(No space left on device)" in folder["message"]
     assert disk["area"] == "storage"
-    assert "clicks, at 177 to 33 bytes each with counts." in disk["message"]
+    assert "clicks, at 23 to 14 bytes each." in disk["message"]
 
 
 def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ async def test_the_disk_of_mongodb(database: Database) -> None:
     few = examine_mongodb_disk(Disk(total=80_000_000_000, free=1_770_000_000))
     assert (few.severity, few.message) == (
         Severity.OK,
-        "The disk of the member that answers has 1.8 GB of 80.0 GB left: room for 10 million to 54 million "
-        "clicks, at 177 to 33 bytes each with counts.",
+        "The disk of the member that answers has 1.8 GB of 80.0 GB left: room for 77 million to 126 million "
+        "clicks, at 23 to 14 bytes each.",
     )
     assert examine_mongodb_disk(Disk(total=80_000_000_000, free=900_000_000)).severity is Severity.WARNING
