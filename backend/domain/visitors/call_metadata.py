@@ -92,7 +92,7 @@ def _stored(field: str, value: Any) -> Any:
 def _double(field: str, number: Decimal | float) -> float:
     try:
         double = float(number)
-    except OverflowError:
+    except (OverflowError, ValueError):  # ValueError is a signaling NaN's
         double = math.inf
     if not math.isfinite(double):
         raise InvalidField(field, "must not hold numbers too large for a double")

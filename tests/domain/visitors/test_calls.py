@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField, MissingField
@@ -50,6 +50,7 @@ def outcome(parse: Callable[[Any], object], value: object) -> object:
 
 
 @given(st.sampled_from(list(Kind)), st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4))
+@example(Kind.EVENT, {"metadata": {"price": Decimal("sNaN")}})
 def test_any_call_is_parsed_or_refused(kind: Kind, fields: dict[str, Any]) -> None:
     """A call of any kind with anything in its fields: a Call, or an error that names a field and a rule."""
     value = GOOD | {"kind": kind.value} | fields
