@@ -26,6 +26,7 @@ NAMES = {
     Field.SYSTEM: "System",
     Field.BROWSER: "Browser",
     Field.REFERRER: "Referrer",
+    Field.VARIANT: "Variant",
 }
 _NONE = {
     Field.LINK: "No link",

@@ -12,6 +12,8 @@ from html import unescape
 import httpx
 import pytest
 
+from backend.dashboard.analytics.tables import NAMES
+from backend.dashboard.analytics.view import FILTERS
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.links.links import Link
 from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
@@ -145,6 +147,8 @@ async def test_a_row_is_a_filter(
     assert "Referrers</h2>" in page
     chips = re.findall(r'<a class="chip" href="([^"]+)">', page)
     assert [unescape(address) for address in chips] == ["/?country=FR", "/?campaign=autumn"]
+    for field in FILTERS:
+        assert NAMES[field] in (await person.get(f"/?{field}=something")).text
 
 
 async def test_what_has_no_value_is_a_filter_too(
