@@ -175,6 +175,9 @@ TEMPLATE_NOT_FOUND = ErrorRow(
 WEBHOOK_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Webhook not found or does not belong to your organization", "WEBHOOK_NOT_FOUND"
 )
+REPORT_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Report not found or does not belong to your organization", "REPORT_NOT_FOUND"
+)
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"

@@ -35,6 +35,7 @@ from backend.storage.links.reports import add_report
 from backend.storage.links.tags import list_tags
 from backend.storage.links.taken_clicks import take_clicks
 from backend.storage.links.writing.holds import hold_link
+from backend.storage.reports.reports import create_report
 from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
 from tests.api.told_sales import tell
 from tests.facts.clicks import click, ship
@@ -86,6 +87,15 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     }
     endpoint = await create_endpoint(database, organization.id, fields, datetime.now(UTC))
     await rotate_secret(database, organization.id, endpoint.id, datetime.now(UTC))
+    report = {
+        "name": "Frühling",
+        # As it was sent, with a control character.
+        "query": {"filters": {"campaign": ["spring\x07", None]}, "period": "last_28_days"},
+        "password_hash": PASSWORD_HASH,
+        "embed_origins": ("https://shop.example",),
+        "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
+    }
+    await create_report(database, organization.id, report, datetime.now(UTC))
     email = f"ada@{organization.domain}"
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))

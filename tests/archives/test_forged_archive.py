@@ -130,6 +130,11 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("webhooks", {"form": "xml"}, "form must be one of json, slack"),
     ("webhooks", {"delivered": -1}, "delivered must be a whole number from 0"),
     ("webhooks", {"headers": {}}, "headers is not a field of such a document"),
+    ("reports", {"token": "short"}, "token must be a token as the service makes them"),
+    ("reports", {"password_hash": "secret"}, "password_hash must be a hash by Argon2id"),
+    ("reports", {"embed_origins": ["https://a.example; script-src *"]}, "embed_origins must have origins"),
+    ("reports", {"query": {"cursor": "x"}}, "query.cursor is not a field of a report"),
+    ("reports", {"is_admin": True}, "is_admin is not a field of such a document"),
     # rules of fields
     (
         "links",

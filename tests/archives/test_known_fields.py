@@ -9,8 +9,9 @@ import pytest
 from backend.domain.accounts.api_keys import ApiKey
 from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.users import User
+from backend.domain.reports.report import Report
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.lifecycle.archived_documents import organization, webhooks
+from backend.storage.lifecycle.archived_documents import organization, reports, webhooks
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
@@ -26,8 +27,9 @@ _ONLY_STORED = {"holder", "term", "sent_to"}
         (organization._USER, User),
         (organization._ORGANIZATION, Organization),
         (webhooks._ENDPOINT, Endpoint),
+        (reports._REPORT, Report),
     ],
-    ids=["keys", "users", "organizations", "webhooks"],
+    ids=["keys", "users", "organizations", "webhooks", "reports"],
 )
 def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:
     """A field that is added to a record gets a rule, or what has it could not be restored."""

@@ -35,6 +35,7 @@ from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.links.lists import orders as link_orders
 from backend.storage.outbox import entries
+from backend.storage.reports import reports
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import counted_once, devices, events, identities
 from backend.storage.webhooks import endpoints
@@ -56,6 +57,8 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {},
     ),
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
+    "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "a report by its token": (reports.NAME, {"token": "t"}, {}),
     "webhooks that nobody delivers to": (
         endpoints.NAME,
         {"is_enabled": True, "slept_at": None, "holder": None},

@@ -19,6 +19,7 @@ from backend.cli.options import org_option
 from backend.cli.table import NONE, table
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.input import parse_query
+from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, WeekStart
 from backend.domain.analytics.query import TIMES, Field, Measure, Query
 from backend.domain.analytics.rows import KIND, PARTIAL, AnswerRows
@@ -77,6 +78,11 @@ def _words(of: type[StrEnum]) -> click.Choice[str]:
 @click.option("--group-by", default="", help=f"What a row is of, up to four with commas: {_names(Field)}.")
 @click.option("--from", "from_", help="The beginning, as 2026-01-31 (in the time zone).  [default: 28 days]")
 @click.option("--to", help="The end, which is not included.  [default: the end of today]")
+@click.option(
+    "--period",
+    type=_words(MovingPeriod),
+    help="Instead of --from and --to; those with today end with the current quarter of an hour.",
+)
 @click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")
 @click.option(
     "--week-starts", type=_words(WeekStart), help="The day on which weeks begin.  [default: monday]"

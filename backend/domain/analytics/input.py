@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from backend.domain.analytics.filters import Filters
+from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
 from backend.domain.analytics.query import (
     CHANGE,
@@ -124,6 +125,7 @@ FIELDS: dict[str, Rule[Any]] = {
     "group_by": Words(Field, MOST_GROUPINGS),
     "from": DateOrInstant(),
     "to": DateOrInstant(),
+    "period": Word(MovingPeriod),
     "timezone": TimeZone(),
     "week_starts": Word(WeekStart),
     "filters": Filters(),
@@ -194,8 +196,11 @@ def _rules(fields: Mapping[str, Any]) -> CreditRules:
 
 
 def _period(fields: Mapping[str, Any], now: datetime) -> QueryPeriod:
-    """The time between `from` and `to`; by default the last 28 days of the time zone, today included."""
+    """The moving period, or the time between `from` and `to`; by default the last 28 days of the time zone,
+    today included."""
     zone: ZoneInfo = fields.get("timezone", UTC_ZONE)
+    if "period" in fields:
+        return _moving_period(fields, zone, now)
     end = fields.get("to", now.astimezone(zone).date() + _DAY)
     end_at = _moment("to", end, zone)
     week: WeekStart = fields.get("week_starts", WeekStart.MONDAY)
@@ -207,6 +212,13 @@ def _period(fields: Mapping[str, Any], now: datetime) -> QueryPeriod:
     except OverflowError:
         raise _unreckonable("to") from None
     return QueryPeriod(start_at, end_at, zone, week)
+
+
+def _moving_period(fields: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> QueryPeriod:
+    if ends := [name for name in ("from", "to") if name in fields]:
+        raise InvalidField("period", f"can't be given together with {' and '.join(ends)}")
+    period: MovingPeriod = fields["period"]
+    return period.at(now, zone, fields.get("week_starts", WeekStart.MONDAY))
 
 
 def _moment(field: str, at: date | datetime, zone: ZoneInfo) -> datetime:

@@ -16,6 +16,8 @@ MEANINGS = {
     "that earned them, where that is known.",
     "from": "The beginning, which is included; a date begins in the time zone. By default 28 days before to.",
     "to": "The end, which is not included; by default the end of today. Both are at a quarter of an hour.",
+    "period": "Instead of from and to, a period that moves with the time. Those that include today end with "
+    "the current quarter of an hour, the others are whole days.",
     "timezone": "The IANA time zone whose days, weeks, months and hours count.",
     "week_starts": "The day on which weeks begin; by default monday.",
     "filters": "For each field the values that are left; null stands for what has none. An object says it "

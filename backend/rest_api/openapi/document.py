@@ -14,6 +14,7 @@ from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
 from backend.rest_api.openapi.operations import OPERATIONS
 from backend.rest_api.openapi.schemas import SCHEMAS
+from backend.rest_api.reports.schemas import REPORT_SCHEMAS
 from backend.rest_api.routes.operation import Operation, reference
 from backend.rest_api.sales.schemas import SALES_SCHEMAS
 from backend.rest_api.webhooks.schemas import WEBHOOK_SCHEMAS
@@ -38,7 +39,12 @@ def openapi_document(server_url: str) -> dict[str, Any]:
         "security": [{"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS | EVENT_SCHEMAS | WEBHOOK_SCHEMAS,
+            "schemas": SCHEMAS
+            | LINK_SCHEMAS
+            | SALES_SCHEMAS
+            | EVENT_SCHEMAS
+            | WEBHOOK_SCHEMAS
+            | REPORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}

@@ -7,6 +7,7 @@ from backend.rest_api.clicks import export
 from backend.rest_api.destinations import rules
 from backend.rest_api.feed import events
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
+from backend.rest_api.reports import reports
 from backend.rest_api.routes.operation import REGISTERED
 from backend.rest_api.sales import explain, tell_calls, tell_refunds
 from backend.rest_api.tags import tags, utm_templates
@@ -21,6 +22,7 @@ _MODULES = (
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
     query,
+    reports,
     take_back_identity,
     events,
     webhooks,

@@ -34,6 +34,7 @@ from backend.storage.links.lists import orders as link_orders
 from backend.storage.links.writing import idempotency
 from backend.storage.outbox import entries, heads
 from backend.storage.processes import heartbeats, leases
+from backend.storage.reports import reports
 from backend.storage.sales import conversions, leads
 from backend.storage.schema.collection import AgesFrom, Collection, NotSharded, Personal, ShardKey, Stage
 from backend.storage.schema.ownership import ByLink, NotOwned, Owned
@@ -79,6 +80,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     origins.COLLECTION,
     domains.COLLECTION,
     webhooks.COLLECTION,
+    reports.COLLECTION,
     api_keys.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,

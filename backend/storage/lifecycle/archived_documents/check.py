@@ -22,10 +22,12 @@ from backend.storage.lifecycle.archived_documents import (
     ledger,
     links,
     organization,
+    reports,
     visitors,
     webhooks,
 )
 from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
+from backend.storage.reports import reports as reports_collection
 from backend.storage.schema.document_fields import check_plain
 
 # The rules of all archived collections, by their names.
@@ -40,7 +42,13 @@ RULES: dict[str, DocumentRule] = {
     **visitors.RULES,
     **deduplication.RULES,
     **webhooks.RULES,
+    **reports.RULES,
 }
+
+
+# Refused origins, and the queries of reports, are stored exactly as they were sent, so they may have control
+# characters.
+_AS_SENT = {origin_refusals.NAME, reports_collection.NAME}
 
 
 class BrokenRule(ValueError):
@@ -55,8 +63,7 @@ def check_document(
     `name` is its collection; `is_api_host` says which hosts can't be link domains.
     """
     try:
-        # Refused origins are stored exactly as they were sent, so they may have control characters.
-        check_plain("document", document, is_json=name == origin_refusals.NAME)
+        check_plain("document", document, is_json=name in _AS_SENT)
         RULES[name](document, context)
         if name == domains.NAME and is_api_host(document["_id"]):
             raise InvalidField("_id", "is the API's own host name (WAYLINK_BASE_URL)")

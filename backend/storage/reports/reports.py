@@ -1,0 +1,133 @@
+"""The `reports` collection: saved views of organizations, each with the token of its public URL.
+
+The token is stored as it is, so that the organization can copy the URL again (decisions, "shared-reports").
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument
+
+from backend.domain.ids import OrgId, ReportId
+from backend.domain.reports.input import check_report
+from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, TooManyReports
+from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.ownership import ByField
+
+NAME = "reports"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("created_at", 1)]), IndexModel("token", unique=True)],
+    owned_by=ByField(),
+    personal=NotPersonal("it says what is shown, and who opens it is not asked"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+    shard_key=NotSharded("an organization has few"),
+)
+# Nobody can guess a token of so many bytes.
+_TOKEN_BYTES = 32
+# A report that is opened all the time is written once in so long.
+_OPENINGS_NOTED_EVERY = timedelta(minutes=1)
+
+
+async def create_report(
+    database: Database, org_id: OrgId, values: Mapping[str, Any], now: datetime
+) -> Report:
+    """Store a new report, with a new token.
+
+    `values` are its fields, parsed by REPORT_FIELDS, with `password_hash` in place of `password`. Raises
+    InvalidField and TooManyReports.
+    """
+    check_report(values, now)
+    if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_REPORTS) >= MOST_REPORTS:
+        raise TooManyReports
+    report = Report(
+        id=ReportId(str(uuid.uuid4())),
+        org_id=org_id,
+        created_at=now.replace(microsecond=0),
+        token=secrets.token_urlsafe(_TOKEN_BYTES),
+        **values,
+    )
+    await database[NAME].insert_one(to_document(report))
+    return report
+
+
+async def list_reports(database: Database, org_id: OrgId) -> list[Report]:
+    """All reports of the organization, the oldest first."""
+    cursor = database[NAME].find({"org_id": org_id}).sort([("created_at", 1), ("_id", 1)])
+    return [from_document(document) async for document in cursor]
+
+
+async def get_report(database: Database, org_id: OrgId, given_id: str) -> Report:
+    """The organization's report with this id. Raises ReportUnknown."""
+    return _existing_report(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
+
+
+async def find_report_by_token(database: Database, token: str) -> Report | None:
+    """The report whose URL has this token, of whichever organization; None if there is none."""
+    document = await database[NAME].find_one({"token": token})
+    return from_document(document) if document else None
+
+
+async def change_report(
+    database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any], now: datetime
+) -> Report:
+    """Change these fields, which are given as those of `create_report`. The URL stays.
+
+    Raises InvalidField and ReportUnknown.
+    """
+    before = await get_report(database, org_id, given_id)
+    check_report(changes, now, before)
+    if not changes:
+        return before
+    document = await database[NAME].find_one_and_update(
+        {"_id": given_id, "org_id": org_id},
+        {"$set": stored_values(changes)},
+        return_document=ReturnDocument.AFTER,
+    )
+    return _existing_report(document)
+
+
+async def delete_report(database: Database, org_id: OrgId, given_id: str) -> None:
+    """Delete the report: from now on its URL leads nowhere. Raises ReportUnknown."""
+    deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
+    if not deleted.deleted_count:
+        raise ReportUnknown(given_id)
+
+
+async def note_opening(database: Database, report: Report, now: datetime) -> None:
+    """Keep that the report was opened, unless that was just done."""
+    if report.opened_at is None or now - report.opened_at >= _OPENINGS_NOTED_EVERY:
+        await database[NAME].update_one(
+            {"_id": report.id}, {"$max": {"opened_at": now.replace(microsecond=0)}}
+        )
+
+
+def to_document(report: Report) -> Document:
+    """The report as it is stored."""
+    values = {field.name: getattr(report, field.name) for field in fields(Report) if field.name != "id"}
+    return {"_id": report.id, **stored_values(values)}
+
+
+def from_document(document: Document) -> Report:
+    """The report that is stored."""
+    values = known_fields(document, Report) | {"embed_origins": tuple(document["embed_origins"])}
+    return Report(id=document["_id"], **values)
+
+
+def stored_values(values: Mapping[str, Any]) -> Document:
+    """These fields of a report as they are stored."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _existing_report(document: Document | None) -> Report:
+    if document is None:
+        raise ReportUnknown
+    return from_document(document)
