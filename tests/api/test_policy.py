@@ -13,7 +13,11 @@ import pytest
 from backend.app import Service
 from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.ids import LinkId
-from backend.storage.accounts.organizations import set_destination_rules, set_subscription
+from backend.storage.accounts.organizations import (
+    set_destination_rules,
+    set_event_properties,
+    set_subscription,
+)
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.api.link_calls import API, create, info
@@ -64,6 +68,7 @@ async def test_no_route_answers_for_another_organization_s_link(
     one, other = await make_organization(), await make_organization()
     await set_subscription(database, one.id, utc_now().replace(year=2999))
     await set_destination_rules(database, other.id, DestinationRules(refused=("secret.example",)))
+    await set_event_properties(database, other.id, ["secret"])
     short_url = await create(client, other, link_name="their secret", custom_data={"secret": 1})
     link = await info(client, other, short_url)
     body: dict[str, Any] = {
@@ -90,7 +95,15 @@ async def test_no_route_answers_for_another_organization_s_link(
             assert method == "HEAD" or answer.json()["links"] == []
             continue
         own = {
-            f"{API}/{name}" for name in ("tags", "utm-templates", "destination-rules", "webhooks", "reports")
+            f"{API}/{name}"
+            for name in (
+                "tags",
+                "utm-templates",
+                "destination-rules",
+                "event-properties",
+                "webhooks",
+                "reports",
+            )
         }
         if path in own and method in {"GET", "HEAD"}:
             assert method == "HEAD" or not any(answer.json().values())

@@ -19,7 +19,7 @@ from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.reports import parse_report
 from backend.storage.accounts.apps import set_apps
-from backend.storage.accounts.organizations import set_destination_rules
+from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
 from backend.storage.accounts.users.users import insert_user
 from backend.storage.apps.installs import record_install
 from backend.storage.clicks.expired_days import sum_expired
@@ -57,6 +57,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))
     rules = DestinationRules(("shop.example", "com.example/shop/*"), ("old.shop.example",))
     await set_destination_rules(database, organization.id, rules)
+    await set_event_properties(database, organization.id, ["plan", "a b"])
     hashed = {"limits.password_hash": PASSWORD_HASH}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": hashed})
     assert (await take_clicks(database, organization.id, link_ids[0], requested=2, most=5)).remaining == 3

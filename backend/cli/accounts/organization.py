@@ -13,6 +13,7 @@ from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.accounts.destination_rules import DestinationRules, parse_rules
 from backend.domain.accounts.organizations import NAME_RULE
+from backend.domain.analytics.event_properties import MarkedProperties
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.domain.web.host_names import InvalidHostName, is_ip_address, normalize_host
@@ -111,6 +112,32 @@ async def set_destinations(
     if rules != stored_rules:
         await organizations.set_destination_rules(database, org_id, rules)
     return {"org_id": org_id, "allowed": ", ".join(rules.allowed), "refused": ", ".join(rules.refused)}
+
+
+@organization.command("event-properties")
+@org_option
+@click.option(
+    "--mark", multiple=True, metavar="NAME", help="Let reports name this property; may be repeated."
+)
+@click.option("--unmark", multiple=True, metavar="NAME", help="No longer; may be repeated.")
+@stored
+async def set_event_properties(
+    database: Database, org_id: OrgId, mark: tuple[str, ...], unmark: tuple[str, ...]
+) -> CommandResult:
+    """Say which properties of events reports may name, as event.NAME; without options, print it.
+
+    A property is a member of the metadata of events. It holds at once, also for events that were told before.
+    """
+    before = (await organizations.get_organization(database, org_id)).event_properties
+    if unknown := [name for name in unmark if name not in before]:
+        raise click.BadParameter(f"{unknown[0]} is not marked", param_hint="--unmark")
+    try:
+        names = MarkedProperties().parse("--mark", [*(name for name in before if name not in unmark), *mark])
+    except InvalidField as error:
+        raise click.UsageError(f"--mark {error.rule}") from None
+    if names != before:
+        await organizations.set_event_properties(database, org_id, names)
+    return {"org_id": org_id, "properties": ", ".join(names)}
 
 
 @organization.command("list")

@@ -9,10 +9,10 @@ from backend.dashboard.analytics.figures import lines_of, number
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, RowKind, Values
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.query import Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
 
-NAMES = {
+NAMES: Mapping[str, str] = {
     Field.LINK: "Link",
     Field.DOMAIN: "Domain",
     Field.CAMPAIGN: "Campaign",
@@ -28,7 +28,7 @@ NAMES = {
     Field.REFERRER: "Referrer",
     Field.VARIANT: "Variant",
 }
-_NONE = {
+_NONE: Mapping[str, str] = {
     Field.LINK: "No link",
     Field.TAG: "No tag",
     Field.COUNTRY: "Unknown",
@@ -85,7 +85,7 @@ class Table:
     """
 
     card: Card
-    by: Field
+    by: QueryField
     rows: Sequence[TableRow]
     left_out: int | None
     revenue: str = ""
@@ -125,7 +125,7 @@ def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, currencies
 
 
 def name_of(
-    by: Field, value: str | None, links: Mapping[LinkId, NamedLink], kind: RowKind | None = None
+    by: QueryField, value: str | None, links: Mapping[LinkId, NamedLink], kind: RowKind | None = None
 ) -> str:
     """What people call a value of this field, or a row of this kind."""
     if kind:

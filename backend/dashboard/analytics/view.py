@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
-from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Measure, Query
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Measure, Query, QueryField
 from backend.domain.errors import InvalidField
 
 DEFAULT = "28"
@@ -52,7 +52,7 @@ class View:
     period: QueryPeriod
     zone: ZoneInfo
     comparison: Comparison | None
-    filters: Mapping[Field, str | None]
+    filters: Mapping[QueryField, str | None]
     currency: str | None
     others: Mapping[str, str]
     since: str = ""
@@ -95,7 +95,7 @@ class View:
         after = date.fromisoformat(day) + _DAY
         return datetime(after.year, after.month, after.day, tzinfo=self.zone).astimezone(UTC)
 
-    def query(self, *measures: Measure, by: Field | None = None, **more: Any) -> Query:
+    def query(self, *measures: Measure, by: QueryField | None = None, **more: Any) -> Query:
         """A query about what is seen, by default without a comparison."""
         more.setdefault("currency", self.currency)
         return Query(
@@ -130,12 +130,14 @@ class View:
         changed = {name: text for name, text in (arguments | changes).items() if text is not None}
         return f"{path}?{urlencode(changed)}" if changed else path
 
-    def with_filter(self, path: str, by: Field, value: str | None, *, without: Iterable[str] = ()) -> str:
+    def with_filter(
+        self, path: str, by: QueryField, value: str | None, *, without: Iterable[str] = ()
+    ) -> str:
         """The address of this view with one filter more. Arguments named in `without` are left out."""
         changes: dict[str, str | None] = dict.fromkeys(without)
         return self.address(path, **changes | {by.value: value or ""})
 
-    def without_filter(self, path: str, by: Field) -> str:
+    def without_filter(self, path: str, by: QueryField) -> str:
         """The address of this view with one filter less."""
         return self.address(path, **{by.value: None})
 
@@ -262,7 +264,7 @@ def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:
     return day
 
 
-def _filters(arguments: Mapping[str, str]) -> dict[Field, str | None]:
+def _filters(arguments: Mapping[str, str]) -> dict[QueryField, str | None]:
     return {
         field: arguments[field.value][:LONGEST_FILTER] or None
         for field in FILTERS

@@ -34,7 +34,7 @@ class Organization:
     cookie in its answers; `cookie_domain` is the domain that the organization's sites pass to `init`, if they
     do. With `erases_on_withdrawal`, a browser may have the service erase what it has of its device when the
     visitor withdraws consent. With `click_ids`, redirects append the id of their click. `destination_rules`
-    says where its links may lead.
+    says where its links may lead. `event_properties` are the properties of events that questions may name.
     """
 
     id: OrgId
@@ -48,6 +48,7 @@ class Organization:
     erases_on_withdrawal: bool = False
     click_ids: bool = True
     destination_rules: DestinationRules = field(default_factory=DestinationRules)
+    event_properties: tuple[str, ...] = ()
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether the organization has a paid subscription at `now`."""

@@ -31,11 +31,19 @@ class RowKind(StrEnum):
 
     NOT_CREDITED = "not_credited"  # no touch gets the credit
     PURGED_LINKS = "purged_links"  # a link does that was deleted for good
+    OTHER_VALUES = "other_values"  # of events that have other values than the most frequent ones
 
     @property
     def words(self) -> str:
         """What people call such a row."""
-        return "Not credited" if self is RowKind.NOT_CREDITED else "Links deleted for good"
+        return _KINDS_IN_WORDS[self]
+
+
+_KINDS_IN_WORDS = {
+    RowKind.NOT_CREDITED: "Not credited",
+    RowKind.PURGED_LINKS: "Links deleted for good",
+    RowKind.OTHER_VALUES: "Other values",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from backend.domain.analytics.query import TIMES, Field, Filter, Not, Prefix
+from backend.domain.analytics.event_properties import BEGIN, parse_event_field
+from backend.domain.analytics.query import TIMES, Field, Filter, Not, Prefix, QueryField
 from backend.domain.errors import InvalidField, shown_name
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import HostName, Schema, Uuid, parse_string
@@ -20,17 +21,19 @@ class Filters:
     beginning of those that do.
     """
 
-    def parse(self, field: str, value: object) -> dict[Field, Filter]:
+    def parse(self, field: str, value: object) -> dict[QueryField, Filter]:
         """The filters by field. Raises InvalidField, which names the filter."""
         if not isinstance(value, dict):
             raise InvalidField(field, "must be an object of lists")
-        filters = {}
+        filters: dict[QueryField, Filter] = {}
         for name, chosen in value.items():
             shown = f"{field}.{shown_name(name)}"
-            if name not in _FILTERED:
-                possible = ", ".join(_FILTERED)
+            filtered = parse_event_field(shown, name)
+            if filtered is None and name not in _FILTERED:
+                possible = ", ".join((*_FILTERED, f"{BEGIN}NAME"))
                 raise InvalidField(shown, f"can't be filtered by; possible are {possible}")
-            filters[Field(name)] = _filter(shown, Field(name), chosen)
+            by = filtered or Field(name)
+            filters[by] = _filter(shown, by, chosen)
         return filters
 
     def schema(self) -> Schema:
@@ -44,7 +47,12 @@ class Filters:
         begin: Schema = {"type": "string", "minLength": 1, "maxLength": _LONGEST_VALUE}
         ways = {"anyOf": [values, _only("not", values), _only("prefix", begin)]}
         properties = dict.fromkeys(_FILTERED, ways)
-        return {"type": "object", "properties": properties, "additionalProperties": False}
+        return {
+            "type": "object",
+            "properties": properties,
+            "patternProperties": {r"^event\..": ways},
+            "additionalProperties": False,
+        }
 
 
 def _only(name: str, schema: Schema) -> Schema:
@@ -53,7 +61,7 @@ def _only(name: str, schema: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": [name], "additionalProperties": False}
 
 
-def _filter(shown: str, field: Field, chosen: object) -> Filter:
+def _filter(shown: str, field: QueryField, chosen: object) -> Filter:
     match chosen:
         case {"not": values, **others} if not others:
             return Not(_values(shown, field, values))
@@ -64,13 +72,13 @@ def _filter(shown: str, field: Field, chosen: object) -> Filter:
     raise InvalidField(shown, f"must be {_VALUES}, or an object with not or prefix")
 
 
-def _values(shown: str, field: Field, values: object) -> frozenset[str | None]:
+def _values(shown: str, field: QueryField, values: object) -> frozenset[str | None]:
     if not isinstance(values, list) or not 1 <= len(values) <= MOST_VALUES:
         raise InvalidField(shown, f"must be {_VALUES}")
     return frozenset(_value(shown, field, value) for value in values)
 
 
-def _value(shown: str, field: Field, value: object) -> str | None:
+def _value(shown: str, field: QueryField, value: object) -> str | None:
     if value is None:
         return None
     match field:

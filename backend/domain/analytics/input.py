@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from backend.domain.analytics.event_properties import parse_event_field
 from backend.domain.analytics.filters import Filters
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
@@ -38,11 +39,15 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A list of members of an enumeration, each given as its text, none twice."""
+    """A list of members of an enumeration, each given as its text, none twice.
+
+    With `has_event_fields`, properties of events may be among them, as `event.` and a name.
+    """
 
     choices: type[StrEnum]
     most: int
     least: int = 0
+    has_event_fields: bool = False
 
     def parse(self, field: str, value: object) -> tuple[Any, ...]:
         """The members. Raises InvalidField."""
@@ -50,7 +55,7 @@ class Words:
             raise InvalidField(field, "must be a list")
         if not self.least <= len(value) <= self.most:
             raise InvalidField(field, f"must have from {self.least} to {self.most} entries")
-        members = tuple(Word(self.choices).parse(field, word) for word in value)
+        members = tuple(self._member(field, word) for word in value)
         if len(set(members)) < len(members):
             raise InvalidField(field, "must not have one twice")
         return members
@@ -58,8 +63,15 @@ class Words:
     def schema(self) -> Schema:
         """JSON Schema of the list."""
         items = Word(self.choices).schema()
+        if self.has_event_fields:
+            items = {"anyOf": [items, {"type": "string", "pattern": r"^event\..+$"}]}
         sizes = {"minItems": self.least, "maxItems": self.most, "uniqueItems": True}
         return {"type": "array", "items": items} | sizes
+
+    def _member(self, field: str, word: object) -> Any:
+        if self.has_event_fields and isinstance(word, str) and (found := parse_event_field(field, word)):
+            return found
+        return Word(self.choices).parse(field, word)
 
 
 class DateOrInstant:
@@ -90,6 +102,8 @@ class OrderRule:
             return Order(Measure(column), is_descending, of_change)
         if column in set(Field) and not of_change:
             return Order(Field(column), is_descending)
+        if not of_change and (of_events := parse_event_field(field, column)):
+            return Order(of_events, is_descending)
         raise InvalidField(
             field,
             "must be one of measures and group_by, or change. and a measure, with - before it for descending",
@@ -98,7 +112,9 @@ class OrderRule:
     def schema(self) -> Schema:
         """JSON Schema of all columns, in both directions."""
         words = [*Measure, *Field, *(f"{CHANGE}{measure}" for measure in Measure)]
-        return {"type": "string", "enum": [*words, *(f"-{word}" for word in words)], "example": "-clicks"}
+        named: Schema = {"type": "string", "enum": [*words, *(f"-{word}" for word in words)]}
+        of_events: Schema = {"type": "string", "pattern": r"^-?event\..+$"}
+        return {"anyOf": [named, of_events], "example": "-clicks"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +138,7 @@ class UpTo:
 
 FIELDS: dict[str, Rule[Any]] = {
     "measures": Words(Measure, len(Measure), 1),
-    "group_by": Words(Field, MOST_GROUPINGS),
+    "group_by": Words(Field, MOST_GROUPINGS, has_event_fields=True),
     "from": DateOrInstant(),
     "to": DateOrInstant(),
     "period": Word(MovingPeriod),
@@ -248,7 +264,7 @@ class Listed:
 
     def schema(self) -> Schema:
         """JSON Schema of the text: as the list, with commas."""
-        words = "|".join(self._rule.choices)
+        words = "|".join((*self._rule.choices, *([r"event\.[^,]+"] if self._rule.has_event_fields else [])))
         some = f"({words})(,({words}))*"
         return {"type": "string", "pattern": f"^{some}$" if self._rule.least else f"^({some})?$"}
 

@@ -8,6 +8,7 @@ from datetime import date
 from fractions import Fraction
 
 from backend.domain.analytics.answer import RowKind, plain_count
+from backend.domain.analytics.event_properties import MOST_VALUES
 from backend.domain.analytics.figures import GroupSums
 from backend.domain.analytics.query import CLICK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
 
@@ -16,6 +17,8 @@ _KINDS = {
     "rules, no link, campaign or ad led to it.",
     RowKind.PURGED_LINKS: "“Links deleted for good” (kind purged_links) has leads and conversions that such "
     "links get the credit for; their clicks are in the totals only.",
+    RowKind.OTHER_VALUES: f"The {MOST_VALUES} most frequent values of the events' properties have rows. All "
+    "others are “Other values” (kind other_values); a filter names one, or the beginning of some.",
 }
 _MOST_NAMED = 10
 

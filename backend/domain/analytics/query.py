@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.analytics.event_properties import EventProperty, event_fields
 from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
 from backend.domain.errors import InvalidField
 from backend.domain.sales.credit_rules import CreditRules
@@ -81,6 +82,8 @@ class Field(StrEnum):
     EVENT = "event"
 
 
+# A field that has a name of its own, or a property of events.
+QueryField = Field | EventProperty
 TIMES = frozenset(Field(part) for part in TimeField)
 # Of single clicks, and of sales by the click that earned them.
 CLICK_FIELDS = frozenset(
@@ -140,13 +143,14 @@ class Prefix:
 
 # The values that pass, or another way to name them.
 Filter = frozenset[str | None] | Not | Prefix
+FieldFilters = Mapping[QueryField, Filter] | Mapping[Field, Filter]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
     """A column, or its change against the time that is compared with, upwards or downwards."""
 
-    column: Measure | Field
+    column: Measure | QueryField
     is_descending: bool = False
     of_change: bool = False
 
@@ -167,8 +171,8 @@ class Query:
 
     period: QueryPeriod
     measures: tuple[Measure, ...] = (Measure.CLICKS,)
-    group_by: tuple[Field, ...] = ()
-    filters: Mapping[Field, Filter] = field(default_factory=dict)
+    group_by: tuple[QueryField, ...] = ()
+    filters: FieldFilters = field(default_factory=dict[QueryField, Filter])
     compare: Comparison | None = None
     change: bool = False
     currency: str | None = None
@@ -192,7 +196,7 @@ class Query:
         return next((TimeField(field) for field in self.group_by if field in TIMES), None)
 
     @property
-    def fields(self) -> frozenset[Field]:
+    def fields(self) -> frozenset[QueryField]:
         """What is grouped or filtered by."""
         return frozenset((*self.group_by, *self.filters))
 
@@ -200,13 +204,19 @@ class Query:
     def click_fields(self) -> tuple[Field, ...]:
         """What is grouped or filtered by of single clicks, each once, without what their links split."""
         named = dict.fromkeys((*self.group_by, *self.filters))
-        return tuple(name for name in named if name in CLICK_FIELDS and name is not Field.VARIANT)
+        of_clicks = CLICK_FIELDS - {Field.VARIANT}
+        return tuple(name for name in named if isinstance(name, Field) and name in of_clicks)
 
     @property
     def link_fields(self) -> tuple[Field, ...]:
         """What is grouped or filtered by of links, each once."""
         named = dict.fromkeys((*self.group_by, *self.filters))
-        return tuple(name for name in named if name in LINK_FIELDS)
+        return tuple(name for name in named if isinstance(name, Field) and name in LINK_FIELDS)
+
+    @property
+    def grouped_properties(self) -> list[EventProperty]:
+        """The properties of events that rows are grouped by."""
+        return event_fields(self.group_by)
 
     @property
     def shown(self) -> tuple[Shown, ...]:
@@ -226,6 +236,16 @@ class Query:
 
     @property
     def has_kinds(self) -> bool:
+        """Whether there are rows apart.
+
+        They are for what has no touch, for links that were deleted for good, and for other values of
+        properties of events than the most frequent ones.
+        """
+        has_others = bool(self.grouped_properties) and Measure.EVENTS in self.needed
+        return has_others or self.has_kinds_of_touches
+
+    @property
+    def has_kinds_of_touches(self) -> bool:
         """Whether there are rows apart for what has no touch, and for links that were deleted for good."""
         return not LINK_FIELDS.isdisjoint(self.group_by) and not self.needed.isdisjoint(_OF_TOUCHES)
 
@@ -286,5 +306,10 @@ def _check_order(query: Query) -> None:
         )
 
 
+def is_of_events(name: QueryField) -> bool:
+    """Whether it is a field that only events have."""
+    return name is Field.EVENT or isinstance(name, EventProperty)
+
+
 def _words(names: Collection[str]) -> str:
-    return ", ".join(word for word in (*Measure, *Field) if word in names)
+    return ", ".join([word for word in (*Measure, *Field) if word in names] + list(event_fields(names)))

@@ -62,7 +62,7 @@ class TypedColumn(NamedTuple):
     digits: int = 0
 
 
-_KINDS_OF_TIMES = {
+_KINDS_OF_TIMES: Mapping[str, CellKind] = {
     Field.DAY: CellKind.DATE,
     Field.WEEK: CellKind.DATE,
     Field.MONTH: CellKind.MONTH,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.rest_api.analytics import counts, query
+from backend.rest_api.analytics import counts, event_properties, query
 from backend.rest_api.clicks import export
 from backend.rest_api.destinations import rules
 from backend.rest_api.feed import events
@@ -21,7 +21,7 @@ _MODULES = (
     rules,
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
-    query,
+    *(query, event_properties),
     reports,
     take_back_identity,
     events,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.domain.analytics.answer import RowKind
+from backend.domain.analytics.event_properties import BEGIN
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.query import MONEY, ByCurrency, Field, Measure
 from backend.domain.analytics.rows import KIND, PARTIAL
@@ -93,6 +94,7 @@ _KINDS = "; ".join(
     (
         f"{RowKind.NOT_CREDITED}: no touch gets the credit",
         f"{RowKind.PURGED_LINKS}: a link does that was deleted for good",
+        f"{RowKind.OTHER_VALUES}: of events whose properties have other values than the most frequent ones",
     )
 )
 _LINK_NAMES = ("link_name", "short_url")
@@ -100,11 +102,12 @@ _ROW: Schema = {
     "type": "object",
     "properties": {
         **{field.value: _or_null(_TEXT) for field in Field},
+        f"{BEGIN}NAME": _or_null({**_TEXT, "description": "A marked property of events, by its name."}),
         **dict.fromkeys(_LINK_NAMES, _or_null(_TEXT)),
         KIND: {
             "type": "string",
-            "description": "Only in rows apart, which are null in all fields of links. "
-            f"{_KINDS}. There may be more.",
+            "description": "Only in rows apart, which are null in all fields of links, or of properties of "
+            f"events. {_KINDS}. There may be more.",
         },
         PARTIAL: {
             "type": "boolean",
@@ -225,6 +228,13 @@ SCHEMAS: dict[str, Schema] = {
             "description": "If there are any, links lead nowhere else.",
         },
         refused={"type": "array", "items": _TEXT, "description": "Links lead there never."},
+    ),
+    "EventProperties": _object(
+        marked={
+            "type": "array",
+            "items": _TEXT,
+            "description": "Queries may name each as `event.` and its name.",
+        },
     ),
     "BulkResults": _object(
         results={"type": "array", "items": {"$ref": "#/components/schemas/BulkResult"}},

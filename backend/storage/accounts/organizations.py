@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -119,6 +120,34 @@ def read_retention_days(database: BlockingDatabase, org_ids: Iterable[OrgId]) ->
     return {document["_id"]: document.get("retention_days") for document in organizations}
 
 
+@dataclass(frozen=True, slots=True)
+class AskedSettings:
+    """What questions about an organization's facts depend on: its retention, and the properties it marked."""
+
+    retention_days: int | None = None
+    event_properties: tuple[str, ...] = ()
+
+
+async def find_asked_settings(database: Database, org_id: OrgId) -> AskedSettings:
+    """The organization's, as they are now."""
+    names = {"retention_days": 1, "event_properties": 1}
+    document = await database[NAME].find_one({"_id": org_id}, names) or {}
+    return AskedSettings(document.get("retention_days"), _properties_in(document))
+
+
+async def find_event_properties(database: Database, org_id: OrgId) -> tuple[str, ...]:
+    """The properties of events that the organization has marked; none if there is no such organization."""
+    return (await find_asked_settings(database, org_id)).event_properties
+
+
+async def set_event_properties(database: Database, org_id: OrgId, names: Sequence[str]) -> None:
+    """Set which properties of events questions may name, from now on. Raises UnknownOrganization."""
+    change = {"event_properties": list(names)}
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": change})
+    if not result.matched_count:
+        raise UnknownOrganization(org_id)
+
+
 async def find_click_days(
     database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
 ) -> dict[OrgId, int | None]:
@@ -204,6 +233,10 @@ def _rules_in(document: dict[str, Any]) -> DestinationRules:
     return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
 
 
+def _properties_in(document: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(document.get("event_properties", ()))
+
+
 def _from_document(document: dict[str, Any]) -> Organization:
     return Organization(
         id=document["_id"],
@@ -217,4 +250,5 @@ def _from_document(document: dict[str, Any]) -> Organization:
         erases_on_withdrawal=document.get("erases_on_withdrawal", False),
         click_ids=document.get("click_ids", True),
         destination_rules=_rules_in(document),
+        event_properties=_properties_in(document),
     )

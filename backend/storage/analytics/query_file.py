@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from backend.domain.analytics.answer import RowsOfAnswer
+from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.query import Query
 from backend.domain.analytics.rows import AnswerRows, CellKind, TypedColumn
 from backend.domain.clicks.rows import RowFormat
@@ -53,6 +54,7 @@ class QueryFile(FileQuestion):
         # What answers it is imported here: those who ask have no use for it.
         from backend.storage.analytics.answers.query import stream_query  # noqa: PLC0415
 
+        check_marked(self.query.group_by, self.query.filters, facts.event_properties)
         answer, pieces = stream_query(
             facts.connection, self.query, retention_days=facts.retention_days, most=self.most
         )

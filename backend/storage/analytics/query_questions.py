@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Values
+from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, Question
@@ -21,9 +22,10 @@ class AskQuery(Question[AnalyticsAnswer]):
     is_whole: bool = False
 
     def answer(self, facts: Facts) -> AnalyticsAnswer:
-        """The answer. Raises InvalidField for a cursor of another query."""
+        """The answer. Raises InvalidField for a cursor of another query, or a property that is not marked."""
         from backend.storage.analytics.answers.query import answer_query
 
+        check_marked(self.query.group_by, self.query.filters, facts.event_properties)
         days = facts.retention_days
         return answer_query(facts.connection, self.query, retention_days=days, is_whole=self.is_whole)
 
@@ -35,7 +37,9 @@ class CountByLink(Question[dict[LinkId, Values]]):
     query: Query
 
     def answer(self, facts: Facts) -> dict[LinkId, Values]:
-        """The figures by link, in no order."""
+        """The figures by link, in no order. Raises InvalidField."""
         from backend.storage.analytics.answers.query import values_by_link
+
+        check_marked(self.query.group_by, self.query.filters, facts.event_properties)
 
         return values_by_link(facts.connection, self.query)

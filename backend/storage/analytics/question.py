@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,13 +22,14 @@ class Facts:
     """An organization's facts as of one moment: its tables, by a connection inside a transaction.
 
     Data about visitors is kept for `retention_days`, None for without limit. `now` is when it was asked.
-    `files` is the folder where files are made.
+    `files` is the folder where files are made. `event_properties` are those that the organization has marked.
     """
 
     connection: DuckDBPyConnection
     retention_days: int | None
     now: datetime
     files: Path
+    event_properties: Sequence[str] = ()
 
 
 class Question(Generic[AnswerT_co]):

@@ -19,7 +19,7 @@ import duckdb
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import find_deleted
-from backend.storage.accounts.organizations import find_retention_days
+from backend.storage.accounts.organizations import AskedSettings, find_asked_settings
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
 from backend.storage.clicks.blocks import mark_unreadable
 from backend.storage.columns.applying import apply
@@ -87,7 +87,7 @@ class Projections:
         """The answer piece by piece, all as of one moment. Raises as `ask`."""
         projection = await self._up_to_date(org_id)
         with projection.used(), projection.file.moments.now() as connection:
-            facts = Facts(connection, projection.retention_days, self._clock(), self._store.files)
+            facts = projection.facts(connection, self._clock(), self._store.files)
             pieces = question.pieces(facts)
             try:
                 while (piece := await self._next_of(pieces, connection)) is not None:
@@ -213,7 +213,7 @@ class _Work:
     def __call__(self) -> list[Any]:
         with self._projection.file.moments.now() as connection:
             self._connection = connection
-            facts = Facts(connection, self._projection.retention_days, self._now, self._files)
+            facts = self._projection.facts(connection, self._now, self._files)
             try:
                 return [question.answer(facts) for question in self._questions if not self._is_given_up]
             finally:
@@ -234,7 +234,7 @@ class _Projection:
     def __init__(self, database: Database, org_id: OrgId, file: ColumnFile) -> None:
         self.file = file
         self.users = 0
-        self.retention_days: int | None = None
+        self._settings = AskedSettings()
         self._database = database
         self._org_id = org_id
         self._running: asyncio.Task[None] | None = None
@@ -251,6 +251,11 @@ class _Projection:
         await asyncio.gather(*filter(None, (self._next, self._running)), return_exceptions=True)
         self._writes.close()
         self.file.close()
+
+    def facts(self, connection: duckdb.DuckDBPyConnection, now: datetime, files: Path) -> Facts:
+        """What questions get that are asked by this connection."""
+        settings = self._settings
+        return Facts(connection, settings.retention_days, now, files, settings.event_properties)
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -287,8 +292,9 @@ class _Projection:
         if not is_loaded or await self._is_of_another_feed(place):
             self.file.moments.forget()
             await self._mark(await load(self._database, self._org_id, self._writes, self._note))
-        days, _ = await asyncio.gather(find_retention_days(self._database, [self._org_id]), self._place_all())
-        self.retention_days = days.get(self._org_id)
+        self._settings, _ = await asyncio.gather(
+            find_asked_settings(self._database, self._org_id), self._place_all()
+        )
         has_more = True
         while has_more:
             page = await read_packed(self._database, self._org_id, Cursor(self._state()[0]))
@@ -296,7 +302,7 @@ class _Projection:
             if page.entries:
                 self.file.moments.forget()
                 await self._mark(await apply(self._database, self._org_id, self._writes, page))
-        await to_its_end(partial(expire, self._writes, self.retention_days, now))
+        await to_its_end(partial(expire, self._writes, self._settings.retention_days, now))
 
     async def _place_all(self) -> None:
         """Give what waits its place in the feed. Without a majority nothing gets one, and it is left out."""

@@ -96,6 +96,8 @@ class Fact:
 
     def _fields(self, kind: Kind) -> dict[str, Any]:
         fields: dict[str, Any] = dict(REVENUE) if kind is Kind.CONVERSION else {}
+        if kind is Kind.EVENT:
+            fields["metadata"] = {"plan": f"p{self.number}", "n": self.number, "of": {"x": 1}} | _METADATA
         if self.order:
             fields["transaction_id" if kind is Kind.CONVERSION else "event_id"] = self.order
         return fields
@@ -111,6 +113,9 @@ class Fact:
             return None
         at = START + timedelta(hours=self.click)
         return Touch(at, _LINK.id, {}, {}, received_at, None, at, self.click, is_named=True)
+
+
+_METADATA = {"is_new": True, "share": 2.5, "whole": 3.0, "none": None, "many": ["a"], "b'\";": "ß"}
 
 
 class _Link:

@@ -23,6 +23,7 @@ from backend.domain.analytics.query import (
     Filter,
     Measure,
     Query,
+    QueryField,
 )
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
@@ -32,7 +33,7 @@ from backend.storage.links.tags import create_tag, delete_tag
 from tests.facts.clicks import click, ship
 from tests.facts.stored_links import insert_links
 
-Facts = dict[Field, str | None]
+Facts = dict[QueryField, str | None]
 CAME_OF_LINKS = "came of links"
 FIRST = datetime(2025, 9, 25, tzinfo=UTC)  # before everything
 
@@ -102,7 +103,7 @@ class History:
 
         for each in self.clicks:
             link = links[each.link_id]
-            of_click = {
+            of_click: Facts = {
                 Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
                 Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
                 Field.VARIANT: each.variant, Field.OUTCOME: each.outcome.value, Field.EVENT: None,
@@ -120,12 +121,12 @@ class History:
             kind = self.kind_of(sale)
             facts = [{field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}]
             if kind:
-                facts = [dict.fromkeys(LINK_FIELDS)]
+                facts = [{**dict.fromkeys(LINK_FIELDS)}]
             elif sale.link_id:
                 facts = self.of_link(links[LinkId(sale.link_id)])
             # No sale names its click, so nobody knows of which country and so on it is.
-            of_click = dict.fromkeys(CLICK_FIELDS | {Field.EVENT}) | {Field.VARIANT: sale.variant}
-            facts = [each | of_click for each in facts]
+            of_sale: Facts = {**dict.fromkeys(CLICK_FIELDS | {Field.EVENT}), Field.VARIANT: sale.variant}
+            facts = [each | of_sale for each in facts]
             add(sale.at, facts, Measure(sale.collection), kind=kind)
             if sale.customer_id and sale.collection != "installs":
                 add(sale.at, facts, Measure.CONTACTS, sale.customer_id, kind)
@@ -158,7 +159,7 @@ class History:
 
     def of_link(self, link: Link) -> list[Facts]:
         """What a link is counted by: once for each of its tags."""
-        utm = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS}
+        utm: Facts = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS}
         facts = utm | {Field.LINK: link.id, Field.DOMAIN: link.domain}
         names: list[str | None] = [self.tags[each] for each in link.tag_ids if each in self.tags]
         return [facts | {Field.TAG: name} for name in names or [None]]
@@ -173,7 +174,7 @@ def _is_of_variants(query: Query) -> bool:
     return Field.VARIANT in {*query.group_by, *query.filters}
 
 
-def times_of(at: datetime, zone: tzinfo) -> dict[Field, str | None]:
+def times_of(at: datetime, zone: tzinfo) -> Facts:
     """The parts of the time in a zone."""
     local = at.astimezone(zone)
     day = local.date()

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.period import WeekStart
 from backend.domain.analytics.query import (
     CLICK_FIELDS,
@@ -23,6 +24,7 @@ from backend.domain.analytics.query import (
     Not,
     Prefix,
     Query,
+    QueryField,
 )
 from tests.storage.analytics.queried_facts import (
     DAY_MS,
@@ -35,7 +37,7 @@ from tests.storage.analytics.queried_facts import (
     Touch,
 )
 
-Facts = dict[Field, str | None]
+Facts = dict[QueryField, str | None]
 # What a row is of, and its kind.
 Key = tuple[str | None, ...]
 SUMS = {"EUR": 2, "JPY": 0}
@@ -110,8 +112,12 @@ class _Counting:
         is_known_so = asked.isdisjoint(CLICK_FIELDS)
         if Measure.VISITORS not in self._query.needed or not CLICK_FIELDS.isdisjoint(self._query.filters):
             return
-        event = self._query.filters.get(Field.EVENT)
-        if Field.VARIANT in asked or (event is not None and not is_left(event, None)):
+        of_events = [
+            chosen
+            for name, chosen in self._query.filters.items()
+            if name is Field.EVENT or isinstance(name, EventProperty)
+        ]
+        if Field.VARIANT in asked or not all(is_left(chosen, None) for chosen in of_events):
             return
         places = list(self._places(day * DAY_MS + DAY_MS // 2, {}, self._links[link], is_former=True))
         is_in_rows = is_known_so and Field.HOUR not in asked
@@ -132,11 +138,17 @@ class _Counting:
         facts: Facts = self._of_click(touch) | {
             Field.VARIANT: touch.variant if touch else None,
             Field.EVENT: sale.name,
+            **self._properties_of(sale),
         }
         link = self._links[touch.link] if touch and touch.link is not None else None
         kind = "not_credited" if touch is None else None if not link or link.is_kept else "purged_links"
         told: Facts = {name: touch.utm.get(name) if touch else None for name in UTM}
         return self._places(sale.at, facts, link, told, kind)
+
+    def _properties_of(self, sale: Sale) -> Facts:
+        metadata = sale.metadata or {}
+        asked = (name for name in self._query.fields if isinstance(name, EventProperty))
+        return {name: metadata.get(name.property_name) for name in asked}
 
     @staticmethod
     def _add(tally: Tally, sale: Sale, part: Fraction, *, is_of_link: bool) -> None:
@@ -176,7 +188,7 @@ class _Counting:
         at: int,
         facts: Facts,
         link: StoredLink | None,
-        told: Mapping[Field, str | None] | None = None,
+        told: Mapping[QueryField, str | None] | None = None,
         kind: str | None = None,
         *,
         is_former: bool = False,
@@ -187,7 +199,7 @@ class _Counting:
             return
         if kind and self._filters_links:
             return
-        of_links: list[Facts] = [dict.fromkeys(LINK_FIELDS) | dict(told or {})]
+        of_links: list[Facts] = [{**dict.fromkeys(LINK_FIELDS), **(told or {})}]
         is_gone = link is not None and not link.is_kept
         if link and link.is_kept:
             of_links = [self._of_link(link) | {Field.TAG: tag} for tag in self._tags_of(link.tag_ids)]

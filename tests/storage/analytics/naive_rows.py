@@ -50,7 +50,8 @@ _STORED: Mapping[str, str] = {
     """,
     "identities": "SELECT * EXCLUDE (entry) FROM identities",
     "records": """
-        SELECT kind, id, name, product_id, transaction_id, currency, digits, amount, records."at" FROM records
+        SELECT kind, id, name, product_id, transaction_id, currency, digits, amount, records."at", metadata
+        FROM records
     """,
     "tellings": "SELECT kind, id, tellings.* EXCLUDE (record) FROM tellings JOIN records USING (record)",
     "record_visits": f"""
@@ -173,13 +174,24 @@ def _record(kind: Kind) -> Callable[[Document], Iterator[tuple[str, Row]]]:
     return lambda document: _rows_of_record(record_of(kind, document), document)
 
 
+def _metadata(record: Record) -> dict[str, str] | None:
+    """An event's texts, numbers and truth values, as they read."""
+    told = record.fields.get("metadata", {}) if record.kind is Kind.EVENT else {}
+    plain = {name: value for name, value in told.items() if isinstance(value, str | int | float)}
+    texts = {
+        name: value if isinstance(value, str) else str(value).lower().removesuffix(".0")
+        for name, value in plain.items()
+    }
+    return texts or None
+
+
 def _rows_of_record(record: Record, document: Document) -> Iterator[tuple[str, Row]]:
     key, fields = (record.kind.value, record.call_id), record.fields
     name = fields.get("name") if record.kind is Kind.EVENT else None
     digits = digits_of(fields["revenue"], fields["currency"]) if "revenue" in fields else None
     amount = None if digits is None else in_units(fields["revenue"], digits)
     named = (name, *map(fields.get, ("product_id", "transaction_id", "currency")))
-    yield "records", (*key, *named, digits, amount, _ms(record.at))
+    yield "records", (*key, *named, digits, amount, _ms(record.at), _metadata(record))
     for number, told in enumerate(record.tellings):
         who = (told.device_id, told.customer_id, told.is_server)
         yield "tellings", (*key, number, _ms(told.at), _ms(told.received_at), *who)

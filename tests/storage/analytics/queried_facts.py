@@ -74,6 +74,7 @@ class Sale:
     amount: int | None = None
     refunded: int = 0
     touches: tuple[Touch, ...] = ()
+    metadata: Mapping[str, str] | None = None
 
     def shares(self, model: Model) -> list[tuple[Fraction, Touch | None]]:
         """What each touch gets."""
@@ -136,7 +137,7 @@ def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale)
     times, device = {"at": sale.at, "known_at": sale.at}, f"device-{record}"
     names = {"record": record, "kind": sale.kind, "id": f"id-{record}", "name": sale.name, "at": sale.at}
     amounts = {"currency": sale.currency, "digits": sale.digits, "amount": sale.amount}
-    _insert(connection, "records", [names | amounts])
+    _insert(connection, "records", [names | amounts | {"metadata": sale.metadata}])
     who = {"record": record, "number": 0, "device": device, "customer": sale.customer, "is_server": False}
     _insert(connection, "tellings", [who | times])
     if sale.refunded:

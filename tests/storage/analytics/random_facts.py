@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -9,8 +10,19 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
-from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Not, Order, Prefix, Query
+from backend.domain.analytics.query import (
+    MONEY,
+    TIMES,
+    Field,
+    Measure,
+    Not,
+    Order,
+    Prefix,
+    Query,
+    QueryField,
+)
 from backend.domain.sales.credit_rules import CreditRules, Model
 from tests.storage.analytics.queried_facts import (
     DAY_MS,
@@ -114,6 +126,13 @@ AMOUNTS = st.one_of(
 )
 
 
+# Names that are no more than text: not of SQL, and not of JSON.
+PROPERTIES = (EventProperty("event.plan"), EventProperty("event.a.b'); --"))
+METADATA = st.none() | st.dictionaries(
+    st.sampled_from([each.property_name for each in PROPERTIES]), st.sampled_from(["pro", "free", "1.5", ""])
+)
+
+
 @st.composite
 def sales(draw: Any) -> Sale:
     """A lead, a conversion or an event, and what was before it."""
@@ -121,6 +140,7 @@ def sales(draw: Any) -> Sale:
     more: dict[str, Any] = draw(AMOUNTS) if kind == "conversion" else {}
     if kind == "event":
         more["name"] = draw(st.sampled_from(["signup", "sign in"]))
+        more["metadata"] = draw(METADATA)
     customer = draw(st.none() | st.sampled_from(["ada", "bob"]))
     return Sale(kind, draw(MOMENTS), customer, touches=tuple(draw(st.lists(TOUCHES, max_size=4))), **more)
 
@@ -155,7 +175,7 @@ def _with_clicks(draw: Any, sale: Sale, clicks: list[StoredClick]) -> Sale:
     return replace(sale, touches=tuple(touches))
 
 
-VALUES = {
+VALUES: Mapping[QueryField, list[str]] = {
     Field.LINK: ["link-0", "link-7"],
     Field.DOMAIN: ["d0.example", "d1.example"],
     Field.CAMPAIGN: ["spring", "summer", "s"],
@@ -169,11 +189,12 @@ VALUES = {
     Field.VARIANT: ["A", "mail"],
     Field.OUTCOME: ["web"],
     Field.EVENT: ["sign", "signup"],
+    **{each: ["pro", "p", ""] for each in PROPERTIES},
 }
 
 
 @st.composite
-def filters(draw: Any) -> dict[Field, Any]:
+def filters(draw: Any) -> dict[QueryField, Any]:
     """Up to two filters, of all three kinds."""
     found = {}
     for name in draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=2, unique=True)):
@@ -199,7 +220,7 @@ def queries(draw: Any) -> Query:
         quarters = st.integers(0, 4 * 24 * DAYS)
         begin, end = sorted(draw(st.lists(quarters, min_size=2, max_size=2, unique=True)))
         start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
-    fields = draw(st.lists(st.sampled_from(Field), max_size=4, unique=True))
+    fields = draw(st.lists(st.sampled_from([*Field, *PROPERTIES]), max_size=4, unique=True))
     time = [each for each in fields if each in TIMES][:1]
     compare = draw(st.none() | st.sampled_from(Comparison))
     currency = draw(st.none() | st.sampled_from(["EUR", "JPY"]))
@@ -213,7 +234,7 @@ def queries(draw: Any) -> Query:
         currency=currency,
         rules=CreditRules(model=draw(st.sampled_from([each for each in Model if each is not Model.LAST]))),
     )
-    columns: list[Measure | Field] = [*query.measures, *query.group_by]
+    columns: list[Measure | QueryField] = [*query.measures, *query.group_by]
     orders = [
         Order(each, is_descending)
         for each in columns

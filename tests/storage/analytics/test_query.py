@@ -12,7 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
-from backend.domain.analytics.query import Field, Query
+from backend.domain.analytics.query import Measure, Query
 from backend.storage.analytics.answers.query import answer_query, stream_query
 from tests.storage.analytics.naive_counts import Key, Tally, count_naively, label_of, shown, values_shown
 from tests.storage.analytics.queried_facts import StoredFacts
@@ -82,7 +82,7 @@ def in_order(query: Query, rows: Mapping[Key, tuple[Tally, Tally]]) -> list[Key]
     order = query.sorting
 
     def value(each: Key) -> Any:
-        if isinstance(order.column, Field):
+        if not isinstance(order.column, Measure):
             return each[query.group_by.index(order.column)]
         now, before = (shown(tally, order.column, query.currency) for tally in rows[each])
         found = change(now, before) if order.of_change else now

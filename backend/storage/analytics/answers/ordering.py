@@ -54,7 +54,7 @@ def keys_of(query: Query) -> list[Key]:
         for number, field in enumerate(query.group_by)
     ]
     kinds = [Key("groups.apart", has_nulls_first=True)] if query.has_kinds else []
-    if isinstance(order.column, Field):
+    if not isinstance(order.column, Measure):
         first = texts[query.group_by.index(order.column)]
         return [replace(first, is_descending=order.is_descending), *texts, *kinds]
     measure = order.column

@@ -24,6 +24,7 @@ from backend.storage.analytics.answers.variants import MOST_ROWS, chances_of
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.conditions.tags import choose_tags
+from backend.storage.analytics.measures.frequent_values import fold_rare_values
 from backend.storage.analytics.measures.sales import asks_for_sales, keep_sales
 
 _ROWS_PER_PIECE = 8_192
@@ -96,6 +97,7 @@ class _Reading:
         if asks_for_sales(self._now):
             for period in self._periods.values():
                 keep_sales(connection, period)
+            fold_rare_values(connection, list(self._periods.values()))
 
     @cached_property
     def _totals(self) -> FetchedColumns:

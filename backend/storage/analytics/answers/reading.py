@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.domain.analytics.answer import NamedLink, RowKind, RowsOfAnswer, ValueColumns
 from backend.domain.analytics.figures import GroupSums, Sold, changes_of, value_of
-from backend.domain.analytics.query import TIMES, Field, Measure, Query
+from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers.rows import BEFORE
 
@@ -75,7 +75,7 @@ class RowReader:
             links=_links_of(table) if "id" in table else {},
         )
 
-    def _shown(self, field: Field, name: str, table: FetchedColumns) -> Sequence[str | None]:
+    def _shown(self, field: QueryField, name: str, table: FetchedColumns) -> Sequence[str | None]:
         """What rows show of a field."""
         if field in TIMES:
             return [self.labels[number] for number in table[name]]

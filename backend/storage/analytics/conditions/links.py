@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from backend.domain.analytics.query import Field
+from collections.abc import Mapping
+
+from backend.domain.analytics.query import Field, QueryField
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 
 # The column of each field in the table of links. Rows by link have the link's number instead.
-_IN_LINKS = {
+_IN_LINKS: Mapping[str, str] = {
     Field.LINK: "id",
     Field.DOMAIN: "domain",
     Field.CAMPAIGN: "campaign",
@@ -21,7 +23,7 @@ _IN_LINKS = {
 }
 
 
-def link_column(field: Field) -> str:
+def link_column(field: QueryField) -> str:
     """The column that rows by this field of links have."""
     return "link" if field is Field.LINK else _IN_LINKS.get(field, "tag")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backend.domain.analytics.period import QUARTER_SECONDS, Spans
-from backend.domain.analytics.query import LINK_FIELDS, TIMES, Field, Filter, Query
+from backend.domain.analytics.query import LINK_FIELDS, TIMES, Field, Filter, Query, QueryField
 from backend.storage.analytics.conditions.tags import TagChoice
 
 QUARTER_MS = QUARTER_SECONDS * 1000
@@ -24,7 +24,7 @@ class QueriedPeriod:
 
     query: Query
     spans: Spans
-    group_by: tuple[Field, ...]
+    group_by: tuple[QueryField, ...]
     labels: Sequence[str]
     tags: TagChoice | None = None
     last_block: int | None = None
@@ -54,13 +54,14 @@ class QueriedPeriod:
     @property
     def link_groups(self) -> list[Field]:
         """The fields of links by which rows are grouped."""
-        return [field for field in self.group_by if field in LINK_FIELDS]
+        return [field for field in self.group_by if isinstance(field, Field) and field in LINK_FIELDS]
 
     @property
     def link_filters(self) -> Mapping[Field, Filter]:
         """The filters by fields of links, without the filter by tags."""
         filters = self.query.filters.items()
-        return {field: chosen for field, chosen in filters if field in LINK_FIELDS and field is not Field.TAG}
+        of_links = LINK_FIELDS - {Field.TAG}
+        return {field: chosen for field, chosen in filters if isinstance(field, Field) and field in of_links}
 
     @property
     def filters_links(self) -> bool:

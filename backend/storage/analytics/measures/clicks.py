@@ -4,7 +4,15 @@
 
 from __future__ import annotations
 
-from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, Measure
+from backend.domain.analytics.query import (
+    CLICK_FIELDS,
+    LINK_FIELDS,
+    TIMES,
+    Field,
+    Measure,
+    QueryField,
+    is_of_events,
+)
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, link_groups, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -108,8 +116,11 @@ def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
 
 def _others(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     """The conditions for filters by events, and by links where these are not joined."""
-    event = period.query.filters.get(Field.EVENT)
-    conditions = [condition(event, "NULL::VARCHAR", parameters)] if event is not None else []
+    conditions = [
+        condition(chosen, "NULL::VARCHAR", parameters)
+        for name, chosen in period.query.filters.items()
+        if is_of_events(name)
+    ]
     if period.filters_links and not period.link_groups:
         conditions.append("clicks.link IN (SELECT link FROM matching_links)")
     return conditions
@@ -140,9 +151,9 @@ def _shown(
     """
 
 
-def _column(field: Field) -> str:
+def _column(field: QueryField) -> str:
+    if is_of_events(field):
+        return "NULL::VARCHAR"
     if field in TIMES:
         return "counted.part"
-    if field in LINK_FIELDS:
-        return f"named.{link_column(field)}"
-    return "NULL::VARCHAR" if field is Field.EVENT else f"counted.{field}"
+    return f"named.{link_column(field)}" if field in LINK_FIELDS else f"counted.{field}"

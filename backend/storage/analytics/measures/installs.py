@@ -5,7 +5,15 @@
 from __future__ import annotations
 
 from backend.domain.analytics.answer import RowKind
-from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, Measure
+from backend.domain.analytics.query import (
+    CLICK_FIELDS,
+    LINK_FIELDS,
+    TIMES,
+    Field,
+    Measure,
+    QueryField,
+    is_of_events,
+)
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -45,7 +53,7 @@ def installs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """
 
 
-def _column(field: Field, times: TimeColumns) -> str:
+def _column(field: QueryField, times: TimeColumns) -> str:
     if field in TIMES:
         return times.number
     if field is Field.TAG:
@@ -57,7 +65,7 @@ def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     """Which installs count: with filters by links only those that a link led to, with variants none."""
     conditions = [f"installs.at >= {parameters(period.start)}", f"installs.at < {parameters(period.end)}"]
     for name, chosen in period.query.filters.items():
-        if name in {*CLICK_FIELDS, Field.EVENT}:
+        if name in CLICK_FIELDS or is_of_events(name):
             conditions.append(condition(chosen, "NULL::VARCHAR", parameters))
     if period.filters_links:
         conditions.append("links.link IS NOT NULL")

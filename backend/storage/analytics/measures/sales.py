@@ -8,10 +8,22 @@ totals and notes are added up from the same table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.answer import RowKind
-from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, PEOPLE, TIMES, Field, Measure
+from backend.domain.analytics.event_properties import EventProperty, event_fields
+from backend.domain.analytics.query import (
+    CLICK_FIELDS,
+    LINK_FIELDS,
+    PEOPLE,
+    TIMES,
+    Field,
+    Measure,
+    QueryField,
+    is_of_events,
+)
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -28,7 +40,7 @@ _READ_FOR = {
     "event": {Measure.EVENTS},
 }  # fmt: skip
 # What the address of a visit says of its source, for visits that no link led to.
-_OF_ADDRESS = {
+_OF_ADDRESS: Mapping[str, str] = {
     Field.CAMPAIGN: "shares.campaign",
     Field.SOURCE: "shares.source",
     Field.MEDIUM: "shares.medium",
@@ -39,6 +51,11 @@ _NOTHING = "NULL::VARCHAR"
 _APART = f"""
     CASE WHEN NOT shares.has_touch THEN '{RowKind.NOT_CREDITED}'
         WHEN shares.link IS NOT NULL AND links.link IS NULL THEN '{RowKind.PURGED_LINKS}' END AS apart
+"""
+# Events by properties, whose credit is kept for all queries of a page.
+_JOIN_EVENTS = """
+    LEFT JOIN (SELECT record AS told_record, metadata FROM records WHERE kind = 'event') AS told
+        ON told.told_record = shares.record AND shares.kind = 'event'
 """
 _JOIN_EARNING = "LEFT JOIN earning ON earning.link = shares.link AND earning.clicked_at = shares.click_at"
 _SUMS = """
@@ -86,10 +103,10 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
     has_people = not PEOPLE.isdisjoint(query.needed)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
-        _APART,
+        _APART if query.has_kinds_of_touches else f"{_NOTHING} AS apart",
         *(
-            f"{_of_share(field)} AS by_{field}"
-            for field in period.group_by
+            f"{_of_share(field, parameters)} AS by_{name}"
+            for field, name in zip(period.group_by, period.columns, strict=True)
             if field not in {*TIMES, Field.TAG}
         ),
         f"{'links.link' if Field.TAG in period.group_by else 'NULL::INTEGER'} AS of_link",
@@ -109,7 +126,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
         WITH shares AS ({shares.text}), {earning} matching_links AS ({links})
         SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN matching_links AS links ON links.link = shares.link
-        {_JOIN_EARNING if earning else ""} {times.join}
+        {_JOIN_EARNING if earning else ""} {_JOIN_EVENTS if event_fields(query.fields) else ""} {times.join}
         WHERE {" AND ".join(_conditions(period, parameters))}
         {grouped_by(len(columns))}
         """,
@@ -171,13 +188,15 @@ def _groups(period: QueriedPeriod) -> list[str]:
     """The columns that rows are grouped by, and `apart` if some rows are separate from all links."""
     columns = []
     for field, name in zip(period.group_by, period.columns, strict=True):
-        column = "part" if field in TIMES else "tagged.tag" if field is Field.TAG else f"by_{field}"
+        column = "part" if field in TIMES else "tagged.tag" if field is Field.TAG else f"by_{name}"
         columns.append(f"{column} AS {name}")
-    return [*columns, *(["apart AS apart"] if period.link_groups else [])]
+    return [*columns, *(["apart AS apart"] if columns and period.query.has_kinds else [])]
 
 
-def _of_share(field: Field) -> str:
+def _of_share(field: QueryField, parameters: SqlParameters) -> str:
     """The expression of this field's value for a share."""
+    if isinstance(field, EventProperty):
+        return f"told.metadata[{parameters(field.property_name)}]"
     if field in LINK_FIELDS:
         column = f"links.{link_column(field)}"
         if field not in _OF_ADDRESS:
@@ -196,8 +215,8 @@ def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     query = period.query
     conditions = [f"shares.kind IN ({', '.join(map(parameters, _kinds(period)))})"]
     for name, chosen in query.filters.items():
-        if name in {*CLICK_FIELDS, Field.EVENT}:
-            conditions.append(condition(chosen, _of_share(name), parameters))
+        if name in CLICK_FIELDS or is_of_events(name):
+            conditions.append(condition(chosen, _of_share(name, parameters), parameters))
     if Field.VARIANT in query.fields:
         conditions.append("shares.variant IS NOT NULL")
     if period.filters_links:

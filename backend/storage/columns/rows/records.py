@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
+from backend.domain.analytics.event_properties import property_texts
 from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId
 from backend.domain.visitors.calls import Kind
@@ -33,7 +34,7 @@ KINDS: Mapping[str, Kind] = {
 FIELDS = dict.fromkeys(
     (
         *("at", "received_at", "device_id", "customer_id", TELLINGS, *TOUCHES),
-        *("name", "product_id", "transaction_id", "currency", "revenue", REFUNDS),
+        *("name", "product_id", "transaction_id", "currency", "revenue", "metadata", REFUNDS),
     ),
     1,
 )
@@ -52,6 +53,7 @@ _RECORD = {
     "digits": "UTINYINT",
     "amount": "BIGINT",
     "at": "BIGINT",
+    "metadata": "MAP(VARCHAR, VARCHAR)",
 }
 _SHAPES: Mapping[str, Shape] = {
     "records": _RECORD,
@@ -133,6 +135,7 @@ def _record(read: _Read) -> Iterator[RecordRow]:
         digits,
         None if revenue is None or digits is None else in_units(revenue, digits),
         milliseconds(document["at"]),
+        property_texts(document.get("metadata")) if kind is Kind.EVENT else None,
     )
 
 

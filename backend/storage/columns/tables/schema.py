@@ -9,7 +9,7 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 from __future__ import annotations
 
 # A file of another format is made again.
-FORMAT = 2
+FORMAT = 3
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
@@ -54,9 +54,10 @@ CREATE TABLE identities (
 
 -- Leads, conversions and events. `record` is the file's own number; `kind` and `id` name it. An amount is in
 -- units of so many decimals (`digits`); a lead has none. `at` is when it happened, by all tellings.
+-- `metadata` has what an event's properties read (domain/analytics/event_properties.property_text).
 CREATE TABLE records (
     record BIGINT, kind VARCHAR, id VARCHAR, name VARCHAR, product_id VARCHAR, transaction_id VARCHAR,
-    currency VARCHAR, digits UTINYINT, amount BIGINT, "at" BIGINT, key UBIGINT
+    currency VARCHAR, digits UTINYINT, amount BIGINT, "at" BIGINT, metadata MAP(VARCHAR, VARCHAR), key UBIGINT
 );
 CREATE TABLE tellings (
     record BIGINT, number INTEGER, "at" BIGINT, known_at BIGINT, device VARCHAR, customer VARCHAR,

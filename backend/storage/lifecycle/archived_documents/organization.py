@@ -12,6 +12,7 @@ from backend.domain.accounts.destination_rules import MOST_PATTERNS
 from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE
 from backend.domain.accounts.origins import parse_origin
 from backend.domain.accounts.users import is_password_hash, normalize_email
+from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPattern
 from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
@@ -78,6 +79,7 @@ _ORGANIZATION = DocumentFields(
         "erases_on_withdrawal": Flag().parse,
         "click_ids": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
+        "event_properties": list_of(PropertyName().parse, MOST_MARKED),
         "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
     },
 )
