@@ -185,10 +185,21 @@ def times_of_tests() -> Iterator[None]:
         patch.setattr(domain_removal, "SETTLED_SECONDS", DomainOwners.LIFETIME + 0.5)
         # Daily keys are read once, and not by a clock that a test has just moved.
         patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
-        # What an organization changes of a webhook holds at once.
-        patch.setattr(delivery, "STEP_SECONDS", 0.1)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def steps_of_webhooks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What an organization changes of a webhook holds at once, in tests of webhooks.
+
+    In all others the service looks for endpoints as seldom as it does elsewhere: ten times a second takes as
+    much work as all else that an idle service does.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if "webhook" in request.node.nodeid:
+            patch.setattr(delivery, "STEP_SECONDS", 0.1)
         yield
 
 
