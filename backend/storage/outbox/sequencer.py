@@ -26,10 +26,10 @@ from backend.storage.processes.leases import end_lease, find_former_holder, take
 LEASE = "feed"
 _LEASE_DURATION = timedelta(seconds=3)
 _RENEW_INTERVAL = 1.0
-# Seconds between two looks for waiting entries, also once none has come for `_IDLE_AFTER` seconds.
+# Seconds between two looks for waiting entries: while they come, and once none has come for so many seconds.
+# Whoever asks for figures gives waiting entries their places (`place_all`), and waits for no look.
 _POLL_INTERVAL = 0.05
-_IDLE_POLL_INTERVAL = 0.15
-_IDLE_AFTER = 1.0
+_IDLE_POLL_INTERVALS = ((10.0, 0.5), (1.0, 0.15))
 # The most entries that get their places in one transaction.
 MOST_PER_TRANSACTION = 1_000
 _WAITING: Document = {"waits": True}
@@ -84,8 +84,7 @@ class Sequencer:
                 last_placed = now
                 self._on_placed()
             if placed < self._batch_size:
-                is_idle = now >= last_placed + _IDLE_AFTER
-                await asyncio.sleep(_IDLE_POLL_INTERVAL if is_idle else _POLL_INTERVAL)
+                await asyncio.sleep(_poll_interval(now - last_placed))
             if now > renewed + _RENEW_INTERVAL:
                 renewed = now
                 if not await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
@@ -116,6 +115,12 @@ class Sequencer:
         except StorageError as error:
             if not is_unreachable(error):
                 raise
+
+
+def _poll_interval(idle_seconds: float) -> float:
+    """The seconds until the next look, where the last entry came so many seconds ago."""
+    slower = (interval for since, interval in _IDLE_POLL_INTERVALS if idle_seconds >= since)
+    return next(slower, _POLL_INTERVAL)
 
 
 async def place_waiting(database: Database, batch_size: int = MOST_PER_TRANSACTION) -> int:

@@ -173,7 +173,7 @@ async def test_erasures(
 ) -> None:
     """Whoever is erased is in no event and in no fact any more, but in those that say what to erase."""
     other = Visitor(client, organization)
-    for person, name in ((visitor, "ada"), (other, "bob")):
+    for person, name in ((visitor, "zoe"), (other, "bob")):
         await person.results(
             check(utm_source="news"),
             call("identify", customer_id=name),
@@ -184,12 +184,12 @@ async def test_erasures(
         await tell(client, organization, "conversions/refund", refund)
     before = await read_all(database, organization.id)
     assert len(before) == 8
-    await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
+    await erase_subject(database, organization.id, Subject(customer_id=CustomerId("zoe")))
     *remaining, erased = await read_all(database, organization.id)
     assert [event for event in before if event in remaining] == remaining == before[4:]
     assert erased.type is EventType.ERASED
     assert erased.data == {
-        "customers": ["ada"],
+        "customers": ["zoe"],
         "devices": [visitor.device_id],
         "shared_devices": [],
         "emails_sha256": [],
@@ -198,7 +198,7 @@ async def test_erasures(
     stored = await database["feed_entries"].find({"org_id": organization.id}).to_list()
     others = [entry for entry in stored if not is_erasure(entry)]
     [erasure] = [entry for entry in stored if entry["facts"][0]["type"] == "erased"]
-    assert [name for name in ("ada", visitor.device_id) if name in str(others)] == []
+    assert [name for name in ("zoe", visitor.device_id) if name in str(others)] == []
     assert erasure["expires_at"] == erasure["facts"][0]["at"] + entries.REMOVAL_FACTS_KEPT
 
 
