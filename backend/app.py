@@ -11,7 +11,7 @@ from quart import Quart
 
 from backend.app_api import app_api
 from backend.concurrency.startable import Startable, running
-from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard
+from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard, shared
 from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
@@ -226,6 +226,7 @@ def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     api.register_blueprint(script)
     attach_dashboard_services(api, resources)
     api.register_blueprint(dashboard)
+    api.register_blueprint(shared)
     return api
 
 

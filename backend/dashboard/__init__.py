@@ -24,6 +24,8 @@ from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.live import live
 from backend.dashboard.services import attach_dashboard_services
+from backend.dashboard.shared import page as shared_page
+from backend.dashboard.shared.blueprint import shared
 from backend.dashboard.site import install, origins
 from backend.dashboard.tags import tags, templates
 from backend.dashboard.webhooks import webhook, webhooks
@@ -55,6 +57,8 @@ __all__ = [
     "sale",
     "sales",
     "settings",
+    "shared",
+    "shared_page",
     "sign_in",
     "subscription",
     "switch_organization",

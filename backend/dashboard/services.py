@@ -6,11 +6,14 @@ from quart import Quart
 
 from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.frame.service import DashboardService
+from backend.dashboard.shared.service import SharedReportsService
 from backend.web.current import Resources, attach
 
 
 def attach_dashboard_services(app: Quart, resources: Resources) -> None:
-    """Attach the dashboard's services to the app. The app stops the examinations of domains at its end."""
+    """Attach the dashboard's services to the app, which stops at its end what they do in the background."""
     domain_states = DomainStates(resources)
-    attach(app, DashboardService(resources), domain_states)
+    shared_reports = SharedReportsService(resources)
+    attach(app, DashboardService(resources), domain_states, shared_reports)
     app.after_serving(domain_states.stop)
+    app.after_serving(shared_reports.answers.stop)

@@ -1,8 +1,10 @@
-"""Limits on tries of a link's password, by link and address together (decisions, "link-passwords")."""
+"""Limits on tries of the password of a link or a report, by this and address together.
+
+See decisions, "link-passwords".
+"""
 
 from __future__ import annotations
 
-from backend.domain.ids import LinkId
 from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
@@ -11,9 +13,9 @@ from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import PAUSES
 from backend.storage.driver.mongo import Database
 
-# Wrong tries from one address, whichever link they are for.
+# Wrong tries from one address, whatever they are for.
 OF_ADDRESS = Limit("link-password-address", 30)
-# Wrong tries of one link from all addresses together.
+# Wrong tries of one link or report from all addresses together.
 OF_LINK = Limit("link-password", 1_000, seconds=3600.0)
 
 
@@ -26,26 +28,26 @@ class LinkPasswordLimits:
         self._of_address = ExactLimit(database, OF_ADDRESS)
         self._of_link = ExactLimit(database, OF_LINK)
 
-    async def begin_try(self, link_id: LinkId, address: str) -> float:
+    async def begin_try(self, protected_id: str, address: str) -> float:
         """Count a try as wrong. Returns 0, or the seconds to wait: then the try is not allowed.
 
         Raises StorageError if the database can't be asked: then no try is allowed either.
         """
         network = network_of(address) or address
-        if seconds := await self._pauses.begin(await self._pair(link_id, network)):
+        if seconds := await self._pauses.begin(await self._pair(protected_id, network)):
             return seconds
-        for limit, key in ((self._of_address, network), (self._of_link, link_id)):
+        for limit, key in ((self._of_address, network), (self._of_link, protected_id)):
             state = await limit.count(await self._hashes.hash(key))
             if not state.allowed:
                 return state.reset_after
         return 0
 
-    async def succeeded(self, link_id: LinkId, address: str) -> None:
+    async def succeeded(self, protected_id: str, address: str) -> None:
         """Undo the count of a correct try."""
         network = network_of(address) or address
-        await self._pauses.forget(await self._pair(link_id, network))
+        await self._pauses.forget(await self._pair(protected_id, network))
         await self._of_address.give_back(await self._hashes.hash(network))
-        await self._of_link.give_back(await self._hashes.hash(link_id))
+        await self._of_link.give_back(await self._hashes.hash(protected_id))
 
-    async def _pair(self, link_id: LinkId, network: str) -> str:
-        return await self._hashes.hash(f"{link_id}\n{network}")
+    async def _pair(self, protected_id: str, network: str) -> str:
+        return await self._hashes.hash(f"{protected_id}\n{network}")

@@ -22,15 +22,19 @@ INSTALLS_OF_ADDRESS = "installs_of_address"
 WITHOUT_KEY = "without_key"
 UNCOUNTED_VISITS = "uncounted_visits"
 REPORTS_OF_ADDRESS = "reports_of_address"
+SHARED_REPORTS_OF_ADDRESS = "shared_reports_of_address"
 _HOUR = 3600.0
 _REPORTS_AN_HOUR = 10
+# Whoever looks at a wall of reports that load themselves anew stays below it.
+_SHARED_REPORTS_A_MINUTE = 120
 
 
 class ServiceLimits:
     """All rate limits of the APIs.
 
     `rest_requests` and `calls_of_key` count by key id; `calls_of_address` and `installs` by the result of
-    `address_in`; `without_key` by network. A call is a call of the browser SDK or an app's open.
+    `address_in`; `without_key` and `shared_reports` (pages of reports that anyone may open) by network. A
+    call is a call of the browser SDK or an app's open.
     """
 
     def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
@@ -50,6 +54,9 @@ class ServiceLimits:
             database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
         )
         self._reports = ExactLimit(database, Limit(REPORTS_OF_ADDRESS, _REPORTS_AN_HOUR, seconds=_HOUR))
+        self.shared_reports = SteppedLimit(
+            database, Limit(SHARED_REPORTS_OF_ADDRESS, _SHARED_REPORTS_A_MINUTE), self._hashes.hash
+        )
         self.link_passwords = LinkPasswordLimits(database, self._hashes)
         self.rate_limited_counts = RateLimitedCounts(database, clock)
 
@@ -72,7 +79,13 @@ class ServiceLimits:
 
     async def stop(self) -> None:
         """Store the remaining counts and stop."""
-        for limit in (self.calls_of_key, self.calls_of_address, self.without_key, self._uncounted_visits):
+        for limit in (
+            self.calls_of_key,
+            self.calls_of_address,
+            self.without_key,
+            self._uncounted_visits,
+            self.shared_reports,
+        ):
             await limit.stop()
         await self.rate_limited_counts.stop()
 

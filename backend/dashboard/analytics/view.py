@@ -79,12 +79,12 @@ class View:
     @property
     def words(self) -> str:
         """The period in words, such as 24 Oct to 20 Nov 2026."""
-        return _in_words(self.period)
+        return period_in_words(self.period)
 
     @property
     def words_of_compared(self) -> str:
         """The period that this one is compared with in words; "" if there is none."""
-        return _in_words(self.period.compared(self.comparison)) if self.comparison else ""
+        return period_in_words(self.period.compared(self.comparison)) if self.comparison else ""
 
     @property
     def _last(self) -> datetime:
@@ -142,7 +142,8 @@ class View:
         return self.address(path, **{by.value: None})
 
 
-def _in_words(period: QueryPeriod) -> str:
+def period_in_words(period: QueryPeriod) -> str:
+    """The days that the period has a part of, such as 24 Oct to 20 Nov 2026."""
     ends = (period.start, period.end - timedelta(seconds=1))
     first, last = (end.astimezone(period.zone).date() for end in ends)
     if first == last:

@@ -1,0 +1,75 @@
+"""The answers to the queries of shared reports, each kept for a while: anyone may ask, and often."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+from backend.concurrency.timed_cache import TimedCache
+from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.analytics.query import Measure, Query
+from backend.domain.errors import InvalidField
+from backend.domain.ids import OrgId
+from backend.domain.reports.report import Report
+from backend.domain.reports.saved_query import read_query
+from backend.storage.accounts.organizations import UnknownOrganization, get_organization
+from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.driver.deadlines import lift_deadline
+from backend.web.current import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for a report. Reports that ask the same share an answer; a changed report asks anew."""
+
+    org_id: OrgId
+    query: str
+    shows_revenue: bool
+    has_subscription: bool
+
+
+class _Answers(TimedCache[_Asked, AnalyticsAnswer]):
+    LIFETIME = 30.0
+    CAPACITY = 100  # of up to a thousand rows
+
+
+class ReportAnswers:
+    """Answers what reports ask. Whoever loads a report again and again has the question asked seldom."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._answers = _Answers(self._ask)
+
+    async def answer(self, report: Report) -> AnalyticsAnswer | None:
+        """What the report shows; None if its organization does not exist any more.
+
+        Raises InvalidField if the query can't be answered any more, and StorageError.
+        """
+        try:
+            organization = await get_organization(self._resources.database, report.org_id)
+        except UnknownOrganization:
+            return None
+        has_subscription = organization.has_subscription(self._resources.clock())
+        query = json.dumps(report.query)
+        return await self._answers.get(_Asked(report.org_id, query, report.shows_revenue, has_subscription))
+
+    async def stop(self) -> None:
+        """Give up what is being asked."""
+        await self._answers.stop()
+
+    async def _ask(self, asked: _Asked) -> AnalyticsAnswer:
+        lift_deadline()  # which is that of the request that came first
+        now = self._resources.clock()
+        query = read_query(json.loads(asked.query), now, shows_revenue=asked.shows_revenue)
+        if query.needs_subscription and not asked.has_subscription:
+            query = _without_installs(query)
+        return await self._resources.analytics.ask(asked.org_id, AskQuery(query))
+
+
+def _without_installs(query: Query) -> Query:
+    """The query without what needs a subscription, which has ended since the report was saved."""
+    measures = tuple(measure for measure in query.measures if measure is not Measure.INSTALLS)
+    if not measures:
+        raise InvalidField("installs", "need a subscription, which has ended")
+    order = None if query.order and query.order.column is Measure.INSTALLS else query.order
+    return replace(query, measures=measures, order=order)

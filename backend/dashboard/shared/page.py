@@ -1,0 +1,134 @@
+"""/shared/{token}: the page of a report, for whoever has its URL, and its rows as a CSV file.
+
+Who opens it: an agency, a client, a colleague without an account, or the reader of a page that shows it in a
+frame. What they decide by it: whether the campaign that they made or paid for works. So it shows the view
+that was saved, says what it is of and of which time, and has nothing to set: no argument of the address is
+read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import ceil
+
+from quart import Response, abort, redirect, request, url_for
+from werkzeug.exceptions import TooManyRequests
+
+from backend.dashboard.frame.form import read_fields
+from backend.dashboard.shared.blueprint import Frames, public_page, shared
+from backend.dashboard.shared.csv_file import csv_of
+from backend.dashboard.shared.filter_words import filters_in_words
+from backend.dashboard.shared.passwords import (
+    PASSWORD,
+    RefusedPassword,
+    has_pass,
+    new_pass,
+    refuse,
+    remember,
+)
+from backend.dashboard.shared.service import SharedReportsService
+from backend.dashboard.shared.shown import shown_report
+from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.reports.json_form import REPORT_PATH
+from backend.domain.reports.report import Report
+from backend.storage.driver.mongo import StorageError
+from backend.storage.reports.reports import find_report_by_token, note_opening
+from backend.web.current import of_app, of_request, resources, visitor_network
+
+_ONE = f"{REPORT_PATH}/<token>"
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_METHODS = ["GET", "POST"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request for a report that exists and is open, with the fields of its form, if it has one."""
+
+    report: Report
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@shared.route(_ONE, methods=_METHODS)
+async def report_page(token: str) -> Response:
+    """The report, or the form that asks for its password."""
+    asked = await _asked(token)
+    report, is_sent = asked.report, PASSWORD in asked.fields
+    if is_sent and report.password_hash:
+        if refused := await refuse(report, asked.fields[PASSWORD]):
+            return await _ask_password(report, refused)
+        if request.headers.get("Sec-Fetch-Dest") == "document":
+            # Not in a frame, where the next request would have no cookie: so this page can be loaded anew.
+            answer = redirect(url_for("shared.report_page", token=token), 303)
+            remember(report, answer)  # type: ignore[arg-type]
+            return answer  # type: ignore[return-value]
+    elif not has_pass(report, asked.fields):
+        return await _ask_password(report)
+    response = await _report(report)
+    if is_sent and report.password_hash:
+        remember(report, response)
+    return response
+
+
+@shared.route(f"{_ONE}/report.csv", methods=_METHODS)
+async def report_csv(token: str) -> Response:
+    """The rows of the report as a file."""
+    asked = await _asked(token)
+    report = asked.report
+    if not has_pass(report, asked.fields):
+        return await _ask_password(report)
+    text = csv_of(await _answer(report), resources().short_url_form, shows_revenue=report.shows_revenue)
+    headers = {"Content-Disposition": 'attachment; filename="report.csv"'}
+    return Response(text, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def _asked(token: str) -> _Request:
+    """The report with this token. Answers 404 if there is none, 410 after its end, and 429 for too many
+    requests from an address."""
+    state = resources().rate_limits.shared_reports.count(visitor_network())
+    if not state.allowed:
+        raise TooManyRequests(retry_after=state.reset_after)
+    report = await find_report_by_token(resources().database, token) if _TOKEN.fullmatch(token) else None
+    if report is None:
+        abort(404)
+    if report.is_over(resources().clock()):
+        abort(410)
+    of_request(Frames).origins = report.embed_origins
+    return _Request(report, await read_fields() if request.method == "POST" else {})
+
+
+async def _answer(report: Report) -> AnalyticsAnswer:
+    """What the report shows. Answers 404 if its organization was deleted a moment ago."""
+    answer = await of_app(SharedReportsService).answers.answer(report)
+    if answer is None:
+        abort(404)
+    return answer
+
+
+async def _report(report: Report) -> Response:
+    answer = await _answer(report)
+    response = await public_page(
+        "report.html",
+        name=report.name,
+        shown=shown_report(answer, shows_revenue=report.shows_revenue),
+        filters=await filters_in_words(resources().database, report.org_id, answer.query),
+        csv_path=url_for("shared.report_csv", token=report.token),
+        page_pass=new_pass(report),
+        now=resources().clock().astimezone(answer.query.period.zone),
+    )
+    if request.method != "HEAD":
+        with suppress(StorageError):  # the report is shown all the same
+            await note_opening(resources().database, report, resources().clock())
+    return response
+
+
+async def _ask_password(report: Report, refused: RefusedPassword | None = None) -> Response:
+    """The form that asks for the password. It says nothing of the report, not even its name."""
+    status = refused.status if refused else 200
+    path = url_for("shared.report_page", token=report.token)
+    response = await public_page("password.html", status, path=path, refused=refused)
+    if refused and refused.retry_after:
+        response.headers["Retry-After"] = str(ceil(refused.retry_after))
+    return response

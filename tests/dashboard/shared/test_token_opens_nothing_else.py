@@ -1,0 +1,145 @@
+"""Whoever has the URL of a report sees that view and nothing else, whatever else is asked by it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.domain.links.links import Link
+from backend.domain.reports.report import Report
+from backend.storage.driver.mongo import Database
+from backend.storage.reports.reports import create_report
+from tests.conftest import OrganizationFactory
+from tests.dashboard.campaigns import bought, clicked, make_link
+from tests.dashboard.routes import routes
+from tests.dashboard.shared.conftest import ReportFactory, path_of
+from tests.facts.organizations import TestOrganization
+
+# Of what the report does not show: of its organization, and of another one.
+SECRET = "their-secret"
+AMOUNT = "7654.25"
+# What the dashboard, the REST API and the page of a report itself could take for a change of the view.
+ARGUMENTS = [
+    {"period": "all"},
+    {"from": "2026-01-01", "to": "2027-01-01"},
+    {"period": "own", "from": "2026-01-01"},
+    {"compare": "none"},
+    {"zone": "Asia/Tokyo", "timezone": "Asia/Tokyo"},
+    {"currency": "EUR"},
+    {"campaign": SECRET},
+    {"filters": f'{{"campaign":["{SECRET}"]}}'},
+    {"filters": "{}"},
+    {"measures": "revenue", "group_by": "link"},
+    {"by": "link", "sort": "-revenue", "order_by": "-revenue"},
+    {"limit": "10000", "size": "200"},
+    {"cursor": "x"},
+    {"shows_revenue": "true", "table": "link", "chart": "revenue"},
+    {"format": "ndjson"},
+    {"notice": "saved"},
+]
+
+
+@pytest.fixture
+async def report(
+    make_report: ReportFactory, database: Database, link: Link, organization: TestOrganization, now: datetime
+) -> Report:
+    """A report of one campaign without revenue, beside another campaign, with sales and a refund."""
+    hidden = await make_link(database, organization, SECRET, now, utm_campaign=SECRET)
+    for each in (link, hidden):
+        await clicked(database, each, now - timedelta(days=1), 3, country="NZ")
+        await bought(database, each, now - timedelta(days=1), AMOUNT, refunded="1.25")
+    return await make_report(query={"measures": ["clicks", "revenue"], "filters": {"campaign": ["spring"]}})
+
+
+@pytest.fixture
+async def other(make_organization: OrganizationFactory, database: Database, now: datetime) -> Report:
+    """A report of another organization."""
+    organization = await make_organization()
+    theirs = await make_link(database, organization, SECRET, now, utm_campaign="spring")
+    await clicked(database, theirs, now - timedelta(days=1), 77)
+    fields = {"name": SECRET, "query": {"filters": {"campaign": ["spring"]}}}
+    return await create_report(database, organization.id, fields, now)
+
+
+def without_moment(text: str) -> str:
+    """The page without the minute at which it was made."""
+    return re.sub(r"As of [^(]+\(", "", text)
+
+
+async def test_no_argument_changes_what_is_shown(
+    reader: httpx.AsyncClient, report: Report, organization: TestOrganization
+) -> None:
+    """Whatever stands behind the path, the page and the file stay the same, byte for byte."""
+    for path in (path_of(report), f"{path_of(report)}/report.csv"):
+        shown = without_moment((await reader.get(path)).text)
+        assert "clicks" in shown.lower()
+        hidden = (SECRET, "7,654", "7654", organization.id, organization.domain, "Acme", "NZ", "revenue")
+        assert not [word for word in hidden if word in shown]
+        for arguments in ARGUMENTS:
+            answer = await reader.get(path, params=arguments)
+            assert (answer.status_code, without_moment(answer.text)) == (200, shown), arguments
+            answer = await reader.post(path, data=arguments)
+            assert (answer.status_code, without_moment(answer.text)) == (200, shown), arguments
+
+
+async def test_no_other_path_knows_the_token(
+    reader: httpx.AsyncClient, report: Report, other: Report
+) -> None:
+    """Neither paths below it, nor other methods, nor parts of it, nor another report's by its id."""
+    path = path_of(report)
+    below = ("report.json", "report.ndjson", "report.parquet", "link", other.token, other.id, "", "%2e%2e")
+    for name in below:
+        assert (await reader.get(f"{path}/{name}")).status_code == 404, name
+    for token in (
+        report.id,
+        other.id,
+        report.token[:-1],
+        f"{report.token}A",
+        report.token.swapcase(),
+        "",
+        "*",
+    ):
+        assert (await reader.get(f"/shared/{token}")).status_code == 404, token
+    for method in ("PUT", "PATCH", "DELETE"):
+        assert (await reader.request(method, path, json={})).status_code == 405
+    theirs = await reader.get(path_of(other))
+    assert "77" in theirs.text
+    assert "77" not in (await reader.get(path)).text
+
+
+async def test_the_token_is_no_key(reader: httpx.AsyncClient, service: Service, report: Report) -> None:
+    """Every route of the REST API, the SDK's and the apps' refuses it in place of a key or an id."""
+    tried = 0
+    for rule in service.api.url_map.iter_rules():
+        if not rule.rule.startswith("/serviceCore/pa/v1/") or rule.rule.endswith(("/docs", "/openapi.json")):
+            continue
+        path = re.sub("<.*>", report.id, rule.rule)
+        for method in sorted((rule.methods or set()) - {"OPTIONS", "HEAD"}):
+            for headers in ({"API-KEY": report.token}, {"Authorization": f"Bearer {report.token}"}):
+                answer = await reader.request(method, path, json={}, headers=headers)
+                assert answer.status_code == 401, f"{method} {path}"
+                tried += 1
+    assert tried > 40
+    for path in ("/serviceCore/sdk/v1/batch", "/serviceCore/app/v1/open"):
+        answer = await reader.post(path, json={"api_key": report.token}, headers={"API-KEY": report.token})
+        assert answer.status_code in {401, 403}, path
+
+
+async def test_the_token_is_no_session(reader: httpx.AsyncClient, report: Report) -> None:
+    """With it as a cookie, each page of the dashboard leads to the sign-in; no form is taken."""
+    cookies = {"Cookie": f"waylink={report.token}; __Host-waylink={report.token}"}
+    pages = [path for path in routes("GET", {"report_id": report.id}) if "/assets/" not in path]
+    assert len(pages) > 20
+    for path in pages:
+        answer = await reader.get(path, headers=cookies)
+        if path != "/sign-in":
+            assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, "/sign-in"), (
+                path
+            )
+    for path in routes("POST", {"report_id": report.id}):
+        answer = await reader.post(path, data={"form_token": report.token}, headers=cookies)
+        assert answer.status_code == 403, path
