@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.dashboard.frame.assets import asset_address
 from backend.dashboard.frame.blueprint import SECURITY_HEADERS
-from backend.dashboard.frame.failures import WORDS, error_words, note_failure
+from backend.dashboard.frame.failures import WORDS, note_failure
 from backend.domain.errors import InvalidField
 from backend.storage.driver.mongo import StorageError, is_unreachable
 from backend.web.current import of_request
@@ -29,6 +29,7 @@ _HEADERS = {
 _WORDS = WORDS | {
     404: ("There is nothing here", "The report does not exist, or is not shared any more."),
     410: ("This report is closed", "Its time is over. Whoever shared it can open it again."),
+    422: ("This report can't be shown", "Whoever shared it can see in the dashboard why."),
     429: ("That was too often", "Try again in a minute."),
 }
 
@@ -75,8 +76,9 @@ async def _fault(_: InternalServerError) -> Response:
 
 
 @shared.errorhandler(InvalidField)
-async def _impossible(error: InvalidField) -> Response:
-    return await _closed(422, *error_words(error))
+async def _impossible(_: InvalidField) -> Response:
+    # What is wrong may name what else there is, such as the properties of events. The dashboard says it.
+    return await _closed(422, *_WORDS[422])
 
 
 @shared.errorhandler(StorageError)

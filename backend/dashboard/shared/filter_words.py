@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.domain.analytics.answer import NamedLink
-from backend.domain.analytics.query import Field, Filter, Not, Prefix, Query
+from backend.domain.analytics.query import Field, Filter, Not, Prefix, Query, QueryField
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_links
@@ -22,12 +22,12 @@ async def filters_in_words(database: Database, org_id: OrgId, query: Query) -> l
     return [(field_name(by), _in_words(by, chosen, links)) for by, chosen in query.filters.items()]
 
 
-def field_name(by: Field) -> str:
+def field_name(by: QueryField) -> str:
     """What people call a field."""
     return NAMES.get(by) or by.value.replace("_", " ").capitalize()
 
 
-def _in_words(by: Field, chosen: Filter, links: Links) -> str:
+def _in_words(by: QueryField, chosen: Filter, links: Links) -> str:
     match chosen:
         case Prefix(text):
             return f"begins with {text}"
@@ -36,7 +36,7 @@ def _in_words(by: Field, chosen: Filter, links: Links) -> str:
     return _listed(by, chosen, links)
 
 
-def _listed(by: Field, values: Collection[str | None], links: Links) -> str:
+def _listed(by: QueryField, values: Collection[str | None], links: Links) -> str:
     names = sorted(name_of(by, value, links) for value in values)
     if len(names) > _MOST_NAMED:
         names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"]

@@ -34,6 +34,7 @@ from backend.dashboard.shared.shown import shown_report
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.reports.json_form import REPORT_PATH
 from backend.domain.reports.report import Report
+from backend.rate_limits.service_limits import SHARED_REPORTS_OF_ADDRESS
 from backend.storage.driver.mongo import StorageError
 from backend.storage.reports.reports import find_report_by_token, note_opening
 from backend.web.current import of_app, of_request, resources, visitor_network
@@ -89,6 +90,7 @@ async def _asked(token: str) -> _Request:
     requests from an address."""
     state = resources().rate_limits.shared_reports.count(visitor_network())
     if not state.allowed:
+        resources().rate_limits.rate_limited_counts.add(SHARED_REPORTS_OF_ADDRESS, None)
         raise TooManyRequests(retry_after=state.reset_after)
     report = await find_report_by_token(resources().database, token) if _TOKEN.fullmatch(token) else None
     if report is None:

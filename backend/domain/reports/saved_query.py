@@ -5,12 +5,13 @@ It is read anew each time, so that its period moves with the time. A report show
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.input import FIELDS, NULLABLE, UpTo, parse_query
 from backend.domain.analytics.query import MONEY, Query
 from backend.domain.errors import FieldError, InvalidField
@@ -60,6 +61,12 @@ def read_query(saved: Mapping[str, Any], now: datetime, *, shows_revenue: bool) 
     with _inside_query():
         query = parse_query({"limit": MOST_ROWS, **saved}, now)
         return query if shows_revenue else without_amounts(query)
+
+
+def check_properties(query: Query, marked: Collection[str]) -> None:
+    """Raise InvalidField if the query names a property of events that the organization has not marked."""
+    with _inside_query():
+        check_marked(query.group_by, query.filters, marked)
 
 
 def without_amounts(query: Query) -> Query:

@@ -14,9 +14,13 @@ from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
+from backend.domain.analytics.event_properties import event_fields
+from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.reports.input import check_report
 from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, TooManyReports
+from backend.domain.reports.saved_query import check_properties
+from backend.storage.accounts.organizations import find_event_properties
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
@@ -45,7 +49,7 @@ async def create_report(
     `values` are its fields, parsed by REPORT_FIELDS, with `password_hash` in place of `password`. Raises
     InvalidField and TooManyReports.
     """
-    check_report(values, now)
+    await _check(database, org_id, check_report(values, now))
     if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_REPORTS) >= MOST_REPORTS:
         raise TooManyReports
     report = Report(
@@ -84,7 +88,7 @@ async def change_report(
     Raises InvalidField and ReportUnknown.
     """
     before = await get_report(database, org_id, given_id)
-    check_report(changes, now, before)
+    await _check(database, org_id, check_report(changes, now, before))
     if not changes:
         return before
     document = await database[NAME].find_one_and_update(
@@ -125,6 +129,12 @@ def from_document(document: Document) -> Report:
 def stored_values(values: Mapping[str, Any]) -> Document:
     """These fields of a report as they are stored."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+async def _check(database: Database, org_id: OrgId, query: Query | None) -> None:
+    """Raise InvalidField if the query names a property of events that the organization has not marked."""
+    if query and event_fields(query.fields):
+        check_properties(query, await find_event_properties(database, org_id))
 
 
 def _existing_report(document: Document | None) -> Report:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from backend.domain.reports.report import MOST_REPORTS
+from backend.storage.accounts.organizations import set_event_properties
 from backend.storage.driver.mongo import Database
 from backend.storage.reports.reports import NAME, create_report
 from tests.api.link_calls import API
@@ -123,6 +124,22 @@ async def test_installs_need_a_subscription(
     """What the organization can't ask, its reports can't either."""
     answer = await call(client, organization, "POST", body={"name": "x", "query": {"measures": ["installs"]}})
     assert answer.status_code == 403
+
+
+async def test_properties_of_events_are_marked_first(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """A report can't ask by one that is not, and later its page does not say which ones are."""
+    body = {"name": "x", "query": {"measures": ["events"], "group_by": ["event.plan"]}}
+    refused = await call(client, organization, "POST", body=body)
+    assert (refused.status_code, refused.json()["error"]["fieldName"]) == (400, "query.group_by")
+    await set_event_properties(database, organization.id, ("plan",))
+    made = await call(client, organization, "POST", body=body)
+    assert made.status_code == 201
+    await set_event_properties(database, organization.id, ("secret",))
+    page = await client.get(f"/shared/{made.json()['url'].rpartition('/')[2]}")
+    assert page.status_code == 422
+    assert "secret" not in page.text
 
 
 async def test_reports_of_others_are_not_found(
