@@ -23,6 +23,7 @@ from backend.dashboard.links.editing import make as make_link
 from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.live import live
+from backend.dashboard.search import customer, search
 from backend.dashboard.services import attach_dashboard_services
 from backend.dashboard.shared import page as shared_page
 from backend.dashboard.shared.blueprint import shared
@@ -39,6 +40,7 @@ __all__ = [
     "broken",
     "bulk",
     "change_link",
+    "customer",
     "dashboard",
     "domains",
     "fill_preview",
@@ -56,6 +58,7 @@ __all__ = [
     "rules",
     "sale",
     "sales",
+    "search",
     "settings",
     "shared",
     "shared_page",

@@ -20,6 +20,7 @@ NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", "/live/stream", "
 VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",
     "/links?period=all&sort=-revenue&made_from=x&q=Link",
+    "/search?q=Link",
     "/?period=today&chart=revenue&source=letter",
     "/?from=x&to=y&country=DE",
 )

@@ -349,7 +349,7 @@ def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     full.open_session(watched)
     watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
     show(watched, VIEWS[-1])
-    watched.locator("details.menu summary").click()
+    watched.locator("details.menu > summary").click()
     wrong = examine(watched)
     watched.goto(f"{full.base_url}/links?q=Link 2")  # some: what is told of each looks alike
     watched.get_by_label("All of this page").check()

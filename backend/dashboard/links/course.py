@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.answers import ask
+from backend.dashboard.analytics.figures import LABELS
 from backend.dashboard.analytics.tables import count_of
+from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.period import QueryPeriod, TimeField
 from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.ids import LinkId
@@ -21,40 +23,50 @@ _HOUR, _DAY, _QUARTER = timedelta(hours=1), timedelta(days=1), timedelta(minutes
 
 @dataclass(frozen=True, slots=True)
 class LinkCourse:
-    """The rows of both charts, oldest first. By the hour there are no `visitors`: only days have them.
+    """The rows of the chart, oldest first: clicks, and by the day visitors too. Hours have no visitors.
 
     `partial` has the labels of days or hours that are not over. `notes` name days whose clicks could not be
     divided at the time zone's midnight.
     """
 
-    clicks: Sequence[CourseRow]
-    visitors: Sequence[CourseRow] = field(default_factory=list)
-    notes: Sequence[str] = field(default_factory=list)
-    partial: Container[str] = ()
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[CourseRow]
+    notes: Sequence[str]
+    partial: Container[str]
+
+    @property
+    def totals(self) -> list[tuple[str, int]]:
+        """Each column with the sum of its numbers."""
+        sums = [sum(numbers) for numbers in zip(*(numbers for _, numbers in self.rows), strict=True)]
+        return list(zip(self.columns, sums, strict=True))
 
 
 async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks and visitors today and on the days before."""
     answer = await ask(_query(link_id, last_days(now, zone), TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
-    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b}" for row in answer.rows]
-
-    def rows(measure: Measure) -> list[CourseRow]:
-        counts = [[count_of(row.values, measure)] for row in answer.rows]
-        return list(zip(labels, counts, strict=True))
-
-    # The other notes, about sums of visitors, stand on the page already.
-    notes = [note for note in answer.notes if "midnight" in note]
-    partial = {label for label, row in zip(labels, answer.rows, strict=True) if row.is_partial}
-    return LinkCourse(rows(Measure.CLICKS), rows(Measure.VISITORS), notes, partial)
+    title = f"Clicks and visitors by day, today and the {DAYS - 1} days before"
+    return _course(title, answer, "%-d %b", Measure.CLICKS, Measure.VISITORS)
 
 
 async def course_by_hour(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks in this hour and in those before."""
     answer = await ask(_query(link_id, last_hours(now, zone), TimeField.HOUR, Measure.CLICKS))
-    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b, %H:00}" for row in answer.rows]
-    rows = [(label, [count_of(row.values)]) for label, row in zip(labels, answer.rows, strict=True)]
-    partial = {label for label, row in zip(labels, answer.rows, strict=True) if row.is_partial}
-    return LinkCourse(rows, partial=partial)
+    title = f"Clicks by hour, this hour and the {HOURS - 1} before"
+    return _course(title, answer, "%-d %b, %H:00", Measure.CLICKS)
+
+
+def _course(title: str, answer: AnalyticsAnswer, label_format: str, *measures: Measure) -> LinkCourse:
+    labels = [datetime.fromisoformat(row.group[0] or "").strftime(label_format) for row in answer.rows]
+    counts = [[count_of(row.values, measure) for measure in measures] for row in answer.rows]
+    return LinkCourse(
+        title,
+        [LABELS[measure] for measure in measures],
+        list(zip(labels, counts, strict=True)),
+        # The other notes, about sums of visitors, stand on the page already.
+        [note for note in answer.notes if "midnight" in note],
+        {label for label, row in zip(labels, answer.rows, strict=True) if row.is_partial},
+    )
 
 
 def last_days(now: datetime, zone: ZoneInfo) -> QueryPeriod:

@@ -22,11 +22,13 @@ from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.bulk_choice import MOST_BULK_LINKS
 from backend.dashboard.links.editing.own_link import short_url_of
 from backend.dashboard.links.figures import MEASURES, LinkFigures, figures_of, first_links
+from backend.dashboard.links.found_ids import Found, find_by_id
 from backend.dashboard.links.link_query import COLUMNS, MADE_BY, STATES, Column, LinkQuery, read_link_query
 from backend.domain.analytics.query import Measure
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
 from backend.domain.links.tags import Tag, tags_on
+from backend.domain.visitors.call_texts import as_stored
 from backend.storage.accounts.domains import list_domains
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import StorageError, is_too_slow
@@ -106,6 +108,7 @@ async def _content(query: LinkQuery) -> dict[str, Any]:
         "revenue": label_in(Measure.REVENUE, currencies),
         "words": meanings_of(MEASURES),
         "most_bulk_links": MOST_BULK_LINKS,
+        "by_id": await find_by_id(text) if (text := as_stored(query.text("q"))) else Found(),
         "has_links": bool(link_page.total) or await count_links(resources().database, org_id()) > 0,
     }
 

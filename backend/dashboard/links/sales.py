@@ -26,7 +26,7 @@ from backend.web.current import resources
 from backend.web.file_answer import file_answer
 
 # The number of sales on the link's own page.
-LATEST = 10
+LATEST = 5
 _HEADINGS = ("at", "revenue", "currency", "transaction_id", "customer_id", "visit_at", "refunded")
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 

@@ -58,7 +58,7 @@ const menu = document.querySelector('details.menu');
 menu?.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || !menu.open) return;
   menu.open = false;
-  menu.querySelector('summary').focus();
+  menu.querySelector(':scope > summary').focus();
 });
 
 // Pages show times in the browser's time zone. No request has it, so a cookie tells it.

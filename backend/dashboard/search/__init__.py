@@ -1,0 +1,1 @@
+"""The search of the navigation, and the page of a customer that it leads to."""
