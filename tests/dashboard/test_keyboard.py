@@ -48,5 +48,5 @@ def test_keys(page: Page, office: Office) -> None:
     page.keyboard.press("/")
     expect(page.locator(".menu [data-search]")).to_be_hidden()
     page.set_viewport_size({"width": 1280, "height": 800})
-    page.get_by_role("button", name="Keys of the keyboard").click()
+    page.get_by_role("button", name="Keyboard").click()
     expect(dialog).to_be_visible()
