@@ -16,6 +16,8 @@ from tests.model.storyteller import Storyteller
 MEASURES = (
     "clicks",
     "leads",
+    "events",
+    "identities",
     "conversions",
     "customers",
     "contacts",

@@ -7,6 +7,8 @@
 | the time that is compared with | docs/decisions/words-of-reports.md, "The time that is compared with" |
 | one currency | docs/decisions/words-of-reports.md, "One currency" |
 | for which link and campaign a touch counts | docs/decisions/analytics-query.md, "Links as they are now" |
+| identities | docs/decisions/credit.md, "The facts" |
+| properties of events | docs/rest-api.md, "Properties of events" |
 | how sums are made and rounded | docs/decisions/credit.md, "Sums, and how they are rounded" |
 """
 
@@ -33,7 +35,7 @@ from tests.model.documented_rules import (
 )
 from tests.model.history import History
 
-Field = Literal["campaign", "link", "source", "day"]
+Field = Literal["campaign", "link", "source", "day", "event.plan"]
 Kind = Literal["not_credited", "purged_links"] | None
 Amounts = defaultdict[str, Fraction]
 
@@ -56,6 +58,8 @@ class Row:
 
     clicks: int = 0
     leads: Fraction = Fraction(0)
+    events: Fraction = Fraction(0)
+    identities: Fraction = Fraction(0)
     conversions: Fraction = Fraction(0)
     conversions_of_links: Fraction = Fraction(0)
     customers: set[str] = field(default_factory=set)
@@ -81,7 +85,7 @@ class Row:
             return {name: rounded_to(count, 6) for name, count in value.items()}
         if measure in {"customers", "contacts"}:
             return len(value)
-        if measure in {"leads", "conversions"}:
+        if measure in {"leads", "conversions", "events", "identities"}:
             return rounded_to(value, 6)
         return value if measure == "clicks" else _shown_amounts(value, 0)
 
@@ -139,7 +143,7 @@ class Report:
     @property
     def is_of_links(self) -> bool:
         """Whether rows are by a field of links, so that some stand apart."""
-        return any(each != "day" for each in self.group_by)
+        return not {"day", "event.plan"}.issuperset(self.group_by)
 
 
 def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
@@ -159,6 +163,10 @@ def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
             is_asked = not sale.is_conversion or report.currency in {None, sale.currency}
             if is_asked and report.has(sale.at):
                 _count(found, report, history, facts, sale)
+        for measure, told in (("events", facts.events.values()), ("identities", facts.first_identities)):
+            for each in told:
+                if report.has(each.at):
+                    _count_told(found, report, history, facts, measure, each)
     return dict(found)
 
 
@@ -192,7 +200,18 @@ def _count(found: defaultdict[Key, Row], report: Report, history: History, facts
             row.customers.add(history.name(customer))
 
 
-def _key(report: Report, history: History, source: Source | None, at: float) -> Key:
+def _count_told(
+    found: defaultdict[Key, Row], report: Report, history: History, facts: Known, measure: str, told: Sale
+) -> None:
+    """Add an event or an identity to the rows of the touches that get it."""
+    for source, part in shares(facts, told, report.rules):
+        if part:
+            row = found[_key(report, history, source, told.at, told.tellings[0].fact.plan)]
+            row.histories.add(history.number)
+            setattr(row, measure, getattr(row, measure) + part)
+
+
+def _key(report: Report, history: History, source: Source | None, at: float, plan: str | None = None) -> Key:
     kind: Kind = None
     if report.is_of_links:
         if source is None:
@@ -200,7 +219,13 @@ def _key(report: Report, history: History, source: Source | None, at: float) -> 
         elif source.link in history.purged:
             kind = "purged_links"
     values = tuple(
-        report.day(at) if field == "day" else value_of(history, source, field) if kind is None else None
+        report.day(at)
+        if field == "day"
+        else plan
+        if field == "event.plan"
+        else value_of(history, source, field)
+        if kind is None
+        else None
         for field in report.group_by
     )
     return Key(values, kind)

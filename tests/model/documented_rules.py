@@ -14,7 +14,7 @@ Nothing here is the service's. Whoever changes a rule changes its document, and 
 | refunds | docs/rest-api.md, "Refund a sale" |
 | amounts and their decimal places | docs/decisions/money.md |
 
-"Sale" stands for a lead or a conversion, as it does there.
+"Sale" stands for a lead or a conversion, as it does there; events and identities are credited likewise.
 """
 
 from __future__ import annotations
@@ -164,6 +164,7 @@ class Known:
     told_identities: list[Identity] = field(default_factory=list)
     take_backs: list[Told] = field(default_factory=list)
     sales: dict[str, Sale] = field(default_factory=dict)
+    events: dict[str, Sale] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)  # of calls and refunds
     # What the service must answer to refunds and take-backs, by the fact's id.
     outcomes: dict[str, str] = field(default_factory=dict)
@@ -180,6 +181,17 @@ class Known:
         return sorted(
             (each for each in self.identities if not self.is_taken_back(each)), key=lambda each: each.at
         )
+
+    @property
+    def first_identities(self) -> list[Sale]:
+        """The earliest of each device and customer that was not taken back, as something to be credited."""
+        firsts: dict[tuple[str, str], Identity] = {}
+        for each in self.holding:
+            firsts.setdefault((each.device, each.customer), each)
+        return [
+            Sale([Told(Fact("identity", 0, "", each.device, each.customer), True, each.told, each.at)], [])
+            for each in firsts.values()
+        ]
 
     def is_taken_back(self, identity: Identity) -> bool:
         """Whether a take-back was told after the identity."""
@@ -231,7 +243,10 @@ def _learn(found: Known, told: Told) -> None:
         _learn_named_visit(found, told)
         if fact.kind in {"sale", "lead"}:
             _learn_sale(found, told)
-        elif fact.device is not None and fact.customer is not None:
+            return
+        if fact.kind == "event":
+            found.events[fact.id] = Sale([told], [])
+        if fact.device is not None and fact.customer is not None:
             found.told_identities.append(Identity(told.at, fact.device, fact.customer, told.told))
 
 

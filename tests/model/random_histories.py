@@ -188,7 +188,7 @@ class _Story:
             self.server_names(replace(fact, device=None), fact.device)
 
     def event(self) -> None:
-        """Something that counts nowhere, but says what a server or a browser knows."""
+        """An event, which also says what a server or a browser knows."""
         fact = Fact("event", self.moment(), self.id())
         if self.happens(0.5):
             self.browser(replace(fact, device=self.device(), customer=self.customer(0.3)))

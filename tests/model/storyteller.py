@@ -58,6 +58,7 @@ class Storyteller:
     async def tell(self, histories: Sequence[History]) -> None:
         """Make the links of these histories, and tell all of them, round by round."""
         self.set_clock(0)
+        await self.call("PATCH", "event-properties", {"marked": ["plan"]})
         await self._make_links(histories)
         rounds: defaultdict[int, list[tuple[History, Telling]]] = defaultdict(list)
         for history in histories:
@@ -218,6 +219,8 @@ class Storyteller:
             fields["signals"] = self._signals(history, fact)
         if fact.kind == "event":
             fields["name"] = "seen"
+            plans = {"pro": {"plan": "pro"}, "2.5": {"plan": 2.5, "of": {"plan": 1}}}
+            fields["metadata"] = plans.get(fact.plan or "", {"plan": None})
         if fact.kind == "lead" and fact.key is not None:
             fields["event_id"] = history.name(fact.key)
         if fact.kind in {"sale", "refund"}:

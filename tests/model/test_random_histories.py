@@ -53,10 +53,12 @@ async def test_whose_credit_it_is(told_histories: Told, credit: Credit, model: M
 
 
 @pytest.mark.parametrize(
-    "fields", [(), ("link",), ("source",), ("day",), ("campaign", "day"), ("day", "link")], ids=" and ".join
+    "fields",
+    [(), ("link",), ("source",), ("day",), ("campaign", "day"), ("day", "link"), ("event.plan", "link")],
+    ids=" and ".join,
 )
 async def test_in_which_row_it_is(told_histories: Told, fields: tuple[Field, ...]) -> None:
-    """By fields of links and by days of a time zone, of which a midnight cuts a day in UTC in two."""
+    """By fields of links, what events tell, and days of a zone, whose midnight cuts a day in UTC in two."""
     rules = Rules("customer", "linear") if "day" in fields else Rules()
     await agree(told_histories, report(told_histories, rules, *fields, timezone=KOLKATA))
 

@@ -28,6 +28,7 @@ class Sold(NamedTuple):
     leads: int | None
     conversions: int | None
     events: int | None
+    identities: int | None
     of_links: int | None
     revenue: int | None
     revenue_of_links: int | None
@@ -38,8 +39,8 @@ class Sold(NamedTuple):
 class GroupSums:
     """What was counted for one group. Amounts are by currency, in main units, not rounded.
 
-    Leads, conversions and events are fractions where several touches share the credit. `conversions_in` are
-    those of each currency.
+    Leads, conversions, events and identities are fractions where several touches share the credit.
+    `conversions_in` are those of each currency.
     """
 
     clicks: int = 0
@@ -51,6 +52,7 @@ class GroupSums:
     leads: int | Fraction = 0
     conversions: int | Fraction = 0
     events: int | Fraction = 0
+    identities: int | Fraction = 0
     came_of_links: int | Fraction = 0
     chance_of_best: float | None = None
     conversions_in: dict[str, int | Fraction] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class GroupSums:
             self.leads += _part(sold.leads, whole)
             self.conversions += _part(sold.conversions, whole)
             self.events += _part(sold.events, whole)
+            self.identities += _part(sold.identities, whole)
             self.came_of_links += _part(sold.of_links, whole)
             if sold.currency and sold.conversions:
                 already = self.conversions_in.get(sold.currency, 0)

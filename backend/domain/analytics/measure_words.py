@@ -12,6 +12,7 @@ MEANINGS: dict[Measure, str] = {
     Measure.LEADS: "Leads that were told, each once.",
     Measure.CONVERSIONS: "Sales that were told, each once; with a currency, those in it.",
     Measure.EVENTS: "Custom events that were told, each once.",
+    Measure.IDENTITIES: "Devices that became known as a customer's: each once for each customer, at first.",
     Measure.CUSTOMERS: "Different customers who bought.",
     Measure.CONTACTS: "Different customers with a lead or a sale: customers, and who is only known so far.",
     Measure.REVENUE: "What was paid, before refunds.",

@@ -32,6 +32,7 @@ class Measure(StrEnum):
     LEADS = "leads"
     CONVERSIONS = "conversions"
     EVENTS = "events"
+    IDENTITIES = "identities"  # devices that became known as a customer's
     CUSTOMERS = "customers"  # who bought
     CONTACTS = "contacts"  # who is known by a customer id, leads included
     REVENUE = "revenue"
@@ -100,12 +101,13 @@ CLICK_FIELDS = frozenset(
 # All that is left is of links.
 LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
 MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
-# What is counted from visitors' leads, conversions and events.
+# What is counted from visitors' leads, conversions, events and identities.
 SALES = frozenset(
     {
         Measure.LEADS,
         Measure.CONVERSIONS,
         Measure.EVENTS,
+        Measure.IDENTITIES,
         Measure.CUSTOMERS,
         Measure.CONTACTS,
         Measure.REVENUE,

@@ -38,7 +38,7 @@ _BY_CURRENCY: frozenset[Shown] = MONEY | frozenset(ByCurrency)
 _LINK_COLUMNS = ("link_name", "short_url")
 # The models by which a sale may be divided between several touches.
 _DIVIDING = frozenset({Model.LINEAR, Model.POSITION_BASED})
-_DIVIDED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS})
+_DIVIDED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES})
 
 
 class CellKind(Enum):

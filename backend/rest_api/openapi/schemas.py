@@ -59,7 +59,7 @@ _VALUES: dict[str, Schema] = {
     # Fractions where several touches share the credit.
     **{
         measure.value: {"type": "number", "minimum": 0}
-        for measure in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS)
+        for measure in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES)
     },
     Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
     Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},

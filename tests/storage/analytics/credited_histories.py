@@ -38,6 +38,7 @@ from backend.storage.visitors import records as stored_records
 
 ORG = OrgId("o")
 START = datetime(2026, 1, 1, tzinfo=UTC)
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 # At few moments, so that things happen at the same one and windows begin at one.
 HOURS = st.integers(0, 10).map(lambda each: 12 * each)
 NAMES = ("phone", "laptop", "till", "Kiosk")
@@ -104,6 +105,54 @@ def expected(told: Told, rules: CreditRules, start: datetime, end: datetime) -> 
         ),
         key=repr,
     )
+
+
+def expected_identities(
+    told: Told, rules: CreditRules, start: datetime, end: datetime
+) -> list[tuple[Any, ...]]:
+    """The shares of the first identities of devices as customers: as those of a sale at that time."""
+    firsts: dict[tuple[DeviceId, CustomerId], datetime] = {}
+    for each in told.devices:
+        for one in each.customers:
+            is_over = any(at and rules.knows(at, None) for at in (one.taken_back_at, one.replaced_at))
+            if not is_over and rules.knows(one.at, one.received_at):
+                before = firsts.get((each.id, one.customer_id), one.at)
+                firsts[each.id, one.customer_id] = min(one.at, before)
+    # What had not been told by then is left out already.
+    sales = [SaleFacts[Touch](at, _LONG_AGO, *named) for named, at in firsts.items()]
+    histories = (History.of_device(each, rules) for each in told.devices)
+    return sorted(
+        (
+            (
+                milliseconds(sale.at),
+                of.customer_id,
+                each.weight,
+                each.whole,
+                each.touch and _touch(each.touch),
+            )
+            for sale, of in zip(sales, share_by_histories(sales, histories, rules), strict=True)
+            for each in of.shares
+            if start <= sale.at < end
+        ),
+        key=repr,
+    )
+
+
+def found_identities(
+    connection: DuckDBPyConnection, rules: CreditRules, start: datetime, end: datetime
+) -> list[tuple[Any, ...]]:
+    """The shares that the tables give for identities of a time."""
+    shares = credited(connection, rules, milliseconds(start), milliseconds(end), [Kind.IDENTIFY])
+    rows = connection.execute(
+        f"""
+        SELECT shares."at", customer, weight, whole, has_touch,
+            [touched_at::VARCHAR, links.id, shares.campaign, shares.source, shares.variant,
+            click_at::VARCHAR, click_mark::VARCHAR]
+        FROM ({shares.text}) AS shares LEFT JOIN links USING (link)
+        """,
+        dict(shares.values),
+    ).fetchall()
+    return sorted(((*row[:4], tuple(row[5]) if row[4] else None) for row in rows), key=repr)
 
 
 def found(connection: DuckDBPyConnection, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:

@@ -48,6 +48,7 @@ NEEDED_FOR = {
         Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.CONTACTS, Measure.REVENUE, Measure.REFUNDS,
     },
     "event": {Measure.EVENTS},
+    "identify": {Measure.IDENTITIES},
 }  # fmt: skip
 
 
@@ -152,8 +153,8 @@ class _Counting:
 
     @staticmethod
     def _add(tally: Tally, sale: Sale, part: Fraction, *, is_of_link: bool) -> None:
-        tally.parts[f"{sale.kind}s"] += part
-        if sale.customer and sale.kind != "event":
+        tally.parts["identities" if sale.kind == "identify" else f"{sale.kind}s"] += part
+        if sale.customer and sale.kind in {"lead", "conversion"}:
             tally.people["contacts"].add(sale.customer)
         if sale.kind != "conversion":
             return
@@ -293,7 +294,7 @@ def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
             return tally.counts[measure]
         case Measure.VISITORS | Measure.CUSTOMERS | Measure.CONTACTS:
             return len(tally.people[measure])
-        case Measure.LEADS | Measure.CONVERSIONS | Measure.EVENTS:
+        case Measure.LEADS | Measure.CONVERSIONS | Measure.EVENTS | Measure.IDENTITIES:
             return float(rounded(tally.parts[measure], 6))
         case Measure.CONVERSION_RATE:
             return float(rounded(tally.parts["of_links"] / clicks, 6)) if clicks else None

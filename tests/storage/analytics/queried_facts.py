@@ -63,7 +63,7 @@ class Touch:
 
 @dataclass(frozen=True)
 class Sale:
-    """A lead, a conversion or an event, with the touches before it, oldest first."""
+    """A lead, a conversion, an event or an identity, with the touches before it, oldest first."""
 
     kind: str
     at: int
@@ -133,13 +133,24 @@ def _link_row(link: StoredLink) -> dict[str, object]:
 
 
 def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale) -> None:
-    """Store a sale of a device of its own, which visited a second before it, and so on."""
+    """Store a sale of a device of its own, which visited a second before it, and so on.
+
+    Of an identity, also a wrong one before it that was taken back, and one that repeats it.
+    """
     times, device = {"at": sale.at, "known_at": sale.at}, f"device-{record}"
+    if sale.kind == "identify":
+        identified = {"device": device, "entry": record, "customer": sale.customer or "ada"}
+        for number, back in enumerate((True, False, False)):
+            at, taken_back_at = sale.at + number * 5 - 5, sale.at if back else None
+            times_told = {"number": number, "at": at, "known_at": at, "taken_back_at": taken_back_at}
+            _insert(connection, "identities", [identified | times_told])
     names = {"record": record, "kind": sale.kind, "id": f"id-{record}", "name": sale.name, "at": sale.at}
     amounts = {"currency": sale.currency, "digits": sale.digits, "amount": sale.amount}
-    _insert(connection, "records", [names | amounts | {"metadata": sale.metadata}])
+    if sale.kind != "identify":
+        _insert(connection, "records", [names | amounts | {"metadata": sale.metadata}])
     who = {"record": record, "number": 0, "device": device, "customer": sale.customer, "is_server": False}
-    _insert(connection, "tellings", [who | times])
+    if sale.kind != "identify":
+        _insert(connection, "tellings", [who | times])
     if sale.refunded:
         _insert(connection, "refunds", [{"record": record, "amount": sale.refunded} | times])
     _insert(connection, "devices", [{"device": device, "last_seen_at": sale.at, "entry": record}])

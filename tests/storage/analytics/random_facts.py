@@ -135,8 +135,8 @@ METADATA = st.none() | st.dictionaries(
 
 @st.composite
 def sales(draw: Any) -> Sale:
-    """A lead, a conversion or an event, and what was before it."""
-    kind = draw(st.sampled_from(["lead", "conversion", "conversion", "event"]))
+    """A lead, a conversion, an event or an identity, and what was before it."""
+    kind = draw(st.sampled_from(["lead", "conversion", "conversion", "event", "identify"]))
     more: dict[str, Any] = draw(AMOUNTS) if kind == "conversion" else {}
     if kind == "event":
         more["name"] = draw(st.sampled_from(["signup", "sign in"]))

@@ -26,7 +26,9 @@ from tests.storage.analytics.credited_histories import (
     clicked,
     device,
     expected,
+    expected_identities,
     found,
+    found_identities,
     histories,
     sale,
     touch,
@@ -49,6 +51,7 @@ def test_credit_equals_the_domain_s(data: st.DataObject) -> None:
             rules = data.draw(RULES)
             period = data.draw(st.sampled_from([ALWAYS, (at(12), at(60)), (at(48), at(72))]))
             assert found(connection, rules, *period) == expected(told, rules, *period)
+            assert found_identities(connection, rules, *period) == expected_identities(told, rules, *period)
 
 
 def names_of(connection: DuckDBPyConnection, told: Told, **rules: Any) -> list[str | None]:

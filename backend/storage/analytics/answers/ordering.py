@@ -12,7 +12,7 @@ from backend.domain.fields.money import MINOR_DIGITS
 from backend.storage.analytics.answers.rows import BEFORE
 from backend.storage.analytics.conditions.parameters import SqlParameters
 
-_SHARED = {Measure.LEADS: "leads", Measure.CONVERSIONS: "conversions", Measure.EVENTS: "events"}
+_SHARED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES})
 _RATE = 10**RATE_DIGITS
 
 
@@ -73,7 +73,7 @@ def behind(keys: Sequence[Key], values: Sequence[object], parameters: SqlParamet
 def _value(measure: Measure, query: Query, prefix: str) -> str:
     """What rows show of the measure, as a whole number of its last decimal; null where they show nothing."""
     if measure in _SHARED:
-        return f"round_even({_shares(_SHARED[measure], prefix)} * {_RATE}, 0)"
+        return f"round_even({_shares(measure, prefix)} * {_RATE}, 0)"
     if measure is Measure.CONVERSION_RATE:
         return f"round_even({_shares('of_links', prefix)} / {_clicks(prefix)} * {_RATE}, 0)"
     if measure is Measure.REVENUE_PER_CLICK:

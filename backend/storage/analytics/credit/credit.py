@@ -23,6 +23,7 @@ from duckdb import DuckDBPyConnection
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.visitors.calls import Kind
 from backend.storage.analytics.conditions.sql import Sql
+from backend.storage.analytics.credit.identities import first_identities
 from backend.storage.analytics.credit.odd import find_odd
 from backend.storage.analytics.credit.owners import find_owners
 from backend.storage.analytics.credit.sales import find_sales, has_sales
@@ -48,7 +49,8 @@ def credited(
     """A SELECT of what each touch gets of each sale that the rules know, from `start` until before `end`.
 
     A row is a share: `weight` of `whole` parts of a sale, which is of one of these kinds. A sale that no
-    touch gets has one row, in which `has_touch` is false. Times are milliseconds since 1970. Without
+    touch gets has one row, in which `has_touch` is false. Of the kind `identify` are the first identities of
+    devices as customers, whose `record` is below 0. Times are milliseconds since 1970. Without
     `has_customers`, nothing is looked up only to say whose the sales are, and `customer` is null.
 
     It reads temporary tables that are made here: so it is good for this connection, until the next one is
@@ -59,7 +61,9 @@ def credited(
     sale_kinds = [Kind(kind) for kind in kinds]
     if not has_sales(tables, sale_kinds):
         return Sql(NO_SHARES)
-    find_sales(tables, rules, sale_kinds, has_people=has_people, has_customers=has_customers)
+    recorded = [kind for kind in sale_kinds if kind is not Kind.IDENTIFY]
+    more = [first_identities(rules)] if Kind.IDENTIFY in sale_kinds else []
+    find_sales(tables, rules, recorded, more=more, has_people=has_people, has_customers=has_customers)
     find_owners(tables, rules, has_people=has_people)
     count_visits(tables, rules)
     find_odd(tables, rules)

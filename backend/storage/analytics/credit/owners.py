@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.sales.histories import MOST_DEVICES
-from backend.storage.analytics.credit.sales import is_known
+from backend.storage.analytics.credit.sales import happened, is_known
 from backend.storage.analytics.credit.tables import CreditTables
 
 # Before and behind all times.
@@ -62,7 +62,7 @@ def find_owners(tables: CreditTables, rules: CreditRules, *, has_people: bool) -
 
 
 def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
-    taken_back, replaced = (_by_then(rules, column) for column in ("taken_back_at", "replaced_at"))
+    taken_back, replaced = (happened(rules, column) for column in ("taken_back_at", "replaced_at"))
     of_sales = "SEMI JOIN credit_told_sales USING (entry)" if rules.to is CreditTo.DEVICE else ""
     identified = f"""
         SELECT entry, number, "at", person, {taken_back} AS is_back
@@ -92,10 +92,3 @@ def _sales(tables: CreditTables) -> str:
             ON spans.entry = sales.entry AND sales."at" >= spans.since AND sales."at" < spans.until
         {wrong}
     """
-
-
-def _by_then(rules: CreditRules, at: str) -> str:
-    """The condition that the column with this name has a time, and one before the moment of the rules."""
-    if rules.as_of is None:
-        return f"({at} IS NOT NULL)"
-    return f"coalesce({at} < $credit_as_of, false)"

@@ -10,7 +10,7 @@ from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.visitors.calls import Kind
 from backend.storage.analytics.credit.tables import CreditTables
 
-_IN_PERIOD = '"at" >= $credit_start AND "at" < $credit_end'
+IN_PERIOD = '"at" >= $credit_start AND "at" < $credit_end'
 
 
 def is_known(rules: CreditRules, known_at: str = "known_at") -> str:
@@ -18,16 +18,33 @@ def is_known(rules: CreditRules, known_at: str = "known_at") -> str:
     return "true" if rules.as_of is None else f"{known_at} < $credit_as_of"
 
 
+def happened(rules: CreditRules, at: str) -> str:
+    """The condition that the column with this name has a time, and one before the moment of the rules."""
+    if rules.as_of is None:
+        return f"({at} IS NOT NULL)"
+    return f"coalesce({at} < $credit_as_of, false)"
+
+
 def has_sales(tables: CreditTables, kinds: Sequence[Kind]) -> bool:
-    """Whether the period has any telling of a sale, and any kind is asked for."""
-    tables.make("any_telling", f"SELECT 1 AS is_there FROM tellings WHERE {_IN_PERIOD} LIMIT 1")
-    return tables.has("any_telling") and bool(kinds)
+    """Whether the period has any telling of a sale of these kinds, or any identity if that is among them."""
+    if Kind.IDENTIFY in kinds:
+        tables.make("any_identity", f"SELECT 1 AS is_there FROM identities WHERE {IN_PERIOD} LIMIT 1")
+    tables.make("any_telling", f"SELECT 1 AS is_there FROM tellings WHERE {IN_PERIOD} LIMIT 1")
+    return tables.has("any_identity") or (tables.has("any_telling") and bool(kinds))
 
 
 def find_sales(
-    tables: CreditTables, rules: CreditRules, kinds: Sequence[Kind], *, has_people: bool, has_customers: bool
+    tables: CreditTables,
+    rules: CreditRules,
+    kinds: Sequence[Kind],
+    *,
+    more: Sequence[str] = (),
+    has_people: bool,
+    has_customers: bool,
 ) -> None:
     """Make the table `told_sales`, with the numbers of their devices; with `has_people` also `people`.
+
+    `more` has SELECTs of what is credited as sales are. It is of none of the `kinds`.
 
     Devices without rows of their own have no number. Where visits of several devices count, `unlisted` has
     these devices' names, by which they sort. `has_copies`: the copies of touches that are kept with a sale
@@ -37,7 +54,7 @@ def find_sales(
     tables.make("several", "SELECT DISTINCT record FROM tellings WHERE number > 0")
     if tables.has("several"):
         tables.make("told_again", _told_again(rules, kinds))
-    sales = _sales(tables, rules, kinds)
+    sales = " UNION ALL ".join([_sales(tables, rules, kinds), *more])
     if has_people:
         tables.make("people", _people(sales if has_customers else None))
     tables.make("told_sales", _told_sales(sales, has_people))
@@ -76,7 +93,7 @@ def _sales(tables: CreditTables, rules: CreditRules, kinds: Sequence[Kind]) -> s
         SELECT record, "at", device, customer, true AS is_same FROM tellings
         SEMI JOIN (SELECT record FROM records WHERE {_is_of_kinds(rules, kinds)}) USING (record)
         {"ANTI JOIN credit_several USING (record)" if tables.has("several") else ""}
-        WHERE number = 0 AND {_IN_PERIOD} AND {is_known(rules)}
+        WHERE number = 0 AND {IN_PERIOD} AND {is_known(rules)}
     """
     return f"{once} UNION ALL FROM credit_told_again" if tables.has("told_again") else once
 
@@ -104,15 +121,15 @@ def _told_again(rules: CreditRules, kinds: Sequence[Kind]) -> str:
             WHERE is_known AND (names.device IS NULL OR telling.device = names.device)
             GROUP BY ALL
         )
-        FROM sales WHERE {_IN_PERIOD}
+        FROM sales WHERE {IN_PERIOD}
     """
 
 
 def _is_of_kinds(rules: CreditRules, kinds: Sequence[Kind]) -> str:
     names = ", ".join(f"'{kind.value}'" for kind in kinds)
-    of_kinds = f"kind IN ({names})"
+    of_kinds = f"kind IN ({names})" if names else "false"
     # As of a moment, a record may be known to have been at another time.
-    return of_kinds if rules.as_of else f"{of_kinds} AND {_IN_PERIOD}"
+    return of_kinds if rules.as_of else f"{of_kinds} AND {IN_PERIOD}"
 
 
 def _preferred(column: str, condition: str = "true") -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backend.domain.sales.credit_rules import CreditRules, Model
+from backend.domain.visitors.calls import Kind
 from backend.storage.analytics.credit.sales import is_known
 from backend.storage.analytics.credit.tables import CreditTables
 from backend.storage.analytics.credit.visits import is_in_window, visits_before
@@ -65,10 +66,13 @@ def _sales(tables: CreditTables, name: str, has_customers: bool) -> str:
     if tables.has("paid_back"):
         refunded = "coalesce(paid_back.refunded, 0) AS refunded"
         paid_back = "LEFT JOIN credit_paid_back AS paid_back USING (record)"
+    columns, join = [f"records.{column}" for column in _RECORD], "JOIN"
+    if tables.has("any_identity"):
+        columns[0], join = f"coalesce(records.kind, '{Kind.IDENTIFY}') AS kind", "LEFT JOIN"
     is_odd = "ANTI JOIN credit_odd USING (record)" if tables.has("odd") and name == "plain" else ""
     return f"""
-        SELECT sales.*, {customer}, {refunded}, {", ".join(f"records.{name}" for name in _RECORD)}
-        FROM credit_{name} AS sales JOIN records USING (record) {people} {paid_back} {is_odd}
+        SELECT sales.*, {customer}, {refunded}, {", ".join(columns)}
+        FROM credit_{name} AS sales {join} records USING (record) {people} {paid_back} {is_odd}
     """
 
 

@@ -1,4 +1,4 @@
-"""The SQL of leads, conversions, events, people and revenue, filtered and grouped as a query asks.
+"""The SQL of leads, conversions, events, identities, people and revenue, as a query asks for them.
 
 `keep_sales` makes a table of what a period's sales are credited to. So credit is worked out once, and rows,
 totals and notes are added up from the same table.
@@ -38,6 +38,7 @@ _READ_FOR = {
         Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.CONTACTS, Measure.REVENUE, Measure.REFUNDS,
     },
     "event": {Measure.EVENTS},
+    "identify": {Measure.IDENTITIES},
 }  # fmt: skip
 # What the address of a visit says of its source, for visits that no link led to.
 _OF_ADDRESS: Mapping[str, str] = {
@@ -62,6 +63,7 @@ _SUMS = """
     (sum(weight) FILTER (what = 'lead'))::BIGINT AS leads,
     (sum(weight) FILTER (what = 'conversion'))::BIGINT AS conversions,
     (sum(weight) FILTER (what = 'event'))::BIGINT AS events,
+    (sum(weight) FILTER (what = 'identify'))::BIGINT AS identities,
     (sum(weight) FILTER (what = 'conversion' AND is_of_link))::BIGINT AS of_links,
     sum(amount) FILTER (what = 'conversion') AS revenue,
     sum(amount) FILTER (what = 'conversion' AND is_of_link) AS revenue_of_links,
@@ -75,14 +77,14 @@ _PEOPLE = {
 _SOLD = """
     list(struct_pack(
         whole := whole, currency := currency, digits := digits, leads := leads, conversions := conversions,
-        events := events, of_links := of_links, revenue := revenue, revenue_of_links := revenue_of_links,
-        refunds := refunds
+        events := events, identities := identities, of_links := of_links, revenue := revenue,
+        revenue_of_links := revenue_of_links, refunds := refunds
     ) ORDER BY whole, currency, digits) AS sold
 """
 
 
 def asks_for_sales(period: QueriedPeriod) -> bool:
-    """Whether the query needs leads, conversions or events."""
+    """Whether the query needs leads, conversions, events or identities."""
     return bool(_kinds(period))
 
 
@@ -157,7 +159,8 @@ def people_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `customers` and `contacts`, those that the query needs, of each group that has any."""
     tables, source = _source(period, parameters)
     counts = [count for measure, count in _PEOPLE.items() if measure in period.query.needed]
-    kinds = "what <> 'event'" if Measure.CONTACTS in period.query.needed else "what = 'conversion'"
+    has_contacts = Measure.CONTACTS in period.query.needed
+    kinds = "what IN ('lead', 'conversion')" if has_contacts else "what = 'conversion'"
     return f"""
         {tables}
         SELECT {", ".join([*_groups(period), *counts])} FROM {source}

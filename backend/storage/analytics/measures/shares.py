@@ -36,7 +36,9 @@ _EARNING = """
     )
     GROUP BY ALL
 """
-_IN_PERIOD = "tellings.at >= $start AND tellings.at < $end"
+_TOLD = 'SELECT count(*) FROM {} WHERE "at" >= $start AND "at" < $end'
+# Queries of a page ask for conversions, and some of them for leads too.
+_ASKED_TOGETHER = frozenset({"lead", "conversion"})
 
 
 class Shares(NamedTuple):
@@ -52,15 +54,16 @@ def shares_of(
     """The shares of the period's sales, as of `credited`, at least those of these kinds."""
     rules, start, end = period.query.rules, period.start, period.end
     has_customers = not PEOPLE.isdisjoint(period.query.needed)
-    counted = f"SELECT count(*) FROM tellings WHERE {_IN_PERIOD}"
+    tables = [_TOLD.format(table) for table in ("tellings", *(["identities"] if "identify" in kinds else []))]
+    counted = f"SELECT {' + '.join(f'({table})' for table in tables)}"
     [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
     if not tellings:
         return Shares(NO_SHARES)
     if tellings > _MOST_TELLINGS_KEPT:
         shares = credited(connection, rules, start, end, kinds, has_customers=has_customers)
         return Shares(parameters.take(shares))
-    # Queries of a page ask for conversions, and some of them for leads too.
-    both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
+    together = _ASKED_TOGETHER if _ASKED_TOGETHER.intersection(kinds) else ()
+    both = sorted({*kinds, *together})
     digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]
     name = f"shares_{digest}"
     # DuckDB's own list of tables would hold the files of all organizations open, as in credit/tables.
