@@ -118,9 +118,11 @@ def table(page: str, title: str) -> list[list[str]]:
     return rows(card)
 
 
-def rows(html: str) -> list[list[str]]:
-    """The rows of the first table."""
+def rows(html: str, *, with_changes: bool = False) -> list[list[str]]:
+    """The rows of the first table, without how their numbers changed unless `with_changes`."""
     body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    if not with_changes:
+        body = re.sub(r'<span class="change.*?</span>(?=\s*</span></td>)', "", body, flags=re.S)
     body = re.sub(r'<a class="to-link.*?</a>', "", body, flags=re.S)
     cells_by_row = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in body.split("<tr>")[1:]]
     return [[words(cell) for cell in row] for row in cells_by_row]

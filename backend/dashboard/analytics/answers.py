@@ -12,7 +12,7 @@ from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink
-from backend.domain.analytics.query import MONEY, Field, Query
+from backend.domain.analytics.query import Field, Query
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.ids import LinkId
 from backend.storage.accounts.organizations import get_organization
@@ -70,9 +70,7 @@ async def chips_of(view: View, path: str) -> list[Chip]:
         name = name_of(by, value, links)
         chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
     if view.currency:
-        # An order by amounts needs a currency, and goes with it.
-        unsorted = {"sort": None} if view.others.get("sort", "").removeprefix("-") in MONEY else {}
-        chips.append(Chip("Currency", view.currency, view.address(path, currency=None, **unsorted)))
+        chips.append(Chip("Currency", view.currency, view.address(path, currency=None)))
     return chips
 
 

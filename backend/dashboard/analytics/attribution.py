@@ -8,7 +8,7 @@ and as revenue per click, which can be held against what a click costs elsewhere
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,22 +17,30 @@ from quart import Response, request, url_for
 from backend.dashboard.analytics.answers import ask, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import (
     LABELS,
+    Cell,
+    cell_of,
     currencies_of,
     figures,
     label_in,
-    lines_in_row,
     meanings_of,
 )
-from backend.dashboard.analytics.tables import NAMES, name_of
+from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
+from backend.dashboard.analytics.tables import NAMES, link_of, name_of
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
 from backend.dashboard.frame.blueprint import dashboard
-from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
-from backend.domain.analytics.query import MONEY, Field, Measure, Order, Query
+from backend.domain.analytics.query import DIFFERENCE, Field, Measure, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
-from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.sales.credit_rules import (
+    MODEL_WORDS,
+    TO_WORDS,
+    CreditRules,
+    CreditTo,
+    Model,
+    window_words,
+)
 
 _ROWS_PER_PAGE = 25
 FIELDS = (
@@ -52,36 +60,32 @@ MEASURES = (
     Measure.REVENUE_PER_CLICK,
 )
 _OF_REFUNDS = frozenset({Measure.REFUNDS, Measure.NET_REVENUE})
-MODELS = {
-    Model.LAST_NON_DIRECT.value: "last non-direct touch",
-    Model.LAST.value: "last touch, direct visits too",
-    Model.FIRST.value: "first touch",
-    Model.LINEAR.value: "all touches alike (linear)",
-    Model.POSITION_BASED.value: "first and last most (position-based)",
-}
-CREDITS = {CreditTo.DEVICE.value: "same device", CreditTo.CUSTOMER.value: "customer, on all devices"}
+MODELS = {model.value: words for model, words in MODEL_WORDS.items()}
+CREDITS = {to.value: words for to, words in TO_WORDS.items()}
 _DAYS = ("1", "7", "30", "90", "365")
-WINDOWS = {"": "however long before", **{days: f"{days} days before" for days in _DAYS}}
+WINDOWS = {"": window_words(None), **{days: window_words(int(days)) for days in _DAYS}}
+# The choices of who gets the credit, with their words, on all pages.
+CREDIT_CHOICES = {"credit": CREDITS, "model": MODELS, "lookback_days": WINDOWS}
 _CHOICES: dict[str, Container[str]] = {
     "by": tuple(FIELDS),
     "touch": tuple(MODELS),
     "credit": tuple(CREDITS),
     "window": _DAYS,
     "as_of": AnyDay(),
-    "sort": tuple(f"{sign}{measure.value}" for measure in MEASURES for sign in ("-", "")),
+    SORT: orders_of(MEASURES),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class AttributionRow:
-    """A row: what it is of, where a click on it leads, and the lines of its cells with their headings.
+    """A row: what it is of, where a click on it leads, and its cells.
 
     `address` is "" where nothing more can be shown of it.
     """
 
     name: str
     address: str
-    cells: list[tuple[str, list[str]]]
+    cells: list[Cell]
     link_id: LinkId | None = None
 
 
@@ -91,12 +95,10 @@ class Choice:
 
     by: Field
     rules: CreditRules
-    order: Order
 
     @classmethod
     def of(cls, view: View) -> Choice:
         """The choice in the view's address."""
-        sort = view.others.get("sort", f"-{Measure.CLICKS}")
         return cls(
             Field(view.others.get("by", Field.CAMPAIGN)),
             CreditRules(
@@ -105,18 +107,16 @@ class Choice:
                 int(window) if (window := view.others.get("window")) else None,
                 view.end_of(day) if (day := view.others.get("as_of")) else None,
             ),
-            Order(Measure(sort.removeprefix("-")), sort.startswith("-")),
         )
 
-    def query(self, view: View, currencies: Sequence[str], cursor: str | None = None) -> Query:
-        """The query for rows of the view, in these currencies. By an amount they are sorted in one."""
-        is_one = self.order.column in MONEY or view.currency
+    def query(self, view: View, sorting: Sorting, cursor: str | None = None) -> Query:
+        """The query for rows of the view in this order."""
         return view.query(
             *MEASURES,
             by=self.by,
             rules=self.rules,
-            order=self.order,
-            currency=currencies[0] if is_one else None,
+            order=sorting.order,
+            compare=view.comparison,
             limit=_ROWS_PER_PAGE,
             cursor=cursor,
         )
@@ -124,12 +124,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Attribution:
-    """What the page shows besides its rows. `currencies` are those of amounts, the main one first."""
+    """What the page shows besides its rows."""
 
     view: View
     choice: Choice
     totals: AnalyticsAnswer
-    currencies: Sequence[str]
+    sorting: Sorting
+
+    @property
+    def currencies(self) -> Sequence[str]:
+        """Those of amounts, the main one first."""
+        return self.sorting.currencies
 
     @property
     def measures(self) -> list[Measure]:
@@ -143,16 +148,11 @@ class _Attribution:
 
 
 async def _read(view: View) -> _Attribution:
-    """The choice and the totals of the view, with the currencies that amounts have.
-
-    If rows are sorted by an amount and there are several currencies, the view is changed to the main one.
-    """
+    """The choice and the totals of the view, and the order of rows, which follows from them."""
     choice = Choice.of(view)
     totals = await ask(view.query(*MEASURES, rules=choice.rules, compare=view.comparison))
-    currencies = currencies_of(view, totals.totals.values)
-    if choice.order.column in MONEY and len(currencies) > 1:
-        return await _read(replace(view, currency=currencies[0]))
-    return _Attribution(view, choice, totals, currencies)
+    values = totals.totals.values
+    return _Attribution(view, choice, totals, Sorting.of(view, values, currencies_of(view, values)))
 
 
 @dashboard.get("/attribution")
@@ -179,7 +179,11 @@ async def _content(view: View) -> dict[str, Any]:
         "figures": [
             figure for figure in figures(shown.totals, None, currencies[0]) if figure.measure in measures
         ],
-        "headings": [_heading(measure, view, choice, path, currencies) for measure in measures],
+        "headings": [
+            shown.sorting.heading(measure, label_in(measure, currencies), view, path) for measure in measures
+        ],
+        "sorting": shown.sorting,
+        "orders": _orders(view, measures),
         "rows": [_row(row, view, rows, currencies, measures) for row in rows.rows],
         "rows_in_all": rows.rows_in_all,
         "next_page": view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
@@ -188,11 +192,7 @@ async def _content(view: View) -> dict[str, Any]:
         "fields": FIELDS,
         "names": NAMES,
         "words": meanings_of(measures),
-        "models": MODELS,
-        "credits": CREDITS,
-        "windows": WINDOWS,
-        "labels_of": LABELS,
-        "measures": measures,
+        "choices": CREDIT_CHOICES,
     }
 
 
@@ -200,15 +200,15 @@ async def _content(view: View) -> dict[str, Any]:
 async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
     shown = await _read(await view_of_request(_CHOICES))
-    query = shown.choice.query(shown.view, shown.currencies)
+    query = shown.choice.query(shown.view, shown.sorting)
     return await csv_answer(query, f"waylink-attribution-{shown.choice.by}")
 
 
 async def _rows(shown: _Attribution, cursor: str | None) -> AnalyticsAnswer:
     try:
-        return await ask(shown.choice.query(shown.view, shown.currencies, cursor))
+        return await ask(shown.choice.query(shown.view, shown.sorting, cursor))
     except InvalidField:  # a cursor of another view, such as one of yesterday
-        return await ask(shown.choice.query(shown.view, shown.currencies))
+        return await ask(shown.choice.query(shown.view, shown.sorting))
 
 
 def _row(
@@ -219,18 +219,19 @@ def _row(
     return AttributionRow(
         name_of(by, key, answer.links, row.kind),
         "" if row.kind else address,
-        [
-            (label_in(measure, currencies), lines_in_row(measure, row.values, currencies))
-            for measure in measures
-        ],
-        LinkId(key) if by is Field.LINK and key and key in answer.links else None,
+        [cell_of(measure, row, currencies) for measure in measures],
+        link_of(by, row, answer.links),
     )
 
 
-def _heading(measure: Measure, view: View, choice: Choice, path: str, currencies: Sequence[str]) -> Heading:
-    order = choice.order
-    direction = ""
-    if order.column is measure:
-        direction = "descending" if order.is_descending else "ascending"
-    sort = measure.value if direction == "descending" else f"-{measure.value}"
-    return Heading(label_in(measure, currencies), view.address(path, sort=sort), direction)
+def _orders(view: View, measures: Sequence[Measure]) -> dict[str, str]:
+    """The orders that can be chosen, in words."""
+    ways = {"": ("most first", "least first")}
+    if view.comparison:
+        ways[DIFFERENCE] = ("grown most first", "fallen most first")
+    return {
+        f"{sign}{compared}{measure.value}": f"{LABELS[measure]}, {way}"
+        for measure in measures
+        for compared, both in ways.items()
+        for sign, way in zip(("-", ""), both, strict=True)
+    }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
 
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Value, Values
+from backend.domain.analytics.changes import Change, Numeric, change_of, in_currency
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison, TimeField
 from backend.domain.analytics.query import MONEY, ByCurrency, Measure
@@ -33,12 +33,31 @@ _FORMS = {
     TimeField.MONTH: ("%Y-%m", "%b %Y"),
 }
 _LARGE_AMOUNT = 10_000
-Numeric = int | float | Decimal
+_MINUS = "−"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """A change as people read it: `way` is "up", "down" or "", and `before` the number that was."""
+
+    text: str
+    way: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number in a table: its column's label, its lines, and how it changed; `address` shows its rows."""
+
+    label: str
+    lines: Sequence[str]
+    change: ShownChange | None = None
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of the period. `change` is a share of the number before; None where there is none to tell.
+    """A number of the period. `change` is None where nothing is compared.
 
     `others` are amounts in other currencies than the one that is shown.
     """
@@ -46,8 +65,7 @@ class Figure:
     measure: Measure
     label: str
     text: str
-    change: float | None
-    before: str
+    change: ShownChange | None
     course: Sequence[Numeric]
     others: Sequence[tuple[str, str]] = ()
 
@@ -78,18 +96,64 @@ def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer | None, currency: s
 
 def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, currency: str) -> Figure:
     value = total.values[measure]
-    now = number(value, currency)
-    before = number(total.previous[measure], currency) if total.previous else None
     others = sorted(value) if isinstance(value, Mapping) else []
     rows = series.rows if series and measure in series.query.measures else ()
     return Figure(
         measure,
         LABELS[measure],
         text_of(measure, value, currency),
-        float(now) / float(before) - 1 if before and now is not None else None,
-        text_of(measure, total.previous[measure], currency) if total.previous else "",
+        shown_change(measure, total, currency),
         [number(row.values[measure], currency) or 0 for row in rows],
         [(other, text_of(measure, value, other)) for other in others if other != currency],
+    )
+
+
+def shown_change(measure: Measure, row: Row, currency: str) -> ShownChange | None:
+    """How a number of a row changed, amounts in this currency; None where nothing is compared."""
+    if row.previous is None:
+        return None
+    change = change_of(measure, row.values, row.previous, currency)
+    before = text_of(measure, row.previous[measure], currency)
+    if change is None:
+        return ShownChange("", "", before)
+    if not change.difference:
+        return ShownChange("=", "", before) if change.before else None
+    way = "up" if change.difference > 0 else "down"
+    return ShownChange(_change_text(measure, change, currency), way, before)
+
+
+def _change_text(measure: Measure, change: Change, currency: str) -> str:
+    """A percentage, or the plain difference where the number before is too small for one."""
+    if change.percent is not None:
+        return f"{abs(change.percent):,.0f} %"
+    text = text_of(measure, _size(change.difference), currency).removesuffix(f" {currency}")
+    if measure is Measure.CONVERSION_RATE:
+        text = f"{text.removesuffix(' %')} points"
+    return f"{'+' if change.difference > 0 else _MINUS}{text}"
+
+
+def _size(number: Numeric) -> Numeric:
+    return -number if number < 0 else number
+
+
+def cell_of(
+    measure: Measure, row: Row, currencies: Sequence[str], address: str = "", *, divides_counts: bool = True
+) -> Cell:
+    """A row's number: amounts in all currencies, with the change of the first one that the row has.
+
+    With `divides_counts`, conversions of several currencies are also shown by these.
+    """
+    amounts = [values[measure] for values in (row.values, row.previous) if values]
+    used = [
+        currency for currency in currencies if any(number(value, currency) for value in amounts)
+    ] or currencies
+    return Cell(
+        label_in(measure, currencies),
+        lines_in_row(measure, row.values, currencies)
+        if divides_counts
+        else lines_of(measure, row.values[measure], currencies),
+        shown_change(measure, row, used[0] if measure in MONEY else currencies[0]),
+        address,
     )
 
 
@@ -127,9 +191,7 @@ def _plotted(measure: Measure, values: Values, currency: str) -> Numeric:
 
 def number(value: Value, currency: str) -> Numeric | None:
     """The value as a plain number: of amounts, the one in this currency; None for a rate without clicks."""
-    if isinstance(value, Mapping):
-        return value.get(currency, Decimal())
-    return value
+    return in_currency(value, currency)
 
 
 def text_of(measure: Measure, value: Value, currency: str) -> str:

@@ -16,13 +16,15 @@ from typing import Any
 
 from quart import Response, abort, request, url_for
 
-from backend.dashboard.analytics.answers import ask_all, chips_of, csv_answer, view_of_request
+from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.news import News, what_is_new
-from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, table, table_query
+from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
+from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.origins import list_origins
@@ -41,7 +43,7 @@ _MEASURES = (
 )
 _CHART = "chart"
 # What the page's address chooses besides what every view does.
-_CHOICES = CHOICES | {_CHART: tuple(_MEASURES)}
+_CHOICES = CHOICES | {_CHART: tuple(_MEASURES), SORT: orders_of(MEASURES)}
 _TIME = "time"
 
 
@@ -68,12 +70,8 @@ async def home() -> Response:
 
 
 async def _content(view: View) -> dict[str, Any]:
-    table_queries = [table_query(view, card.field(view), _ROWS_PER_TABLE) for card in CARDS]
-    (series, *answers), news, steps = await asyncio.gather(
-        ask_all([_series_query(view), *table_queries]), _news(view), _steps()
-    )
-    currencies = currencies_of(view, series.totals.values)
-    currency = currencies[0]
+    (series, sorting, answers), news, steps = await asyncio.gather(_answers(view), _news(view), _steps())
+    currency = sorting.currencies[0]
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
     return {
@@ -86,7 +84,7 @@ async def _content(view: View) -> dict[str, Any]:
         "figures": figures(series, series, currency),
         "course": course(chosen, view, series, currency),
         "tables": [
-            table(card, view, answer, path, currencies) for card, answer in zip(CARDS, answers, strict=True)
+            table(card, view, answer, path, sorting) for card, answer in zip(CARDS, answers, strict=True)
         ],
         "names": NAMES,
         "words": meanings_of(series.query.measures),
@@ -94,6 +92,22 @@ async def _content(view: View) -> dict[str, Any]:
         "news": news,
         "steps": steps,
     }
+
+
+async def _answers(view: View) -> tuple[AnalyticsAnswer, Sorting, list[AnalyticsAnswer]]:
+    """The course of all figures, the order of the tables' rows, which follows from it, and the tables."""
+    series = await ask(_series_query(view))
+    sorting = _sorting(view, series)
+    return (
+        series,
+        sorting,
+        await ask_all([table_query(view, card.field(view), sorting, _ROWS_PER_TABLE) for card in CARDS]),
+    )
+
+
+def _sorting(view: View, series: AnalyticsAnswer) -> Sorting:
+    values = series.totals.values
+    return Sorting.of(view, values, currencies_of(view, values))
 
 
 @dashboard.get("/overview.csv")
@@ -105,7 +119,8 @@ async def home_csv() -> Response:
     if name == _TIME:
         query = _series_query(view)
     elif name in fields:
-        query = table_query(view, fields[name], _ROWS_PER_TABLE)
+        sorting = _sorting(view, await ask(view.query(Measure.REVENUE)))
+        query = table_query(view, fields[name], sorting, _ROWS_PER_TABLE)
     else:
         abort(404)
     return await csv_answer(query, f"waylink-{name}")

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from quart import Response, request
 
-from backend.dashboard.analytics.attribution import CREDITS, MODELS, WINDOWS
+from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDITS, MODELS
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
@@ -71,7 +71,7 @@ async def attribution_sale() -> Response:
         models=_model_rows(sale) if sale else [],
         paid=_amounts(sale) if sale else "",
         zone=zone_of_browser(),
-        choices={"credit": CREDITS, "model": MODELS, "lookback_days": WINDOWS},
+        choices=CREDIT_CHOICES,
     )
 
 

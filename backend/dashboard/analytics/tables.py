@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.dashboard.analytics.figures import lines_of, number
+from backend.dashboard.analytics.figures import Cell, cell_of, label_in, number
+from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.view import View
+from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.labels import PLATFORMS
-from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, RowKind, Values
+from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
 from backend.domain.analytics.query import Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
 
@@ -64,15 +66,14 @@ CHOICES = {card.name: tuple(field.value for field in card.fields) for card in CA
 class TableRow:
     """A row. `address` shows only what belongs to it; None where that can't be asked.
 
-    `link_id` is of the link that it is of, if there is one.
+    `share` is what the number that sorts the rows is of the largest one, in percent. `link_id` is of the link
+    that the row is of, if there is one.
     """
 
     key: str | None
     name: str
-    clicks: int
     share: float
-    conversions: int
-    revenue: Sequence[str]
+    cells: Sequence[Cell]
     address: str | None
     link_id: LinkId | None = None
 
@@ -81,47 +82,62 @@ class TableRow:
 class Table:
     """What a card shows now. `left_out` rows are not shown; None where nobody knows how many.
 
-    `revenue` is the heading of amounts: their currency, unless each of them `names_currencies`.
+    `names_currencies`: amounts are in several currencies, so each of them names its own.
     """
 
     card: Card
     by: QueryField
+    headings: Sequence[Heading]
     rows: Sequence[TableRow]
     left_out: int | None
-    revenue: str = ""
     names_currencies: bool = False
 
 
-def table_query(view: View, by: Field, most: int) -> Query:
+MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
+_SHORT = {Measure.CONVERSIONS: "Conv."}
+
+
+def table_query(view: View, by: Field, sorting: Sorting, most: int) -> Query:
     """The query for a table by this field, with what is known of its rows."""
-    return view.query(Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE, by=by, limit=most)
+    return view.query(*MEASURES, by=by, order=sorting.order, compare=view.comparison, limit=most)
 
 
-def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, currencies: Sequence[str]) -> Table:
-    """The card's table with the answer's rows, and amounts in these currencies."""
-    by = answer.query.group_by[0]
-    most = max((count_of(row.values) for row in answer.rows), default=0)
-    rows = []
-    for row in answer.rows:
-        value = row.group[0]
-        clicks = count_of(row.values)
-        revenue = row.values[Measure.REVENUE]
-        is_something = any(number(revenue, currency) for currency in currencies)
-        rows.append(
-            TableRow(
-                value,
-                name_of(by, value, answer.links, row.kind),
-                clicks,
-                100 * clicks / most if most else 0.0,
-                count_of(row.values, Measure.CONVERSIONS),
-                lines_of(Measure.REVENUE, revenue, currencies) if is_something else ["–"],
-                None if row.kind else view.with_filter(path, by, value),
-                LinkId(value) if by is Field.LINK and value and value in answer.links else None,
-            )
+def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: Sorting) -> Table:
+    """The card's table with the answer's rows, and amounts in the currencies of their order."""
+    by, currencies = answer.query.group_by[0], sorting.currencies
+    most = max((_sorted_by(row, sorting) for row in answer.rows), default=0.0)
+    rows = [
+        TableRow(
+            row.group[0],
+            name_of(by, row.group[0], answer.links, row.kind),
+            100 * _sorted_by(row, sorting) / most if most else 0.0,
+            [cell_of(measure, row, currencies, divides_counts=False) for measure in MEASURES],
+            None if row.kind else view.with_filter(path, by, row.group[0]),
+            link_of(by, row, answer.links),
         )
+        for row in answer.rows
+    ]
     are_named = len(currencies) > 1
-    heading = "Revenue" if are_named else currencies[0]
-    return Table(card, by, rows, answer.rows_left_out, heading, are_named)
+    headings = []
+    for measure in MEASURES:
+        short = currencies[0] if measure is Measure.REVENUE and not are_named else _SHORT.get(measure, "")
+        headings.append(sorting.heading(measure, label_in(measure, currencies), view, path, short))
+    return Table(card, by, headings, rows, answer.rows_left_out, are_named)
+
+
+def _sorted_by(row: Row, sorting: Sorting) -> float:
+    """The number that sorts the row, or how much it changed, either way; of amounts the main currency's."""
+    now, before = (
+        float(number(values[sorting.measure], sorting.currencies[0]) or 0) if values else 0.0
+        for values in (row.values, row.previous)
+    )
+    return abs(now - before) if sorting.is_by_change else now
+
+
+def link_of(by: QueryField, row: Row, links: Mapping[LinkId, NamedLink]) -> LinkId | None:
+    """The link that a row of this field is of, if there is one."""
+    key = row.group[0]
+    return LinkId(key) if by is Field.LINK and key and key in links else None
 
 
 def name_of(

@@ -18,6 +18,8 @@ from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
 from backend.domain.analytics.query import (
     CHANGE,
     DEFAULT_LIMIT,
+    DIFFERENCE,
+    MONEY,
     MOST_GROUPINGS,
     MOST_LIMIT,
     Field,
@@ -90,29 +92,42 @@ class DateOrInstant:
 
 
 class OrderRule:
-    """A column, with `-` before it for descending, or `change.` and a measure for how much that changed."""
+    """A column, with `-` before it for descending.
+
+    `change.` or `difference.` before a measure stands for how much it changed, and currencies behind an
+    amount, such as `revenue.EUR`, for what is in them.
+    """
+
+    _MOST_CURRENCIES = 10
 
     def parse(self, field: str, value: object) -> Order:
         """The column and its direction. Raises InvalidField."""
         text = parse_string(field, value)
         signed = text.removeprefix("-")
-        column = signed.removeprefix(CHANGE)
-        is_descending, of_change = text != signed, signed != column
-        if column in set(Measure):
-            return Order(Measure(column), is_descending, of_change)
-        if column in set(Field) and not of_change:
+        named = signed.removeprefix(CHANGE).removeprefix(DIFFERENCE)
+        before = signed.removesuffix(named)
+        column, *codes = named.split(".")
+        is_descending, is_compared = text != signed, before in {CHANGE, DIFFERENCE}
+        if column in set(Measure) and (is_compared or not before) and len(codes) <= self._MOST_CURRENCIES:
+            currencies = tuple(CurrencyCode().parse(field, code) for code in codes)
+            return Order(Measure(column), is_descending, before == CHANGE, before == DIFFERENCE, currencies)
+        if column in set(Field) and not before and not codes:
             return Order(Field(column), is_descending)
-        if not of_change and (of_events := parse_event_field(field, column)):
+        if not before and (of_events := parse_event_field(field, named)):
             return Order(of_events, is_descending)
         raise InvalidField(
             field,
-            "must be one of measures and group_by, or change. and a measure, with - before it for descending",
+            "must be one of measures and group_by, or change. or difference. and a measure, with - before it "
+            "for descending; an amount may have a currency behind it, such as revenue.EUR",
         )
 
     def schema(self) -> Schema:
         """JSON Schema of all columns, in both directions."""
-        words = [*Measure, *Field, *(f"{CHANGE}{measure}" for measure in Measure)]
-        named: Schema = {"type": "string", "enum": [*words, *(f"-{word}" for word in words)]}
+        plain = [measure for measure in Measure if measure not in MONEY]
+        compared = f"({re.escape(CHANGE)}|{re.escape(DIFFERENCE)})?"
+        amounts = f"({'|'.join(sorted(MONEY))})(\\.[A-Z]{{3}}){{0,{self._MOST_CURRENCIES}}}"
+        of_measures = f"{compared}({'|'.join(plain)}|{amounts})"
+        named: Schema = {"type": "string", "pattern": f"^-?({of_measures}|{'|'.join(Field)})$"}
         of_events: Schema = {"type": "string", "pattern": r"^-?event\..+$"}
         return {"anyOf": [named, of_events], "example": "-clicks"}
 

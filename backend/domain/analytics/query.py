@@ -18,8 +18,8 @@ from backend.domain.sales.credit_rules import CreditRules
 MOST_GROUPINGS = 4
 MOST_LIMIT = 10_000
 DEFAULT_LIMIT = 100
-# Before a measure: how much it changed.
-CHANGE = "change."
+# Before a measure: how much it changed, as a share of what it was, and in itself.
+CHANGE, DIFFERENCE = "change.", "difference."
 
 
 class Measure(StrEnum):
@@ -150,14 +150,22 @@ FieldFilters = Mapping[QueryField, Filter] | Mapping[Field, Filter]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A column, or its change against the time that is compared with, upwards or downwards."""
+    """A column, or its change against the time that is compared with, upwards or downwards.
+
+    The change is a share of what was before (`of_change`), or the number less the one before
+    (`of_difference`). `currencies` say in which ones amounts decide: those in the first one, where they are
+    the same, those in the second one, and so on.
+    """
 
     column: Measure | QueryField
     is_descending: bool = False
     of_change: bool = False
+    of_difference: bool = False
+    currencies: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{'-' * self.is_descending}{CHANGE * self.of_change}{self.column}"
+        before = f"{'-' * self.is_descending}{CHANGE * self.of_change}{DIFFERENCE * self.of_difference}"
+        return before + ".".join([self.column, *self.currencies])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,13 +307,20 @@ def _check_order(query: Query) -> None:
         return
     if order.of_change and not query.change:
         raise InvalidField("order_by", f"can't be {CHANGE}{order.column} without change")
-    columns = query.measures if order.of_change else (*query.measures, *query.group_by)
+    if order.of_difference and not query.compare:
+        raise InvalidField("order_by", f"can't be {DIFFERENCE}{order.column} without compare")
+    is_compared = order.of_change or order.of_difference
+    columns = query.measures if is_compared else (*query.measures, *query.group_by)
     if order.column not in columns:
         raise InvalidField("order_by", f"must be one of {_words(columns)}")
-    if order.column in MONEY and not query.currency:
+    if order.column in MONEY and not (query.currency or order.currencies):
         raise InvalidField(
-            "order_by", f"can't be {order.column} without currency: amounts of two don't compare"
+            "order_by",
+            f"can't be {order.column} without currency: amounts of two don't compare. Sort by those in one "
+            f"currency, such as {order.column}.EUR",
         )
+    if order.currencies and order.column not in MONEY:
+        raise InvalidField("order_by", f"can't have a currency behind {order.column}, which is no amount")
 
 
 def is_of_events(name: QueryField) -> bool:

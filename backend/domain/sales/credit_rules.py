@@ -49,22 +49,30 @@ class CreditRules:
     @property
     def in_words(self) -> str:
         """A sentence that says the rules."""
-        whose = "the same device" if self.to is CreditTo.DEVICE else "all devices of the customer"
-        days = self.lookback_days
-        window = f"at most {days} {'day' if days == 1 else 'days'} before" if days else "however long before"
         stood = f", as it stood before {self.as_of:%Y-%m-%d %H:%M} UTC" if self.as_of else ""
-        credited = f"{_WORDS[self.model]} of {whose}, {window}{stood}"
-        return f"Leads, conversions and revenue are credited to {credited}."
+        name = MODEL_WORDS[self.model]
+        credited = f"{'' if name.startswith('all ') else 'the '}{name} of {TO_WORDS[self.to]}"
+        window = f"{window_words(self.lookback_days)}{stood}"
+        return f"Leads, conversions and revenue are credited to {credited}, {window}."
 
     def knows(self, at: datetime, received_at: datetime | None) -> bool:
         """Whether the service had been told of what happened at this time."""
         return self.as_of is None or (received_at or at) < self.as_of
 
 
-_WORDS = {
-    Model.LAST_NON_DIRECT: "the last touch (direct visits are none)",
-    Model.LAST: "the last visit (nobody where that was a direct one)",
-    Model.FIRST: "the first touch",
-    Model.LINEAR: "all touches in equal parts",
-    Model.POSITION_BASED: "the first and the last touch (40% each) and those between them (20%)",
+# What each choice is called on all pages, in forms and in sentences.
+MODEL_WORDS = {
+    Model.LAST_NON_DIRECT: "last non-direct touch",
+    Model.LAST: "last visit, direct or not",
+    Model.FIRST: "first touch",
+    Model.LINEAR: "all touches alike (linear)",
+    Model.POSITION_BASED: "all touches by position (40/20/40)",
 }
+TO_WORDS = {CreditTo.DEVICE: "the same device", CreditTo.CUSTOMER: "all devices of the customer"}
+
+
+def window_words(days: int | None) -> str:
+    """How old a touch may be."""
+    if days is None:
+        return "however long before"
+    return f"at most {days} {'day' if days == 1 else 'days'} before"

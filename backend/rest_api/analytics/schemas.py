@@ -30,7 +30,7 @@ MEANINGS = {
     "change": "Whether rows, and the totals, have change: by which share each measure changed against "
     "previous. Needs compare.",
     "currency": "Conversions in this currency only, also in customers and rates; a note says how many others "
-    "there are. Amounts are one text each. Needed to sort by an amount. Without it all conversions count, "
+    "there are. Amounts are one text each. Without it all conversions count, "
     "and conversions_by_currency says how many in each.",
     "credit": "Whose touches get the credit for leads and conversions: of the same device, which is the "
     "default, or of all devices of the customer.",
@@ -39,8 +39,10 @@ MEANINGS = {
     "lookback_days": "How many days a touch may be older; null is without limit.",
     "as_of": "As it stood then, from what had been told by then; a date includes all of its day. Clicks are "
     "those of now.",
-    "order_by": "A measure or a field of group_by, or, with change, change. and a measure; with - before it "
-    "for descending. By default the part of the time, or else the first measure, descending.",
+    "order_by": "A measure or a field of group_by, or, with change, change. and a measure, or, with compare, "
+    "difference. and a measure; with - before it for descending. An amount needs currency, or currencies "
+    "behind it (revenue.EUR.USD) that decide one after the other. By default the part of the time, or else "
+    "the first measure, descending.",
     "limit": "Rows of a page.",
     "cursor": "The next_cursor of the page before, with the same query.",
     "format": "Form of the file; by default csv.",

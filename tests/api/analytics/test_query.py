@@ -93,7 +93,7 @@ async def test_an_answer_byte_for_byte(
     )
     note = "Clicks have the campaign that their link has now, also where it had another one then."
     credit = (
-        "Leads, conversions and revenue are credited to the last touch (direct visits are none) of the "
+        "Leads, conversions and revenue are credited to the last non-direct touch of the "
         "same device, however long before."
     )
     assert answer.text == (
@@ -115,12 +115,17 @@ async def test_one_currency(
     """With a currency, an amount is one text, and rows can be sorted by it."""
     await fill(client, organization, database)
     measures = ["revenue", "revenue_per_click"]
-    asked = {"currency": "eur", "group_by": ["campaign"], "measures": measures, "order_by": "-revenue"}
+    asked: dict[str, Any] = {"currency": "eur", "group_by": ["campaign"], "measures": measures}
+    asked["order_by"] = "-revenue"
     report = (await ask(client, organization, **asked)).json()
     assert report["rows"] == [
         {"campaign": "spring", "revenue": "19.99", "revenue_per_click": "6.663333"},
         {"campaign": None, "revenue": "0.00", "revenue_per_click": "0.000000"},
     ]
+    asked |= {"currency": None, "order_by": "-difference.revenue.EUR.USD", "compare": "previous"}
+    report = (await ask(client, organization, **asked)).json()
+    assert [row["campaign"] for row in report["rows"]] == ["spring", None]
+    assert [amount["currency"] for amount in report["rows"][0]["revenue"]] == ["EUR", "JPY"]
 
 
 async def test_days_of_a_time_zone(
@@ -210,6 +215,13 @@ REFUSED = [
     ({"change": True}, "change", "needs compare"),
     ({"change": "yes", "compare": "year"}, "change", "must be true or false"),
     ({"order_by": "-change.clicks", "compare": "year"}, "order_by", "can't be change.clicks without change"),
+    ({"order_by": "difference.clicks"}, "order_by", "can't be difference.clicks without compare"),
+    ({"order_by": "clicks.EUR"}, "order_by", "can't have a currency behind clicks"),
+    (
+        {"order_by": "revenue.ZZZ", "measures": ["revenue"]},
+        "order_by",
+        "must be an ISO 4217 currency code",
+    ),
     (
         {"order_by": "change.visitors", "compare": "year", "change": True},
         "order_by",

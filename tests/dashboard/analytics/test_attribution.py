@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from datetime import datetime, timedelta
+from html import unescape
 
 import pytest
 
@@ -78,14 +79,16 @@ async def test_a_row_for_each(
 async def test_any_column_sorts(
     person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
-    """A click on a heading sorts by it, the next one the other way round; without clicks there is no rate."""
+    """A click on a heading sorts by it, the next one the other way round; at first by revenue."""
     other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
     await clicked(database, link, now, 5)
     await clicked(database, other, now, 2)
     await bought(database, other, now, "3")
     page = (await person.get("/attribution")).text
-    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
+    assert [row[0] for row in rows(page)] == ["autumn", "spring"]
     assert re.findall(r'aria-sort="(\w+)"', page) == ["descending"]
+    page = (await person.get("/attribution?sort=-clicks")).text
+    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
     dearest = re.search(r'<a href="([^"]+)">Revenue per click', page)
     assert dearest
     page = (await person.get(dearest[1])).text
@@ -95,6 +98,31 @@ async def test_any_column_sorts(
     page = (await person.get(again[1])).text
     assert [row[0] for row in rows(page)] == ["spring", "autumn"]
     assert re.findall(r'aria-sort="(\w+)"', page) == ["ascending"]
+
+
+async def test_rows_sort_by_how_much_they_changed(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """What fell most comes last, also where nothing is left; without a comparison there is no such order."""
+    fallen, new = [
+        await make_link(database, organization, name, now, utm_campaign=name) for name in ("fallen", "new")
+    ]
+    await clicked(database, link, now, 100)
+    await clicked(database, link, now - timedelta(days=7), 90)
+    await clicked(database, fallen, now - timedelta(days=7), 30)
+    await clicked(database, new, now, 20)
+    page = (await person.get("/attribution?period=7")).text
+    by_change = re.search(r'<a class="by-change" href="([^"]+)"[^>]*>.*?Clicks, by change', page)
+    assert by_change
+    page = (await person.get(unescape(by_change[1]))).text
+    assert [row[:2] for row in rows(page, with_changes=True)] == [
+        ["new", "20 +20 against the time before: 0"],
+        ["spring", "100 ▲up 11 % against the time before: 90"],
+        ["fallen", "0 ▼down 100 % against the time before: 30"],
+    ]
+    least = (await person.get("/attribution?period=7&sort=difference.clicks")).text
+    assert rows(least)[0][0] == "fallen"
+    assert "by-change" not in (await person.get("/attribution?compare=none&sort=difference.clicks")).text
 
 
 async def test_first_and_last_touch(
@@ -114,12 +142,12 @@ async def test_how_credit_is_given_is_chosen_and_said(
     """Whose touches, which model, how old and as of when; the page says it, also where nothing was chosen."""
     await bought(database, link, now, "3")
     page = (await person.get("/attribution")).text
-    assert "credited to the last touch (direct visits are none) of the same device, however long" in page
+    assert "credited to the last non-direct touch of the same device, however long" in page
     for path in ("/", "/links", f"/links/{link.id}"):
-        assert "direct visits are none) of the same device" in (await person.get(path)).text
+        assert "credited to the last non-direct touch of the same device" in (await person.get(path)).text
     chosen = "touch=linear&credit=customer&window=30&as_of=2026-01-31"
     page = (await person.get(f"/attribution?{chosen}")).text
-    assert "all touches in equal parts of all devices of the customer, at most 30 days before, as" in page
+    assert "all touches alike (linear) of all devices of the customer, at most 30 days before, as" in page
     assert "3.00" not in page
     for text in (
         'value="linear" selected',
@@ -151,19 +179,27 @@ async def test_currencies_are_never_mixed(
     assert rows((await person.get(every_again[1])).text) == [every]
 
 
-async def test_an_order_by_amounts_is_of_one_currency(
-    person: Person, database: Database, link: Link, now: datetime
+async def test_an_order_by_amounts_shows_all_currencies(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
-    """Amounts of two don't compare: the page is of the main one then, says so, and goes back by a click."""
+    """The main one decides, then the next one: no sale is hidden by the order, nor in the file."""
+    for name, amount, currency in (("dollars", "90", "USD"), ("few", "7", "EUR")):
+        other = await make_link(database, organization, name, now, utm_campaign=name)
+        await bought(database, other, now, amount, currency)
+    plain = await make_link(database, organization, "Plain", now, utm_campaign="plain")
+    await clicked(database, plain, now, 9)
     await bought(database, link, now, "100")
-    await bought(database, link, now, "7", "USD")
-    page = (await person.get("/attribution?sort=-revenue")).text
-    assert rows(page)[0][3:8] == ["1", "–", "0", "0", "100.00"]
-    assert figures(page)["Conversions"][0] == "1"
-    assert "Conversions in other currencies than EUR are in no figure (USD: 1)." in words(page)
-    chip = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>EUR', page)
-    assert chip
-    assert rows((await person.get(chip[1])).text)[0][3] == "2 1 in EUR 1 in USD"
+    page = (await person.get("/attribution")).text
+    assert [(row[0], row[3], row[7]) for row in rows(page)] == [
+        ("spring", "1", "100.00 EUR"), ("few", "1", "7.00 EUR"), ("dollars", "1", "90.00 USD"),
+        ("plain", "0", "–"),
+    ]  # fmt: skip
+    assert figures(page)["Conversions"][0] == "3"
+    head, *lines = csv.reader(io.StringIO((await person.get("/attribution.csv?sort=-revenue")).text))
+    amounts = [head.index(f"revenue_{currency}") for currency in ("EUR", "USD")]
+    assert [[line[0], *(line[number] for number in amounts)] for line in lines] == [
+        ["spring", "100.00", "0"], ["few", "7.00", "0"], ["dollars", "0", "90.00"], ["plain", "0", "0"],
+    ]  # fmt: skip
 
 
 async def test_sales_of_nobody_and_of_deleted_links_stand_apart(
@@ -185,7 +221,7 @@ async def test_sales_of_nobody_and_of_deleted_links_stand_apart(
     assert "“Links deleted for good” (kind purged_links) has leads and conversions" in words(page)
     overview = (await person.get("/")).text
     assert [row[0] for row in table(overview, "Campaigns")] == [
-        "spring", "None", "Not credited", "Links deleted for good",
+        "Not credited", "spring", "Links deleted for good", "None",
     ]  # fmt: skip
     file = (await person.get("/attribution.csv?sort=-revenue")).text
     assert [row[:2] for row in csv.reader(io.StringIO(file))] == [

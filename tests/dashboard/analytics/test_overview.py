@@ -20,7 +20,7 @@ from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_r
 from backend.storage.driver.mongo import Database
 from tests.api.link_calls import create
 from tests.conftest import OrganizationFactory
-from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, table, words
+from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, rows, table, words
 from tests.dashboard.people import Person
 from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization
@@ -47,25 +47,35 @@ async def test_what_is_left_to_do(
 async def test_figures_and_how_they_changed(
     person: Person, database: Database, link: Link, now: datetime
 ) -> None:
-    """Each figure has its number, and by how much it differs from the same part of the time before."""
-    await clicked(database, link, now - timedelta(days=2), 3)
-    await clicked(database, link, now - timedelta(days=8), 2)
+    """Each figure has its number, and by how much it differs from the same part of the time before.
+
+    So has each row of a table. Of a small number before, that is no percentage.
+    """
+    await clicked(database, link, now - timedelta(days=2), 15)
+    await clicked(database, link, now - timedelta(days=8), 10)
     await clicked(
         database, link, now - timedelta(days=7) + timedelta(hours=1), 50
     )  # later on its day than now
     await bought(database, link, now - timedelta(days=1), "12.50")
     page = (await person.get("/?period=7")).text
     assert figures(page) == {
-        "Clicks": ("3", "▲up 50 % against the time before: 2"),
-        "Visitors": ("3", figures(page)["Visitors"][1]),
-        "Leads": ("0", "before: 0"),
-        "Conversions": ("1", "before: 0"),
-        "Conversion rate": ("33.33 %", "before: 0.00 %"),
-        "Revenue": ("12.50 EUR", "before: 0.00 EUR"),
+        "Clicks": ("15", "▲up 50 % against the time before: 10"),
+        "Visitors": ("15", figures(page)["Visitors"][1]),
+        "Leads": ("0", ""),
+        "Conversions": ("1", "+1 against the time before: 0"),
+        "Conversion rate": ("6.67 %", "+6.67 points against the time before: 0.00 %"),
+        "Revenue": ("12.50 EUR", "+12.50 against the time before: 0.00 EUR"),
     }
+    campaigns = page.partition(">Campaigns</h2>")[2]
+    assert rows(campaigns, with_changes=True)[0] == [
+        "spring",
+        "15 ▲up 50 % against the time before: 10",
+        "1 +1 against the time before: 0",
+        "12.50 +12.50 against the time before: 0.00 EUR",
+    ]
     assert "12 Mar to 18 Mar 2026" in page
     assert "A visitor is counted once on each day in UTC" in page
-    assert figures((await person.get("/?period=7&compare=none")).text)["Clicks"] == ("3", "")
+    assert figures((await person.get("/?period=7&compare=none")).text)["Clicks"] == ("15", "")
 
 
 @pytest.mark.parametrize(
@@ -203,9 +213,9 @@ async def test_the_chart_is_of_the_chosen_figure(
     await clicked(database, link, now, 2)
     await bought(database, link, now - timedelta(days=7), "9.50")
     page = (await person.get("/?period=7&chart=revenue")).text
-    rows = table(page, "Over time")
-    assert rows[0] == ["18 Mar (partly)", "0", "9.50"]
-    assert len(rows) == 7
+    days = table(page, "Over time")
+    assert days[0] == ["18 Mar (partly)", "0", "9.50"]
+    assert len(days) == 7
     assert 'data-value="9.50"' in page
     hours = table((await person.get("/?period=today")).text, "Over time")
     assert [row[0] for row in hours][-1] == "00:00"
@@ -226,10 +236,11 @@ async def test_a_table_as_a_file(
     answer = await person.get("/overview.csv?table=campaign")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="waylink-campaign.csv"'
-    head, *rows = csv.reader(io.StringIO(answer.text))
-    assert head == ["campaign", "kind", "clicks", "conversions", "conversions_EUR", "revenue_EUR"]
-    assert {row[0] for row in rows} == {f"'+{number}" for number in range(11)}
-    assert ["'+10", "", "1", "1", "1", "20000.55"] in rows
+    head, *lines = csv.reader(io.StringIO(answer.text))
+    measures = ["clicks", "conversions", "conversions_EUR", "revenue_EUR"]
+    assert head == ["campaign", "kind", *measures, *(f"previous_{name}" for name in measures)]
+    assert {line[0] for line in lines} == {f"'+{number}" for number in range(11)}
+    assert lines[0] == ["'+10", "", "1", "1", "1", "20000.55", "0", "0", "0", "0"]
     links = list(csv.reader(io.StringIO((await person.get("/overview.csv?table=link&campaign=%2B3")).text)))
     assert links[0][:3] == ["link", "link_name", "short_url"]
     assert [row[1] for row in links[1:]] == ["'=cmd3"]

@@ -200,5 +200,5 @@ async def test_what_came_of_a_link(
         "Leads": "0", "Conversions": "1", "Conversion rate": "25.00 %", "Customers": "0", "Contacts": "0",
         "Revenue": "1,234,568 EUR",
     }  # fmt: skip
-    assert shown["Conversions"][1] == "=the same, 0 % against the 28 days before: 1"
+    assert shown["Conversions"][1] == "=the same against the 28 days before: 1"
     assert f'href="/?link={link.id}"' in page

@@ -241,6 +241,16 @@ def queries(draw: Any) -> Query:
         for is_descending in (False, True)
         if currency or each not in MONEY
     ]
+    if not currency:
+        orders += [
+            Order(each, is_descending=True, currencies=codes)
+            for each in query.measures
+            if each in MONEY
+            for codes in (("EUR",), ("JPY", "EUR"))
+        ]
+    of_measures = [each for each in orders if isinstance(each.column, Measure)]
     if query.change:
-        orders += [replace(each, of_change=True) for each in orders if isinstance(each.column, Measure)]
+        orders += [replace(each, of_change=True) for each in of_measures]
+    if compare:
+        orders += [replace(each, of_difference=True) for each in of_measures]
     return replace(query, order=draw(st.none() | st.sampled_from(orders))) if orders else query

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.query import MONEY, Measure, Query
 from backend.storage.analytics.answers.query import answer_query, stream_query
 from tests.storage.analytics.naive_counts import Key, Tally, count_naively, label_of, shown, values_shown
 from tests.storage.analytics.queried_facts import StoredFacts
@@ -81,17 +81,31 @@ def in_order(query: Query, rows: Mapping[Key, tuple[Tally, Tally]]) -> list[Key]
     """The rows by the query's order."""
     order = query.sorting
 
-    def value(each: Key) -> Any:
-        if not isinstance(order.column, Measure):
-            return each[query.group_by.index(order.column)]
-        now, before = (shown(tally, order.column, query.currency) for tally in rows[each])
-        found = change(now, before) if order.of_change else now
+    def value(each: Key, measure: Measure, currency: str | None) -> Any:
+        now, before = (shown(tally, measure, currency) for tally in rows[each])
+        if order.of_difference and measure is order.column:
+            return None if now is None or before is None else now - before  # type: ignore[operator]
+        found = change(now, before) if order.of_change and measure is order.column else now
         return 0 if isinstance(found, Mapping) else found
 
-    texts = sorted(rows, key=lambda each: tuple((part is None, part or "") for part in each))
-    valued = [each for each in texts if value(each) is not None]
-    others = [each for each in texts if value(each) is None]
-    if order.is_descending:
+    found = sorted(rows, key=lambda each: tuple((part is None, part or "") for part in each))
+    if not isinstance(order.column, Measure):
+        number = query.group_by.index(order.column)
+        return sorted_by(found, lambda each: each[number], is_descending=order.is_descending)
+    codes: list[str | None] = [*order.currencies] or [query.currency]
+    keys = [(order.column, code) for code in codes]
+    counts = [measure for measure in query.measures if measure not in MONEY] if order.currencies else []
+    for measure, currency in reversed([*keys, *((count, query.currency) for count in counts[:1])]):
+        values = {each: value(each, measure, currency) for each in found}
+        found = sorted_by(found, values.__getitem__, is_descending=order.is_descending)
+    return found
+
+
+def sorted_by(rows: list[Key], value: Callable[[Key], Any], *, is_descending: bool) -> list[Key]:
+    """The rows by a value; those without one come last, either way."""
+    valued = [each for each in rows if value(each) is not None]
+    others = [each for each in rows if value(each) is None]
+    if is_descending:
         return [*sorted(valued, key=lambda each: Reversed(value(each))), *others]
     return [*sorted(valued, key=value), *others]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from backend.domain.analytics.answer import RATE_DIGITS
 from backend.domain.analytics.figures import MORE_DIGITS
-from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Query
+from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Order, Query
 from backend.domain.fields.money import MINOR_DIGITS
 from backend.storage.analytics.answers.rows import BEFORE
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -57,9 +57,45 @@ def keys_of(query: Query) -> list[Key]:
     if not isinstance(order.column, Measure):
         first = texts[query.group_by.index(order.column)]
         return [replace(first, is_descending=order.is_descending), *texts, *kinds]
+    values = [
+        Key(_sorted_by(order, query, code), order.is_descending, is_text=False) for code in _codes(query)
+    ]
+    return [*values, *_ties(query), *texts, *kinds]
+
+
+def values_of_keys(query: Query) -> dict[str, str]:
+    """The parameters that the keys of the query's order name: the currencies by which amounts are sorted."""
+    return {_code(number): currency for number, currency in enumerate(query.sorting.currencies)}
+
+
+def _code(number: int) -> str:
+    return f"order_currency_{number}"
+
+
+def _codes(query: Query) -> list[str | None]:
+    """The names of the parameters of the order's currencies; only None if it has none."""
+    return [*values_of_keys(query)] or [None]
+
+
+def _ties(query: Query) -> list[Key]:
+    """The key of rows that have the same amounts, most of all none: the first count, as the order goes."""
+    order = query.sorting
+    counts = [measure for measure in query.measures if measure not in MONEY]
+    if not (order.currencies and counts):
+        return []
+    return [Key(_value(counts[0], query, ""), order.is_descending, is_text=False)]
+
+
+def _sorted_by(order: Order, query: Query, code: str | None) -> str:
+    """What rows are sorted by: of amounts, those in the currency that the parameter `code` names."""
     measure = order.column
-    value = _change(measure, query) if order.of_change else _value(measure, query, "")
-    return [Key(value, order.is_descending, is_text=False), *texts, *kinds]
+    assert isinstance(measure, Measure)
+    now, was = (_value(measure, query, prefix, code) for prefix in ("", BEFORE if query.compare else ""))
+    if order.of_difference:
+        return f"({now} - {was})"
+    if order.of_change:
+        return f"round_even(({now} - {was})::DOUBLE / nullif({was}, 0) * {_RATE}, 0)"
+    return now
 
 
 def behind(keys: Sequence[Key], values: Sequence[object], parameters: SqlParameters) -> str:
@@ -70,28 +106,25 @@ def behind(keys: Sequence[Key], values: Sequence[object], parameters: SqlParamet
     return text
 
 
-def _value(measure: Measure, query: Query, prefix: str) -> str:
-    """What rows show of the measure, as a whole number of its last decimal; null where they show nothing."""
+def _value(measure: Measure, query: Query, prefix: str, code: str | None = None) -> str:
+    """What rows show of the measure, as a whole number of its last decimal; null where they show nothing.
+
+    Of amounts, what is in the query's currency, or in the one that the parameter `code` names.
+    """
     if measure in _SHARED:
         return f"round_even({_shares(measure, prefix)} * {_RATE}, 0)"
     if measure is Measure.CONVERSION_RATE:
         return f"round_even({_shares('of_links', prefix)} / {_clicks(prefix)} * {_RATE}, 0)"
     if measure is Measure.REVENUE_PER_CLICK:
-        of_links = _amount("revenue_of_links", query, prefix)
+        of_links = _amount("revenue_of_links", query, prefix, code)
         return f"round_even({of_links} / {_clicks(prefix)} * {10**MORE_DIGITS}, 0)"
     if measure in MONEY:
-        back = f" - {_amount('refunds', query, prefix)}" if measure is Measure.NET_REVENUE else ""
+        back = f" - {_amount('refunds', query, prefix, code)}" if measure is Measure.NET_REVENUE else ""
         paid = measure.value if measure is Measure.REFUNDS else "revenue"
-        return f"round_even({_amount(paid, query, prefix)}{back}, 0)"
+        return f"round_even({_amount(paid, query, prefix, code)}{back}, 0)"
     if measure is Measure.CHANCE_OF_BEST:
         return f"chances.{prefix}chance"
     return f"coalesce(groups.{prefix}{measure}, 0)"
-
-
-def _change(measure: Measure, query: Query) -> str:
-    """How much the measure changed; null where there was nothing."""
-    now, was = _value(measure, query, ""), _value(measure, query, BEFORE)
-    return f"round_even(({now} - {was})::DOUBLE / nullif({was}, 0) * {_RATE}, 0)"
 
 
 def _clicks(prefix: str) -> str:
@@ -104,10 +137,13 @@ def _shares(name: str, prefix: str) -> str:
     return f"coalesce(list_sum({parts}), 0)"
 
 
-def _amount(name: str, query: Query, prefix: str) -> str:
-    """An amount of the query's currency, in its smallest units."""
-    digits = MINOR_DIGITS.get(query.currency or "", 2)
+def _amount(name: str, query: Query, prefix: str, code: str | None) -> str:
+    """An amount of one currency, in its smallest units."""
+    digits = str(MINOR_DIGITS.get(query.currency or "", 2))
+    only = "sale.currency IS NOT NULL"
+    if code:
+        named = query.sorting.currencies[int(code.rpartition("_")[2])]
+        digits, only = str(MINOR_DIGITS.get(named, 2)), f"sale.currency = ${code}"
     unit = f"pow(10, {digits} - sale.digits::INTEGER)"
     part = f"coalesce(sale.{name}, 0)::DOUBLE * {unit} / sale.whole"
-    parts = f"[{part} FOR sale IN groups.{prefix}sold IF sale.currency IS NOT NULL]"
-    return f"coalesce(list_sum({parts}), 0)"
+    return f"coalesce(list_sum([{part} FOR sale IN groups.{prefix}sold IF {only}]), 0)"

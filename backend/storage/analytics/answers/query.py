@@ -17,7 +17,7 @@ from backend.domain.ids import LinkId
 from backend.storage.analytics.answers import cursors
 from backend.storage.analytics.answers.cursors import Place
 from backend.storage.analytics.answers.notes import notes_of
-from backend.storage.analytics.answers.ordering import behind, keys_of
+from backend.storage.analytics.answers.ordering import behind, keys_of, values_of_keys
 from backend.storage.analytics.answers.reading import FetchedColumns, RowReader, sums_of, table_of
 from backend.storage.analytics.answers.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.answers.variants import MOST_ROWS, chances_of
@@ -172,6 +172,7 @@ class _Reading:
     def _ordered(self, parameters: SqlParameters, limit: int | None) -> str:
         """The SELECT of rows in their order from the cursor on: at most `limit` rows and one more."""
         query, keys = self._query, self._keys
+        parameters.values |= values_of_keys(query)
         columns = ["groups.*"]
         rows = rows_of(self._now, self._before, parameters)
         tables, joins = [f"groups AS {'MATERIALIZED ' * (limit is not None)}({rows})"], []
