@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from backend.dashboard.analytics.figures import (
     LABELS,
     Course,
-    Numeric,
     label_in,
     label_of,
     lines_in_row,
@@ -18,6 +17,7 @@ from backend.dashboard.analytics.tables import name_of
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.shared.filter_words import field_name
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
+from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison
 from backend.domain.analytics.query import MONEY, RATES, TIMES, ByCurrency, Measure
