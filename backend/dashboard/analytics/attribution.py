@@ -17,7 +17,7 @@ from quart import Response, request, url_for
 from backend.dashboard.analytics.answers import ask, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import (
     LABELS,
-    Cell,
+    FigureCell,
     cell_of,
     currencies_of,
     figures,
@@ -85,7 +85,7 @@ class AttributionRow:
 
     name: str
     address: str
-    cells: list[Cell]
+    cells: list[FigureCell]
     link_id: LinkId | None = None
 
 

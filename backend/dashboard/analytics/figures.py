@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Value, Values
-from backend.domain.analytics.changes import Change, Numeric, change_of, in_currency
+from backend.domain.analytics.changes import MeasureChange, Numeric, change_of, in_currency
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison, TimeField
 from backend.domain.analytics.query import MONEY, ByCurrency, Measure
@@ -46,7 +46,7 @@ class ShownChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FigureCell:
     """A number in a table: its column's label, its lines, and how it changed; `address` shows its rows."""
 
     label: str
@@ -122,7 +122,7 @@ def shown_change(measure: Measure, row: Row, currency: str) -> ShownChange | Non
     return ShownChange(_change_text(measure, change, currency), way, before)
 
 
-def _change_text(measure: Measure, change: Change, currency: str) -> str:
+def _change_text(measure: Measure, change: MeasureChange, currency: str) -> str:
     """A percentage, or the plain difference where the number before is too small for one."""
     if change.percent is not None:
         return f"{abs(change.percent):,.0f} %"
@@ -138,7 +138,7 @@ def _size(number: Numeric) -> Numeric:
 
 def cell_of(
     measure: Measure, row: Row, currencies: Sequence[str], address: str = "", *, divides_counts: bool = True
-) -> Cell:
+) -> FigureCell:
     """A row's number: amounts in all currencies, with the change of the first one that the row has.
 
     With `divides_counts`, conversions of several currencies are also shown by these.
@@ -147,7 +147,7 @@ def cell_of(
     used = [
         currency for currency in currencies if any(number(value, currency) for value in amounts)
     ] or currencies
-    return Cell(
+    return FigureCell(
         label_in(measure, currencies),
         lines_in_row(measure, row.values, currencies)
         if divides_counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.dashboard.analytics.figures import Cell, cell_of, label_in, number
+from backend.dashboard.analytics.figures import FigureCell, cell_of, label_in, number
 from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.heading import Heading
@@ -73,7 +73,7 @@ class TableRow:
     key: str | None
     name: str
     share: float
-    cells: Sequence[Cell]
+    cells: Sequence[FigureCell]
     address: str | None
     link_id: LinkId | None = None
 

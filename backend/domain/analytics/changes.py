@@ -20,7 +20,7 @@ Numeric = int | float | Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MeasureChange:
     """What a number was `before`, and how much more or less it is now; `percent` where that is told."""
 
     before: Numeric
@@ -28,7 +28,7 @@ class Change:
     percent: float | None = None
 
 
-def change_of(measure: Measure, now: Values, before: Values, currency: str) -> Change | None:
+def change_of(measure: Measure, now: Values, before: Values, currency: str) -> MeasureChange | None:
     """How a measure changed, of an amount what is in this currency. None for a rate without clicks."""
     value, was = (in_currency(values[measure], currency) for values in (now, before))
     if value is None or was is None:
@@ -39,7 +39,9 @@ def change_of(measure: Measure, now: Values, before: Values, currency: str) -> C
         difference = Decimal(value) - Decimal(was)
     elif exact == int(exact):
         difference = int(exact)
-    return Change(was, difference, _percent(difference, was) if _is_base(measure, before, currency) else None)
+    return MeasureChange(
+        was, difference, _percent(difference, was) if _is_base(measure, before, currency) else None
+    )
 
 
 def in_currency(value: Value, currency: str) -> Numeric | None:
