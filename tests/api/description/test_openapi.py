@@ -218,7 +218,7 @@ def test_schemathesis(start_service: ServiceStarter, tmp_path: Path) -> None:
                 f"--header=API-KEY: {key}",
                 f"--checks={','.join(CHECKS)}",
                 "--phases=examples,coverage,fuzzing",
-                "--max-examples=3",
+                "--max-examples=2",
                 "--seed=20",
                 "--generation-database=none",
                 "--no-color",
