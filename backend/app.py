@@ -15,6 +15,8 @@ from backend.dashboard import answer_browsers, attach_dashboard_services, dashbo
 from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
+from backend.mail.delivery import MailDelivery
+from backend.mail.server import mail_server_of
 from backend.operations.blueprint import operations
 from backend.operations.health import STOPPING, not_ready_while
 from backend.operations.logs import configure_logs
@@ -178,6 +180,7 @@ class Service:
             statement_signing(database),
             analytics_upkeep(database, resources.analytics),
             WebhookDelivery(sender_resources),
+            MailDelivery(database, mail_server_of(self.settings), clock),
         )
 
     async def _let_go(self, stopping: asyncio.Event) -> None:

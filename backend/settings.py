@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ _DOTENV = Path(".env")
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
 _OPTION = re.compile(r"([?&][^=&]*(?:password|properties)=)[^&]*", re.IGNORECASE)
+
+
+class SmtpTls(StrEnum):
+    """How the connection to the mail server is encrypted."""
+
+    STARTTLS = "starttls"
+    TLS = "tls"
+    NONE = "none"
 
 
 class InvalidSetting(OperatorError):
@@ -198,6 +207,36 @@ class Settings:
         "a file that exists",
         "MaxMind database (mmdb) of countries. Unset: a table that ships with the service is used.",
     )
+    smtp_host: str = setting(
+        "",
+        str,
+        "a host name",
+        "Mail server that takes the service's mails: figures of saved reports, and alerts. Unset: no mail is "
+        "sent.",
+    )
+    smtp_port: int | None = setting(
+        None,
+        values_of.port,
+        "a port from 1 to 65535",
+        "Port of the mail server. Default: 587 with starttls, 465 with tls, 25 with none.",
+    )
+    smtp_tls: SmtpTls = setting(
+        SmtpTls.STARTTLS,
+        SmtpTls,
+        "starttls, tls or none",
+        "How the connection to the mail server is encrypted. none is for a server on this machine.",
+    )
+    smtp_user: str = setting(
+        "", str, "a text", "User name at the mail server. Unset: the service does not sign in there."
+    )
+    smtp_password: str = setting("", str, "a text", "Password at the mail server.", shown=lambda _: _HIDDEN)
+    smtp_sender: str = setting(
+        "",
+        values_of.mail_sender,
+        "an e-mail address, such as Waylink <links@shop.com>",
+        "Whom mails come from. Needed with WAYLINK_SMTP_HOST; its domain should allow the mail server (SPF, "
+        "DKIM).",
+    )
     link_cache_size: int = setting(
         100_000,
         values_of.positive,
@@ -272,6 +311,11 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.base_url:
             object.__setattr__(self, "base_url", f"http://localhost:{self.port}")
+
+    @property
+    def sends_mail(self) -> bool:
+        """Whether a mail server is configured."""
+        return bool(self.smtp_host and self.smtp_sender)
 
     @property
     def short_url_form(self) -> ShortUrlForm:

@@ -31,6 +31,7 @@ _PLACES = {
     "subscription": "accounts.subscription:subscription",
     "links": "links:links",
     "webhook": "feed.webhook:webhook",
+    "mail": "mail.mail:mail",
     "import": "imports.import_links:import_links",
     "export": "archives.archive:export",
     "restore": "archives.archive:restore",

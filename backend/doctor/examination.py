@@ -12,6 +12,7 @@ from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
 from backend.doctor.keys import examine_keys
 from backend.doctor.ledger import examine_ledger
+from backend.doctor.mail import examine_mail_server
 from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
 from backend.doctor.webhooks import examine_webhooks
@@ -41,6 +42,7 @@ class Examination:
             for finding in examine_settings(self.settings, self.environment):
                 yield finding
             yield await examine_base_url(client, self.settings)
+            yield await examine_mail_server(self.settings)
             try:
                 async with open_database(self.settings, Indexes.LEAVE) as database:
                     async for finding in self._with_database(database, client):

@@ -25,6 +25,7 @@ class Area(StrEnum):
     KEYS = "keys"
     WEBHOOKS = "webhooks"
     LEDGER = "ledger"
+    MAIL = "mail"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from email.errors import HeaderParseError
+from email.headerregistry import Address
+from email.utils import parseaddr
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -38,6 +41,17 @@ def web_address(text: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ValueError
     return text.rstrip("/")
+
+
+def mail_sender(text: str) -> str:
+    """An e-mail address, with or without a name before it. Raises ValueError."""
+    name, address = parseaddr(text)
+    if not address.isascii() or not all(address.partition("@")[::2]) or not text.isprintable():
+        raise ValueError
+    try:
+        return str(Address(name, addr_spec=address))
+    except HeaderParseError:
+        raise ValueError from None
 
 
 def log_level(text: str) -> str:

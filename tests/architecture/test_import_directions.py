@@ -36,7 +36,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
     "follow": {"concurrency", "domain", "storage", "system"},
-    "doctor": {"domain", "settings", "storage", "system", "web"},
+    "mail": {"concurrency", "domain", "settings", "storage", "system"},
+    "doctor": {"domain", "mail", "settings", "storage", "system", "web"},
     # interfaces, which never import each other
     "rest_api": {"concurrency", "domain", "json_api", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
@@ -48,13 +49,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them
     "app": {
-        "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "operations", "redirector",
-        "rest_api", "sdk_api", "settings", "storage", "system", "web", "webhooks",
+        "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "mail", "operations",
+        "redirector", "rest_api", "sdk_api", "settings", "storage", "system", "web", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "operations", "settings", "system"},
     "cli": {
-        "archives", "destination_watch", "doctor", "domain", "follow", "imports", "rate_limits", "serving",
-        "settings", "storage", "system", "version", "web", "web_client", "webhooks",
+        "archives", "destination_watch", "doctor", "domain", "follow", "imports", "mail", "rate_limits",
+        "serving", "settings", "storage", "system", "version", "web", "web_client", "webhooks",
     },
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.

@@ -34,6 +34,7 @@ from backend.storage.links import purged as purged_links
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.links.lists import orders as link_orders
+from backend.storage.mail import mails
 from backend.storage.outbox import entries
 from backend.storage.reports import reports
 from backend.storage.sales import conversions, leads
@@ -64,6 +65,13 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {"is_enabled": True, "slept_at": None, "holder": None},
         {},
     ),
+    "mails that are due": (
+        mails.NAME,
+        {"state": "waiting", "next_try_at": {"$lte": NOW}},
+        {"next_try_at": 1},
+    ),
+    "mails that are on their way": (mails.NAME, {"state": "sending"}, {}),
+    "mails to somebody": (mails.NAME, ORG | {"$or": [{"address_sha256": {"$in": ["h", "i"]}}]}, {}),
     "a page of links": (links.NAME, ORG, NEWEST_FIRST),
     "a page of links of one kind of key": (links.NAME, ORG | {"created_by": "api_rest"}, NEWEST_FIRST),
     "the purged links": (purged_links.NAME, ORG, {}),

@@ -32,6 +32,7 @@ from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.links.destinations import rounds as destination_rounds
 from backend.storage.links.lists import orders as link_orders
 from backend.storage.links.writing import idempotency
+from backend.storage.mail import mails
 from backend.storage.outbox import entries, heads
 from backend.storage.processes import heartbeats, leases
 from backend.storage.reports import reports
@@ -102,6 +103,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     destination_rounds.COLLECTION,
     leases.COLLECTION,
     webhook_deliveries.COLLECTION,
+    mails.COLLECTION,
 )
 
 

@@ -1,0 +1,1 @@
+"""`waylink mail`: the mails that the service sends."""

@@ -1,0 +1,43 @@
+"""Checks the mail server of the settings. Sends nothing."""
+
+from __future__ import annotations
+
+from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.mail.mail import MailFailure
+from backend.mail.server import mail_server_of
+from backend.settings import Settings
+
+_findings = Findings(Area.MAIL)
+
+
+async def examine_mail_server(settings: Settings) -> Finding:
+    """Whether a mail server is configured, can be reached, and lets the service in."""
+    server = mail_server_of(settings)
+    if server is None:
+        return _without_server(settings)
+    subject = f"{server.host}:{server.port}"
+    try:
+        async with server.connected():
+            return _findings.ok(
+                subject, f"The mail server lets the service in. Mails come from {server.sender}."
+            )
+    except MailFailure as failure:
+        return _findings.error(
+            subject,
+            f"{failure}.",
+            "Correct the settings WAYLINK_SMTP_…, and try `waylink mail test ADDRESS` (docs/mail.md).",
+        )
+
+
+def _without_server(settings: Settings) -> Finding:
+    given = [name for name in ("smtp_host", "smtp_sender") if getattr(settings, name)]
+    if not given:
+        return _findings.info(
+            "WAYLINK_SMTP_HOST",
+            "No mail server is configured: the service sends no mails.",
+            "Set WAYLINK_SMTP_HOST and WAYLINK_SMTP_SENDER to send figures and alerts by mail.",
+        )
+    missing = "WAYLINK_SMTP_SENDER" if given == ["smtp_host"] else "WAYLINK_SMTP_HOST"
+    return _findings.error(
+        missing, "It is not set, so that no mail is sent.", "docs/mail.md says what is needed."
+    )

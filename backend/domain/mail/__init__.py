@@ -1,0 +1,1 @@
+"""Mails that the service sends: addresses, messages, and when to try again."""

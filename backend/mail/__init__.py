@@ -1,0 +1,1 @@
+"""Sends mails through the configured mail server."""

@@ -1,0 +1,1 @@
+"""Mails that are to be sent, and what became of them."""

@@ -1,0 +1,175 @@
+"""The `mails` collection: the mails that wait, and for a while what became of those that were sent.
+
+A mail's id has the key that its writer chose, so that a mail is queued once. Only one process brings a mail
+from `waiting` to `sending`, and only such a mail's text is given to a mail server: so none is sent twice,
+whatever process dies (decisions, "mail").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import IndexModel
+
+from backend.domain.ids import OrgId
+from backend.domain.mail.address import address_hash
+from backend.domain.mail.mail import Mail, MailFailure, MailResult, MailState, QueuedMail, next_try
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
+from backend.storage.schema.ownership import ByIdPrefix
+
+NAME = "mails"
+# Longer than any period that a mail is about: while its key is there, it is not queued again.
+KEPT = timedelta(days=100)
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("state", 1), ("next_try_at", 1)]),
+        IndexModel([("org_id", 1), ("address_sha256", 1)]),
+        IndexModel("created_at", expireAfterSeconds=int(KEPT.total_seconds())),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=Personal(email_sha256="address_sha256"),
+    retention=NoRetention("gone after a hundred days, and the text once it is sent"),
+    archived=NotArchived("a restored organization must not send what was sent already"),
+    shard_key=NotSharded("few, and gone after a hundred days"),
+)
+_TEXTS = ("subject", "text", "html", "unsubscribe_url")
+
+
+async def queue_mail(database: Database, mail: Mail, now: datetime) -> bool:
+    """Have the mail sent. Returns False if there is or was one with its key: then nothing is changed."""
+    try:
+        await database[NAME].insert_one(waiting_document(mail, now))
+    except StorageError as error:
+        if is_duplicate(error):
+            return False
+        raise
+    return True
+
+
+def waiting_document(mail: Mail, now: datetime) -> Document:
+    """The mail as it is stored when it is queued."""
+    document = {field.name: getattr(mail, field.name) for field in fields(Mail) if field.name != "key"}
+    return document | {
+        "_id": _id(mail),
+        "address_sha256": address_hash(mail.address),
+        "created_at": now,
+        "state": MailState.WAITING.value,
+        "attempts": 0,
+        "next_try_at": now,
+    }
+
+
+async def due_mails(database: Database, now: datetime, limit: int) -> list[QueuedMail]:
+    """At most so many mails that are to be sent now, those first that wait longest."""
+    due = {"state": MailState.WAITING.value, "next_try_at": {"$lte": now}}
+    cursor = database[NAME].find(due).sort("next_try_at", 1).limit(limit)
+    return [_queued(document) async for document in cursor]
+
+
+async def begin_sending(database: Database, mail: Mail, sender: str, now: datetime) -> bool:
+    """Note that this sender now gives the mail's text to the mail server.
+
+    Returns False if it must not: another has begun, or the mail is not wanted any more.
+    """
+    waiting = {"_id": _id(mail), "state": MailState.WAITING.value}
+    begun = {"state": MailState.SENDING.value, "sender": sender, "began_at": now}
+    return bool((await database[NAME].update_one(waiting, {"$set": begun})).modified_count)
+
+
+async def end_sent(database: Database, mail: Mail, sender: str, now: datetime) -> None:
+    """Note that the mail server took the mail, also if others thought that this was uncertain."""
+    states = [MailState.SENDING.value, MailState.UNCERTAIN.value]
+    await _end({"_id": _id(mail), "sender": sender, "state": {"$in": states}}, database, MailState.SENT, now)
+
+
+async def end_failed(
+    database: Database, queued: QueuedMail, failure: MailFailure, now: datetime, chance: float
+) -> None:
+    """Note that the mail was not sent: it waits for the next attempt, or it is given up.
+
+    `chance` is a random number from 0 to 1.
+    """
+    open_mail = {
+        "_id": _id(queued.mail),
+        "state": {"$in": [MailState.WAITING.value, MailState.SENDING.value]},
+    }
+    if failure.is_uncertain:
+        await _end(open_mail, database, MailState.UNCERTAIN, now, str(failure))
+    elif failure.is_final:
+        await _end(open_mail, database, MailState.REFUSED, now, str(failure))
+    elif again_at := next_try(queued, now, chance):
+        wait = {"state": MailState.WAITING.value, "next_try_at": again_at, "error": str(failure)}
+        await database[NAME].update_one(open_mail, {"$set": wait, "$inc": {"attempts": 1}})
+    else:
+        await _end(open_mail, database, MailState.GIVEN_UP, now, str(failure))
+
+
+async def end_interrupted(database: Database, now: datetime) -> int:
+    """Note that mails are uncertain which a sender began to send and did not end. Returns how many.
+
+    For the sender that has the lease, while it sends none: the others have ended, or were suspended.
+    """
+    interrupted = {"state": MailState.SENDING.value}
+    error = "The service ended while the mail was on its way: it may have arrived, and is not sent again."
+    return await _end(interrupted, database, MailState.UNCERTAIN, now, error, many=True)
+
+
+async def drop_waiting(database: Database, org_id: OrgId, address: str, prefix: str) -> None:
+    """Delete the organization's mails to an address that wait and whose key begins with this prefix."""
+    beginning = f"{org_id}/{prefix}"
+    keys = {"$gte": beginning, "$lt": f"{beginning}\uffff"}
+    await database[NAME].delete_many({"_id": keys, "address": address, "state": MailState.WAITING.value})
+
+
+async def results_of(
+    database: Database, org_id: OrgId, keys_begin: Sequence[str]
+) -> Mapping[str, list[MailResult]]:
+    """For each of these beginnings of keys, what became of its mails, the newest first."""
+    results: dict[str, list[MailResult]] = {begin: [] for begin in keys_begin}
+    for begin in keys_begin:
+        first = f"{org_id}/{begin}"
+        found = database[NAME].find(
+            {"_id": {"$gte": first, "$lt": f"{first}\uffff"}}, dict.fromkeys(_TEXTS, 0)
+        )
+        async for document in found.sort("created_at", -1):
+            results[begin].append(_result(document))
+    return results
+
+
+async def _end(
+    query: Document,
+    database: Database,
+    state: MailState,
+    now: datetime,
+    error: str | None = None,
+    *,
+    many: bool = False,
+) -> int:
+    """End mails. Their texts are deleted: the figures are elsewhere, and nobody reads them here."""
+    change: Document = {
+        "$set": {"state": state.value, "ended_at": now, "error": error, "next_try_at": None},
+        "$unset": dict.fromkeys(_TEXTS, ""),
+    }
+    update = database[NAME].update_many if many else database[NAME].update_one
+    return int((await update(query, change)).modified_count)
+
+
+def _id(mail: Mail) -> str:
+    return f"{mail.org_id}/{mail.key}"
+
+
+def _queued(document: Document) -> QueuedMail:
+    key = document["_id"].removeprefix(f"{document['org_id']}/")
+    return QueuedMail(
+        Mail(key=key, **known_fields(document, Mail)), document["created_at"], document["attempts"]
+    )
+
+
+def _result(document: Document) -> MailResult:
+    values: dict[str, Any] = known_fields(document, MailResult) | {"state": MailState(document["state"])}
+    return MailResult(**values)

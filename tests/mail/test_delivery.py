@@ -1,0 +1,129 @@
+"""Mails through a real mail server: sent once, tried again, given up."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from backend.domain.ids import OrgId
+from backend.domain.mail.mail import RETRY_PERIOD, MailFailure, MailResult, MailState, QueuedMail, SmtpStep
+from backend.storage.driver.mongo import Database
+from backend.storage.mail import mails
+from backend.system.clock import utc_now
+from tests.conftest import MovableClock
+from tests.mail.conftest import delivering, mail_to
+from tests.polling import wait_for_async
+from tests.processes.smtp_server import TAKEN, Mailbox
+
+
+async def result_of(database: Database, key: str, *states: MailState) -> MailResult:
+    """What became of the mail with this key, once it is in one of the states."""
+
+    async def read() -> MailResult:
+        return (await mails.results_of(database, OrgId("o"), [key]))[key][0]
+
+    return await wait_for_async(read, key, lambda result: result.state in states)
+
+
+async def test_a_mail_arrives_once(
+    quiet: Database, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As text and as HTML, with the headers of automatic mails; a second with its key is not sent, and the
+    text is gone afterwards."""
+    url = "https://links.shop.example/mail/unsubscribe/" + "a" * 120
+    mail = mail_to("ada@shop.example", "one", unsubscribe_url=url)
+    assert await mails.queue_mail(quiet, mail, utc_now())
+    assert not await mails.queue_mail(quiet, mail_to("bob@shop.example", "one"), utc_now())
+    async with delivering(quiet, mailbox, utc_now, monkeypatch):
+        await result_of(quiet, "one", MailState.SENT)
+        assert not await mails.queue_mail(quiet, mail, utc_now())
+        await mails.queue_mail(quiet, mail_to("end@shop.example", "sentinel"), utc_now())
+        await result_of(quiet, "sentinel", MailState.SENT)
+    assert mailbox.counts == {"ada@shop.example": 1, "end@shop.example": 1}
+    [message] = mailbox.to("ada@shop.example")
+    assert message["From"] == "Waylink <links@shop.example>"
+    assert (message["To"], message["Subject"]) == ("ada@shop.example", "Grüße")
+    assert message["List-Unsubscribe"] == f"<{url}>"
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["Message-ID"].endswith("@shop.example>")
+    text, html = message.iter_parts()
+    assert text.get_content_type() == "text/plain"
+    assert text.get_content().splitlines() == ["Ja.", ".", "Nein."]
+    assert (html.get_content_type(), html.get_content().strip()) == ("text/html", "<p>Ja. Nein.</p>")
+    [stored] = await quiet["mails"].find({"_id": "o/one"}).to_list(None)
+    assert not {"subject", "text", "html", "unsubscribe_url"} & stored.keys()
+
+
+async def test_what_the_server_refuses(
+    quiet: Database, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the time being: it is tried again after a pause. For good: never, and the answer is kept. Mails
+    behind it are sent by the same connection."""
+    clock, tries = MovableClock(), {"later@x.example": 0, "never@x.example": 0}
+
+    def answer(address: str) -> str:
+        if address in tries:
+            tries[address] += 1
+        if address == "never@x.example":
+            return "550 5.1.1 No such mailbox"
+        return "451 4.7.1 Try later" if tries.get(address) == 1 else TAKEN
+
+    mailbox.to_address = answer
+    for name in ("later", "never", "fine"):
+        await mails.queue_mail(quiet, mail_to(f"{name}@x.example", name), clock())
+    async with delivering(quiet, mailbox, clock, monkeypatch):
+        await result_of(quiet, "fine", MailState.SENT)
+        never = await result_of(quiet, "never", MailState.REFUSED)
+        assert never.error == "The mail server refuses the address: 550 5.1.1 No such mailbox"
+        later = await result_of(quiet, "later", MailState.WAITING)
+        assert later.error == "The mail server refuses the address: 451 4.7.1 Try later"
+        assert tries["later@x.example"] == 1
+        clock.offset = timedelta(minutes=2)
+        await result_of(quiet, "later", MailState.SENT)
+    assert tries == {"later@x.example": 2, "never@x.example": 1}
+
+
+async def test_no_server_for_two_days(
+    quiet: Database, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mails wait for a server that can't be reached, and are given up in the end, with the reason."""
+    clock = MovableClock()
+    await mails.queue_mail(quiet, mail_to("ada@shop.example", "lonely"), clock())
+    gone = Mailbox(1)  # no server has this port
+    async with delivering(quiet, gone, clock, monkeypatch):
+
+        async def error() -> str | None:
+            return (await result_of(quiet, "lonely", MailState.WAITING)).error
+
+        said = await wait_for_async(error, "an error")
+        assert said
+        assert said.startswith("The mail server can't be reached: ")
+        clock.offset = RETRY_PERIOD + timedelta(minutes=1)
+        await result_of(quiet, "lonely", MailState.GIVEN_UP)
+    assert mailbox.messages == []
+
+
+async def test_an_answer_that_never_came(quiet: Database) -> None:
+    """A mail whose text was on its way is not sent again by the next process; a process that was suspended
+    and comes back can say that it was sent."""
+    mail = mail_to("ada@shop.example", "halfway")
+    now = utc_now()
+    await mails.queue_mail(quiet, mail, now)
+    assert await mails.begin_sending(quiet, mail, "one", now)
+    assert not await mails.begin_sending(quiet, mail, "other", now)
+    assert await mails.end_interrupted(quiet, now) == 1
+    uncertain = await result_of(quiet, "halfway", MailState.UNCERTAIN)
+    assert uncertain.error
+    assert "may have arrived" in uncertain.error
+    assert await mails.due_mails(quiet, now + timedelta(days=1), 9) == []
+    await mails.end_sent(quiet, mail, "other", now)
+    await result_of(quiet, "halfway", MailState.UNCERTAIN)
+    await mails.end_sent(quiet, mail, "one", now)
+    await result_of(quiet, "halfway", MailState.SENT)
+    lost = MailFailure(SmtpStep.MESSAGE, "Connection lost", is_uncertain=True)
+    cut = mail_to("ada@shop.example", "cut")
+    await mails.queue_mail(quiet, cut, now)
+    await mails.end_failed(quiet, QueuedMail(cut, now), lost, now, 0.5)
+    await result_of(quiet, "cut", MailState.UNCERTAIN)
