@@ -17,6 +17,7 @@ from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.course import LinkCourse, course_by_day, course_by_hour
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
+from backend.dashboard.links.editing.rule_variants import splits_of
 from backend.dashboard.links.editing.rules import words_of
 from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.link_query import MADE_BY
@@ -98,6 +99,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "opens_app": Behavior.APP in {link.ios_behavior, link.android_behavior},
         "made_by": MADE_BY[link.created_by],
         "rules": words_of(link),
+        "splits": await splits_of(link, now),
         "platform_names": PLATFORMS,
         "reasons": REASONS,
     }

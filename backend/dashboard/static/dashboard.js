@@ -53,6 +53,36 @@ if (template) {
   });
 }
 
+// The rows of an A/B test: as many as are filled in and at least two, more one by one. Without scripts all are there.
+const variants = document.querySelector('[data-variants]');
+if (variants) {
+  const rows = [...variants.tBodies[0].rows];
+  const value = (row, at) => row.querySelectorAll('input')[at].value.trim();
+  const isFilled = (row) => value(row, 0) !== '' || value(row, 2) !== '';
+  const add = document.querySelector('[data-variants-add]');
+  const shares = add.querySelector('[data-variants-shares]');
+  const refresh = () => {
+    add.querySelector('button').hidden = rows.every((row) => !row.hidden);
+    const filled = rows.filter(isFilled);
+    const weights = filled.map((row) => Number(value(row, 1)));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    shares.textContent = filled.length > 1 && total > 0
+      ? filled.map((row, at) => `${value(row, 0) || '?'}: ${Math.round((100 * weights[at]) / total)} %`).join(', ')
+      : '';
+  };
+  const shown = Math.max(2, rows.findLastIndex((row) => isFilled(row) || row.querySelector('.problem')) + 1);
+  for (const row of rows.slice(shown)) row.hidden = true;
+  add.hidden = false;
+  add.querySelector('button').addEventListener('click', () => {
+    const next = rows.find((row) => row.hidden);
+    next.hidden = false;
+    next.querySelector('input').focus();
+    refresh();
+  });
+  variants.addEventListener('input', refresh);
+  refresh();
+}
+
 // The menu of narrow screens closes as menus do.
 const menu = document.querySelector('details.menu');
 menu?.addEventListener('keydown', (event) => {

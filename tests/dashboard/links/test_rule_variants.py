@@ -32,7 +32,7 @@ async def make_link(client: httpx.AsyncClient, organization: TestOrganization, *
 async def test_what_variants_brought(
     person: Person, client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
-    """Clicks and what came of them, and which converts best with what chance; nothing without a split."""
+    """Clicks and what came of them, and a verdict, also on the link's page; nothing without a split."""
     page = await make_link(client, organization, {"then": SPLIT})
     assert "No clicks yet." in (await person.get(page)).text
     now, link_id = datetime.now(UTC), LinkId(page.split("/")[2])
@@ -45,9 +45,12 @@ async def test_what_variants_brought(
     await ship(database, made)
     answer = await person.get(page)
     assert re.findall(r'data-label="Clicks">(\d+)<', answer.text) == ["40", "30"]
-    assert "“b” converts best with a chance of 5" in words(answer.text)
+    assert re.findall(r'data-label="Gets">(.*?)<', answer.text) == ["50 %", "50 %"]
+    verdict = "Too early to tell: 0 of at least 25 conversions. “b” is ahead, with a chance of 5"
+    assert verdict in words(answer.text)
+    assert verdict in words((await person.get(page.removesuffix("/rules"))).text)
     without = await make_link(client, organization, {"then": THERE})
-    assert "converts best" not in (await person.get(without)).text
+    assert "to convert best" not in (await person.get(without)).text
 
 
 async def test_a_rule_that_is_never_reached(

@@ -77,6 +77,14 @@ def test_the_form_says_the_same_rule() -> None:
         assert parsed(rule_of(fields_of_rule(rule))) == [rule]
 
 
+def variants(**addresses: str) -> dict[str, str]:
+    """The fields of a test of these variants by name."""
+    fields: dict[str, str] = {}
+    for place, (name, address) in enumerate(addresses.items()):
+        fields |= {f"variant-{place}-name": name, f"variant-{place}-destination_url": address}
+    return fields
+
+
 async def add(person: Person, link: Link, **fields: str) -> Any:
     """Send the form for a new rule."""
     path = f"/links/{link.id}/rules"
@@ -102,7 +110,9 @@ async def test_added_changed_and_put_in_order(person: Person, database: Database
     assert "There is no rule yet" in (await person.get(path)).text
     answer = await add(person, link, country="de, AT", destination_url="https://shop.example/de")
     assert answer.headers["Location"] == f"{path}?notice=rules-changed"
-    await add(person, link, **{"platform-ios": "on"}, split="1 https://a.example/ A\n1 https://b.example/ B")
+    await add(
+        person, link, **{"platform-ios": "on"}, **variants(A="https://a.example/", B="https://b.example/")
+    )
     page = (await person.get(path)).text
     assert shown(page) == [
         "If the country is DE or AT, go to https://shop.example/de.",
@@ -138,7 +148,13 @@ async def test_added_changed_and_put_in_order(person: Person, database: Database
         ({"from": "soon", "destination_url": "https://a.example/"}, "From must be a date"),
         ({"destination_url": "javascript:1"}, "Go to must be an absolute http or https URL"),
         ({}, "Go to is required"),
-        ({"split": "half https://a.example/"}, "Variants must have lines such as"),
+        (variants(A="https://a.example/"), "The test must be a list of 2 to 10 variants"),
+        (variants(A="https://a.example/", B="?"), "Address must be an absolute http or https URL"),
+        (
+            variants(A="https://a.example/", B="https://b.example/") | {"variant-0-weight": "half"},
+            "Weight must be a whole number from 0 to 10000",
+        ),
+        ({"variant-7-destination_url": "https://a.example/", "variant-9-name": "Z"}, "Name of variant 8"),
         ({"query": "$where=1", "destination_url": "https://a.example/"}, "Query parameters must not have"),
     ],
 )
@@ -152,6 +168,28 @@ async def test_what_is_wrong_stands_at_its_field(
     for name, value in fields.items():
         assert FormsOf(answer.text).fields_of(f"/links/{link.id}/rules")[name] == value
     assert await stored(database, link) == []
+
+
+async def test_a_new_test(person: Person, database: Database, link: Link) -> None:
+    """It begins with what visitors get now; rows between others may be empty, and the order stays."""
+    path = f"/links/{link.id}/rules"
+    form = FormsOf((await person.get(f"{path}?test=1")).text).fields_of(path)
+    assert (form["variant-0-name"], form["variant-0-destination_url"]) == ("A", link.destination_url)
+    third = {
+        "variant-4-name": "C",
+        "variant-4-weight": "2",
+        "variant-4-destination_url": "https://c.example/",
+    }
+    await person.client.post(path, data=form | {"variant-1-name": ""} | third)
+    assert [rule["then"] for rule in await stored(database, link)] == [
+        {
+            "split": [
+                {"name": "A", "weight": 1, "destination_url": link.destination_url},
+                {"name": "C", "weight": 2, "destination_url": "https://c.example/"},
+            ]
+        }
+    ]
+    assert "A/B test</a>: No clicks yet." in (await person.get(f"/links/{link.id}")).text
 
 
 async def test_two_people_at_once(person: Person, database: Database, link: Link) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.dashboard.frame.form import field
-from backend.domain.errors import InvalidField
+from backend.domain.errors import FieldError
+from backend.domain.links.rule_input import MOST_VARIANTS
 from backend.domain.links.rule_words import WEEKDAYS
 from backend.domain.links.rules import RuleJson
 from backend.domain.web.client import Platform
@@ -20,12 +21,29 @@ _TICKED = "on"
 ANY = "any"
 PLATFORM_TICKS = {f"platform-{platform.value}": platform.value for platform in Platform}
 DAY_TICKS = {f"weekday-{number}": number for number in range(1, len(WEEKDAYS) + 1)}
+# The fields of each variant's row, by the names that they have in the rule.
+_OF_VARIANT = {"name": "Name", "weight": "Weight", "destination_url": "Address"}
+
+
+def variant_field(place: int, name: str) -> str:
+    """The form's field of a variant (from 0)."""
+    return f"variant-{place}-{name}"
+
+
+VARIANT_LABELS = {
+    variant_field(place, name): f"{label} of variant {place + 1}"
+    for place in range(MOST_VARIANTS)
+    for name, label in _OF_VARIANT.items()
+}
 NAMES = (
     *PLATFORM_TICKS, *_LISTS, "query", *_TEXTS, "device", *DAY_TICKS, *_HOURS.values(), "destination_url",
-    "split",
+    *VARIANT_LABELS,
 )  # fmt: skip
-EMPTY: Fields = dict.fromkeys(NAMES, "")
+EMPTY: Fields = dict.fromkeys(NAMES, "") | {
+    variant_field(place, "weight"): "1" for place in range(MOST_VARIANTS)
+}
 # The field that an error in a rule names, such as rules[0].if.hours.from, which is the form's hours_from.
+_VARIANT_PLACE = re.compile(r"rules\[\d+\]\.then\.split\[(\d+)\]\.(\w+)")
 _PLACE = re.compile(r"rules\[\d+\]\.(?:if|then)\.(\w+)(?:\.(\w+))?")
 
 
@@ -35,7 +53,7 @@ def sent_rule_fields() -> Fields:
 
 
 def rule_of(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The rule from the form's fields, as JSON. Raises InvalidField for a split that can't be read."""
+    """The rule from the form's fields, as JSON; a field that can't be right is left as it was typed."""
     conditions: dict[str, Any] = {
         "platform": [name for tick, name in PLATFORM_TICKS.items() if fields[tick]],
         **{name: [word.strip() for word in fields[name].split(",") if word.strip()] for name in _LISTS},
@@ -45,9 +63,9 @@ def rule_of(fields: Mapping[str, str]) -> dict[str, Any]:
         "weekdays": [number for tick, number in DAY_TICKS.items() if fields[tick]],
         "hours": _hours(fields),
     }
-    then = {"split": _split(fields["split"])} if fields["split"] else {}
+    then: dict[str, Any] = {"split": split} if (split := _split(fields)) else {}
     if fields["destination_url"] or not then:
-        then |= {"destination_url": fields["destination_url"] or None}  # type: ignore[dict-item]
+        then |= {"destination_url": fields["destination_url"] or None}
     return {"if": {name: value for name, value in conditions.items() if value}, "then": then}
 
 
@@ -67,15 +85,22 @@ def fields_of_rule(rule: RuleJson) -> Fields:
     parameters = conditions.get("query", {}).items()
     fields["query"] = "\n".join(name if value is None else f"{name}={value}" for name, value in parameters)
     fields["destination_url"] = then.get("destination_url", "")
-    variants = then.get("split", ())
-    fields["split"] = "\n".join(
-        f"{variant['weight']} {variant['destination_url']} {variant['name']}" for variant in variants
-    )
+    for place, variant in enumerate(then.get("split", ())):
+        fields |= {variant_field(place, name): str(variant[name]) for name in _OF_VARIANT}
     return fields
 
 
-def field_of(error: InvalidField) -> str:
-    """The form's field that an error in a rule is about."""
+def fields_of_test(destination_url: str) -> Fields:
+    """The fields of a new A/B test, whose first variant is what visitors get now."""
+    names = {variant_field(0, "name"): "A", variant_field(1, "name"): "B"}
+    return EMPTY | names | {variant_field(0, "destination_url"): destination_url}
+
+
+def field_of(error: FieldError, fields: Mapping[str, str]) -> str:
+    """The form's field that an error in a rule is about. `fields` are those that the rule was made of."""
+    if variant_match := _VARIANT_PLACE.match(error.field):
+        place, name = _rows(fields)[int(variant_match[1])], variant_match[2]
+        return variant_field(place, name if name in _OF_VARIANT else "name")
     place_match = _PLACE.match(error.field)
     if not place_match:
         return "destination_url"
@@ -94,14 +119,26 @@ def _hours(fields: Mapping[str, str]) -> dict[str, str]:
     return {part: fields[name] for part, name in _HOURS.items() if fields[name]}
 
 
-def _split(text: str) -> list[dict[str, Any]]:
-    parts = []
-    for line in text.splitlines():
-        weight, _, rest = line.strip().partition(" ")
-        url, _, name = rest.strip().partition(" ")
-        if not (weight.isascii() and weight.isdecimal() and len(weight) < 6 and name.strip()):
-            raise InvalidField(
-                "rules[0].then.split", "must have lines such as: 50 https://shop.example/a Blue"
-            )
-        parts.append({"name": name.strip(), "weight": int(weight), "destination_url": url})
-    return parts
+def _rows(fields: Mapping[str, str]) -> list[int]:
+    """The rows of variants that are filled in. A row with a weight alone is empty."""
+    return [
+        place
+        for place in range(MOST_VARIANTS)
+        if fields[variant_field(place, "name")] or fields[variant_field(place, "destination_url")]
+    ]
+
+
+def _split(fields: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": fields[variant_field(place, "name")],
+            "weight": _weight(fields[variant_field(place, "weight")]),
+            "destination_url": fields[variant_field(place, "destination_url")],
+        }
+        for place in _rows(fields)
+    ]
+
+
+def _weight(text: str) -> int | str:
+    """The number; any other text as it is, which the rule then refuses."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else text

@@ -12,6 +12,7 @@ from quart import Response, abort, redirect, request, url_for
 
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.change import store_changes
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
@@ -19,21 +20,23 @@ from backend.dashboard.links.editing.rule_form import (
     DAY_TICKS,
     EMPTY,
     PLATFORM_TICKS,
+    VARIANT_LABELS,
     Fields,
     field_of,
     fields_of_rule,
+    fields_of_test,
     rule_of,
     sent_rule_fields,
 )
 from backend.dashboard.links.editing.rule_trial import Trial, try_rules
-from backend.dashboard.links.editing.rule_variants import COLUMNS, best_of, variants_of
-from backend.domain.errors import InvalidField
+from backend.dashboard.links.editing.rule_variants import COLUMNS, splits_of
+from backend.domain.errors import FieldError
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, parse_changes
 from backend.domain.links.links import Link
 from backend.domain.links.operations import LinkChangedMeanwhile
+from backend.domain.links.rule_input import MOST_VARIANTS
 from backend.domain.links.rule_words import WEEKDAYS, condition_in_words, outcome_in_words
-from backend.domain.links.rules import variant_names
 from backend.web.current import resources
 
 RuleBodies = list[dict[str, Any]]
@@ -63,6 +66,8 @@ async def links_rules(link_id: LinkId) -> Response:
     link = await own_link(link_id)
     place = _place(request.args.get("edit", ""), link.rules)
     fields = EMPTY if place is None else fields_of_rule(link.rules[place])
+    if place is None and "test" in request.args:
+        fields = fields_of_test(link.destination_url)
     trial = try_rules(link, request.args, resources().clock()) if "try_platform" in request.args else None
     return await _page(link, _Form(place, fields, {}), trial=trial)
 
@@ -78,8 +83,9 @@ async def links_rules_save(link_id: LinkId) -> Response:
         rule = rule_of(fields)
         before, after = (link.rules, []) if place is None else (link.rules[:place], link.rules[place + 1 :])
         await _store(link, [*before, rule, *after])
-    except InvalidField as error:
-        return await _page(link, _Form(place, fields, {field_of(error): error.rule}))
+    except FieldError as error:
+        problems = {field_of(each, fields): each.rule for each in (error, *error.others)}
+        return await _page(link, _Form(place, fields, problems))
     except LinkChangedMeanwhile:
         return await _changed(await own_link(link_id))
     return _back(link)
@@ -132,7 +138,6 @@ async def _changed(link: Link) -> Response:
 
 
 async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem: str = "") -> Response:
-    variants = await variants_of(link, resources().clock())
     return await page(
         "links/rules.html",
         409 if problem else 422 if form.problems else 200,
@@ -148,10 +153,10 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
         trial=trial,
         tried=request.args,
         last=next((number for number, rule in enumerate(link.rules, 1) if not rule["if"]), None),
-        has_variants=bool(variant_names(link.rules)),
-        variants=variants,
-        best=best_of(variants),
+        splits=await splits_of(link, resources().clock()),
         variant_columns=COLUMNS,
+        variant_rows=range(MOST_VARIANTS),
+        labels=LABELS | VARIANT_LABELS,
         problem=problem,
     )
 
