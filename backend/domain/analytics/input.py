@@ -195,7 +195,7 @@ def parse_query(body: Mapping[str, object], now: datetime) -> Query:
         errors,
     )
     raise_all(errors)
-    period = _period(fields, now)
+    period = period_of(fields, now)
     others = {name: value for name, value in fields.items() if name in _IN_QUERY}
     return Query(period=period, rules=_rules(fields), order=fields.get("order_by"), now=now, **others)
 
@@ -226,9 +226,11 @@ def _rules(fields: Mapping[str, Any]) -> CreditRules:
     )
 
 
-def _period(fields: Mapping[str, Any], now: datetime) -> QueryPeriod:
-    """The moving period, or the time between `from` and `to`; by default the last 28 days of the time zone,
-    today included."""
+def period_of(fields: Mapping[str, Any], now: datetime) -> QueryPeriod:
+    """The moving period in these parsed fields, or the time between `from` and `to`.
+
+    By default it is the last 28 days of the time zone, today included. Raises InvalidField.
+    """
     zone: ZoneInfo = fields.get("timezone", UTC_ZONE)
     if "period" in fields:
         return _moving_period(fields, zone, now)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Values
 from backend.domain.analytics.event_properties import check_marked
+from backend.domain.analytics.funnels.answer import FunnelAnswer
+from backend.domain.analytics.funnels.funnel import FunnelQuery
 from backend.domain.analytics.query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, Question
@@ -43,3 +45,17 @@ class CountByLink(Question[dict[LinkId, Values]]):
         check_marked(self.query.group_by, self.query.filters, facts.event_properties)
 
         return values_by_link(facts.connection, self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class AskFunnel(Question[FunnelAnswer]):
+    """How far people got in a funnel (docs/decisions/funnels.md)."""
+
+    query: FunnelQuery
+
+    def answer(self, facts: Facts) -> FunnelAnswer:
+        """The answer. Raises InvalidField for a property that is not marked."""
+        from backend.storage.analytics.funnels.answer import answer_funnel
+
+        self.query.funnel.check_marked(facts.event_properties)
+        return answer_funnel(facts.connection, self.query, retention_days=facts.retention_days)

@@ -57,11 +57,13 @@ def _has_one(ids: Sequence[str], parameters: SqlParameters) -> str:
 
 def choose_tags(connection: DuckDBPyConnection, query: Query) -> TagChoice | None:
     """The tags that the query shows; None if it neither filters nor groups by tags."""
-    if Field.TAG not in query.fields:
-        return None
+    return choose_tags_by(connection, query.filters.get(Field.TAG)) if Field.TAG in query.fields else None
+
+
+def choose_tags_by(connection: DuckDBPyConnection, chosen: Filter | None) -> TagChoice:
+    """The tags that this filter shows; all without one."""
     names = dict(connection.execute("SELECT id, name FROM tags").fetchall())
     all_ids = sorted(names)
-    chosen = query.filters.get(Field.TAG)
     if chosen is None:
         return TagChoice(all_ids, all_ids, without=True)
     passes, without = _rule(chosen)

@@ -83,7 +83,12 @@ def earning_of(connection: DuckDBPyConnection, shares: Shares) -> str:
     It may name `shares`, which are these.
     """
     if shares.digest is None:
-        return _EARNING.format("shares")
+        return clicks_of("shares")
     name, kept = f"earning_{shares.digest}", f"shares_{shares.digest}"
-    connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS {_EARNING.format(kept)}")
+    connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS {clicks_of(kept)}")
     return f"SELECT * FROM {name}"
+
+
+def clicks_of(touches: str) -> str:
+    """A SELECT of the clicks of the rows of this table, by `link` and `clicked_at`."""
+    return _EARNING.format(touches)
