@@ -103,6 +103,7 @@ async def test_no_route_answers_for_another_organization_s_link(
                 "event-properties",
                 "webhooks",
                 "reports",
+                "funnels",
             )
         }
         if path in own and method in {"GET", "HEAD"}:

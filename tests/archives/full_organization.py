@@ -11,6 +11,7 @@ import httpx
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.accounts.users import User
+from backend.domain.analytics.funnels.saved import SAVED_FIELDS
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
@@ -26,6 +27,7 @@ from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.clicks.signing import PURPOSE
 from backend.storage.clicks.signing_keys import signing_key
 from backend.storage.driver.mongo import Database
+from backend.storage.funnels.saved_funnels import create_funnel
 from backend.storage.ledger.statement_signing import sign_days
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
@@ -97,6 +99,21 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     }
     await create_report(database, organization.id, report, datetime.now(UTC))
+    # With a value of each kind; also as it was sent, with a control character.
+    funnel = {
+        "name": "Checkout",
+        "steps": [
+            {"kind": "click", "filters": {"campaign": {"not": ["spring\x07", None]}, "country": ["DE"]}},
+            {"kind": "event", "name": "added to cart", "filters": {"event.plan": {"prefix": "p"}}},
+            {"kind": "conversion"},
+        ],
+        "by": "customer",
+        "within_days": 7,
+        "ordered": False,
+        "group_by": ["campaign"],
+    }
+    parsed = {name: rule.parse(name, funnel[name]) for name, rule in SAVED_FIELDS.items()}
+    await create_funnel(database, organization.id, parsed, datetime.now(UTC))
     email = f"ada@{organization.domain}"
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))

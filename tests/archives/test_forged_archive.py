@@ -135,6 +135,11 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("reports", {"embed_origins": ["https://a.example; script-src *"]}, "embed_origins must have origins"),
     ("reports", {"query": {"cursor": "x"}}, "query.cursor is not a field of a report"),
     ("reports", {"is_admin": True}, "is_admin is not a field of such a document"),
+    ("funnels", {"within_days": 0}, "within_days must be a whole number from 1 to 365"),
+    ("funnels", {"steps": []}, "steps must be a list of 2 to 8 steps"),
+    ("funnels", {"group_by": ["event"]}, "group_by must be a field of the first step"),
+    ("funnels", {"by": "nobody"}, "by must be one of device, customer"),
+    ("funnels", {"is_admin": True}, "is_admin is not a field of such a document"),
     # rules of fields
     (
         "links",

@@ -27,6 +27,7 @@ from backend.storage.clicks import address_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.driver.mongo import Database
+from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.lifecycle.collections import declared_indexes
 from backend.storage.links import links, tags
@@ -59,6 +60,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "an organization's funnels": (saved_funnels.NAME, ORG, {"created_at": 1, "_id": 1}),
     "a report by its token": (reports.NAME, {"token": "t"}, {}),
     "webhooks that nobody delivers to": (
         endpoints.NAME,

@@ -6,6 +6,7 @@ from backend.rest_api.analytics import counts, event_properties, query
 from backend.rest_api.clicks import export
 from backend.rest_api.destinations import rules
 from backend.rest_api.feed import events
+from backend.rest_api.funnels import ask, saved
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
 from backend.rest_api.reports import reports
 from backend.rest_api.routes.operation import REGISTERED
@@ -22,6 +23,7 @@ _MODULES = (
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
     *(query, event_properties),
+    *(ask, saved),
     reports,
     take_back_identity,
     events,

@@ -24,6 +24,7 @@ from backend.storage.clicks import address_keys, signing_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.clicks import summaries as click_summaries
+from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.links import links, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
@@ -82,6 +83,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     domains.COLLECTION,
     webhooks.COLLECTION,
     reports.COLLECTION,
+    saved_funnels.COLLECTION,
     api_keys.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,

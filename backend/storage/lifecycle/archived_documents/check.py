@@ -13,12 +13,14 @@ from collections.abc import Callable
 from backend.domain.errors import InvalidField, RequestError
 from backend.storage.accounts import domains, origin_refusals
 from backend.storage.driver.mongo import Document
+from backend.storage.funnels import saved_funnels
 from backend.storage.lifecycle.archived_documents import (
     clicks,
     counts,
     deduplication,
     feed,
     findings,
+    funnels,
     ledger,
     links,
     organization,
@@ -43,12 +45,13 @@ RULES: dict[str, DocumentRule] = {
     **deduplication.RULES,
     **webhooks.RULES,
     **reports.RULES,
+    **funnels.RULES,
 }
 
 
-# Refused origins, and the queries of reports, are stored exactly as they were sent, so they may have control
-# characters.
-_AS_SENT = {origin_refusals.NAME, reports_collection.NAME}
+# Refused origins, and the filters of reports and funnels, are stored exactly as they were sent, so they may
+# have control characters.
+_AS_SENT = {origin_refusals.NAME, reports_collection.NAME, saved_funnels.NAME}
 
 
 class BrokenRule(ValueError):
