@@ -38,6 +38,7 @@ _PLACES = {
     "verify": "archives.verify:verify",
     "ledger": "archives.ledger:ledger",
     "report": "analytics.report:report",
+    "funnel": "analytics.funnel:funnel",
     "privacy": "visitors.privacy:privacy",
     "follow": "feed.follow:follow",
     "doctor": "doctor:doctor",

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from backend.dashboard.analytics.figures import (
     LABELS,
     Course,
-    FigureCell,
     label_in,
     label_of,
-    lines_of,
+    lines_in_row,
     number,
-    shown_change,
 )
 from backend.dashboard.analytics.tables import name_of
 from backend.dashboard.analytics.view import period_in_words
@@ -22,9 +20,18 @@ from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
 from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison
-from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure
+from backend.domain.analytics.query import MONEY, RATES, TIMES, ByCurrency, Measure
 
 _BEFORE = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCell:
+    """A number in the table: its column's label, its lines, and what it was in the time compared with."""
+
+    label: str
+    lines: Sequence[str]
+    before: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +39,17 @@ class ShownRow:
     """A row: the names of what it is of, each with the label of its column, and its numbers."""
 
     names: Sequence[tuple[str, str]]
-    cells: Sequence[FigureCell]
+    cells: Sequence[ReportCell]
     is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTotal:
+class Total:
     """What all rows come to in one measure; `course` is how that came about, where rows are of the time."""
 
-    cell: FigureCell
+    label: str
+    lines: Sequence[str]
+    before: Sequence[str]
     course: Sequence[Numeric] = ()
 
 
@@ -51,7 +60,7 @@ class ShownReport:
     period: str
     zone: str
     compared: str
-    totals: Sequence[ShownTotal]
+    totals: Sequence[Total]
     course: Course | None
     groups: Sequence[str]
     measures: Sequence[str]
@@ -61,10 +70,10 @@ class ShownReport:
     words: Sequence[tuple[str, str]]
 
 
-def shown_report(answer: AnalyticsAnswer) -> ShownReport:
-    """What a page shows of the answer."""
+def shown_report(answer: AnalyticsAnswer, *, shows_revenue: bool) -> ShownReport:
+    """What a page shows of the answer; without revenue it does not divide conversions by currency."""
     query = answer.query
-    part = _Part(answer, _currencies(answer))
+    part = _Part(answer, _currencies(answer), shows_revenue=shows_revenue)
     return ShownReport(
         period=period_in_words(query.period),
         zone=str(query.period.zone),
@@ -91,6 +100,7 @@ class _Part:
 
     answer: AnalyticsAnswer
     currencies: Sequence[str]
+    shows_revenue: bool
 
     @property
     def is_course(self) -> bool:
@@ -101,12 +111,14 @@ class _Part:
     def label(self, measure: Measure) -> str:
         return label_in(measure, self.currencies) if measure in MONEY else measure_name(measure)
 
-    def totals(self) -> list[ShownTotal]:
-        rows = self._by_time(self.answer.rows) if self.is_course else ()
+    def totals(self) -> list[Total]:
+        total, rows = self.answer.totals, self.answer.rows if self.is_course else ()
         return [
-            ShownTotal(
-                self._cell(measure, self.answer.totals),
-                [self._plotted(measure, row.values) for row in rows],
+            Total(
+                self.label(measure),
+                self._lines(measure, total.values),
+                self._lines(measure, total.previous) if total.previous else (),
+                [self._plotted(measure, row.values) for row in self._by_time(rows)],
             )
             for measure in self.answer.query.measures
         ]
@@ -129,7 +141,15 @@ class _Part:
         return Course(title, part_of_time.value.title(), columns, rows, partial)
 
     def row(self, row: Row) -> ShownRow:
-        cells = [self._cell(measure, row) for measure in self.answer.query.measures]
+        measures = self.answer.query.measures
+        cells = [
+            ReportCell(
+                self.label(measure),
+                self._lines(measure, row.values),
+                self._lines(measure, row.previous) if row.previous else (),
+            )
+            for measure in measures
+        ]
         return ShownRow(self._names(row), cells, row.is_partial)
 
     def _names(self, row: Row) -> list[tuple[str, str]]:
@@ -143,13 +163,9 @@ class _Part:
             names.append((field_name(by), name))
         return names
 
-    def _cell(self, measure: Measure, row: Row) -> FigureCell:
-        """A number, with the change of the first currency that the row has."""
-        amounts = [values[measure] for values in (row.values, row.previous) if values]
-        used = [each for each in self.currencies if any(number(amount, each) for amount in amounts)]
-        lines = lines_of(measure, row.values[measure], self.currencies)
-        changed = shown_change(measure, row, (used or self.currencies)[0])
-        return FigureCell(self.label(measure), lines, changed)
+    def _lines(self, measure: Measure, values: Values) -> list[str]:
+        shown = values if self.shows_revenue else without_currencies(values)
+        return lines_in_row(measure, shown, self.currencies)
 
     def _plotted(self, measure: Measure, values: Values) -> Numeric:
         value = number(values[measure], self.currencies[0]) or 0
@@ -158,6 +174,11 @@ class _Part:
     def _by_time(self, rows: Sequence[Row]) -> list[Row]:
         """The rows in the order of their time, in which they may not be."""
         return sorted(rows, key=lambda row: row.group[0] or "")
+
+
+def without_currencies(values: Values) -> Values:
+    """The values without what divides counts by currency: in which ones is sold is of the revenue too."""
+    return {shown: value for shown, value in values.items() if not isinstance(shown, ByCurrency)}
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:
