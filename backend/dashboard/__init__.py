@@ -13,7 +13,8 @@ from backend.dashboard.accounts import (
     switch_organization,
 )
 from backend.dashboard.analytics import attribution, overview, sale
-from backend.dashboard.destinations import broken, reports, rules
+from backend.dashboard.destinations import broken, rules
+from backend.dashboard.destinations import reports as link_reports
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
@@ -23,6 +24,7 @@ from backend.dashboard.links.editing import make as make_link
 from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.live import live
+from backend.dashboard.reports import pages as report_pages
 from backend.dashboard.search import customer, search
 from backend.dashboard.services import attach_dashboard_services
 from backend.dashboard.shared import page as shared_page
@@ -47,6 +49,7 @@ __all__ = [
     "install",
     "keys",
     "link",
+    "link_reports",
     "link_rules",
     "links_file",
     "listing",
@@ -54,7 +57,7 @@ __all__ = [
     "make_link",
     "origins",
     "overview",
-    "reports",
+    "report_pages",
     "rules",
     "sale",
     "sales",

@@ -27,9 +27,11 @@ from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADD
 from backend.storage.accounts.rate_limited_requests import KEPT, NAME
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
+from backend.storage.reports import reports
 from backend.storage.webhooks import endpoints
 from backend.system.clock import utc_now
 from sdk_build.node import install_packages
+from tests.api.link_calls import API
 from tests.browser.conftest import LaunchArguments
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.processes.service_process import ServiceProcess
@@ -115,6 +117,7 @@ def full(running: ServiceProcess) -> Office:
     ids = (
         {"link_id": link_id, "domain": domain} | _named_items(running, org) | _webhooks(running, org, link_id)
     )
+    ids |= _reports(running, keys["rest"])
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
 
 
@@ -160,6 +163,25 @@ def _tags(client: httpx.Client, key: str) -> None:
                 f"/serviceCore/pa/v1/{path}", json={"name": name} | fields, headers={"API-KEY": key}
             )
             assert answer.status_code == 201, answer.text
+
+
+def _reports(running: ServiceProcess, key: str) -> dict[str, str]:
+    """Two reports, with long names and values, and the id of the first and the token of the second.
+
+    The first has a password, and an end that has come."""
+    query = {"filters": {"campaign": [LONG[:200], None]}, "measures": ["clicks", "conversions"]}
+    by_link = {"measures": ["clicks", "revenue"], "group_by": ["link", "country"], "compare": "previous"}
+    bodies = (
+        {"query": query | {"group_by": ["day"]}, "password": "kites-42"},
+        {"query": by_link, "shows_revenue": True, "embed_origins": [f"https://{'x' * 60}.example"]},
+    )
+    with httpx.Client(base_url=running.base_url, headers={"API-KEY": key}, timeout=60) as client:
+        made = [client.post(f"{API}/reports", json={"name": LONG[:100].strip()} | body) for body in bodies]
+    closed, open_one = (answer.json() for answer in made)
+    with database_of(running) as database:
+        ended = {"expires_at": utc_now(), "opened_at": utc_now()}
+        database[reports.NAME].update_one({"_id": closed["id"]}, {"$set": ended})
+    return {"report_id": closed["id"], "token": open_one["url"].rpartition("/")[2]}
 
 
 def _webhooks(running: ServiceProcess, org: str, link_id: str) -> dict[str, str]:
@@ -317,6 +339,14 @@ def examine_new(page: Page, address: str, examined: set[str]) -> list[str]:
     examined.add(markup)
     page.evaluate(OPEN_DETAILS)
     return examine(page)
+
+
+def test_shared_reports(watched: Page, full: Office, examined: set[str]) -> None:
+    """What readers without an account see: a report, and one that is closed or never was."""
+    for token in (full.ids["token"], "x" * 43):
+        watched.goto(f"{full.base_url}/shared/{token}")
+        watched.evaluate(OPEN_DETAILS)
+        assert examine(watched) == []
 
 
 def test_every_form_with_problems(watched: Page, full: Office) -> None:

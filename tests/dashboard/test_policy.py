@@ -17,6 +17,7 @@ from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_r
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, list_tags
 from backend.storage.links.utm_templates import create_template, list_templates
+from backend.storage.reports.reports import create_report, list_reports
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.endpoints import create_endpoint, list_endpoints
@@ -46,6 +47,8 @@ async def other(
     hook = await create_endpoint(database, other.id, {"url": "https://secret.example/"}, utc_now())
     asleep = {"slept_at": utc_now(), "failing_since": utc_now(), "last_error": SECRET}
     await database[endpoints.NAME].update_one({"_id": hook.id}, {"$set": asleep})
+    report = {"name": SECRET, "query": {"filters": {"campaign": [SECRET]}}}
+    await create_report(database, other.id, report, utc_now())
     rejection = Rejection("event", SECRET, SECRET)
     await add_rejections(database, [RejectedCalls(other.id, utc_now(), (rejection,))])
     await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())
@@ -60,7 +63,8 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
     (tag,), (template,) = await list_tags(database, other.id), await list_templates(database, other.id)
     (hook,) = await list_endpoints(database, other.id)
     ids = {"key_id": keys[0].id, "tag_id": tag.id, "template_id": template.id, "domain": other.domain}
-    ids |= {"webhook_id": hook.id}
+    (report,) = await list_reports(database, other.id)
+    ids |= {"webhook_id": hook.id, "report_id": report.id}
     return ids | {"link_id": link["id"], "kind": "svg"}
 
 
@@ -115,6 +119,7 @@ async def test_no_form_changes_another_organization(
         "from": "2026-01-01T00:00",
         "is_archived": "true",
         "kind": "rest",
+        "name": "mine",
         "action": "archive",
         "links": their_ids["link_id"],
         f"link-{their_ids['link_id']}": "on",
@@ -127,6 +132,7 @@ async def test_no_form_changes_another_organization(
     assert before["links"]
     assert before["users"]
     assert before["webhooks"]
+    assert before["reports"]
     paths = set(routes("POST", their_ids)) - {"/sign-in", "/sign-out"}
     for path in paths:
         answer = await person.client.post(path, data=fields)

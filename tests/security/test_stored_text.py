@@ -15,6 +15,8 @@ from backend.app import Service
 from backend.domain.accounts.apps import AndroidApp, Apps
 from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
+from backend.storage.reports.reports import create_report, list_reports
+from backend.system.clock import utc_now
 from tests.api.link_calls import create, info
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.facts.organizations import TestOrganization
@@ -113,6 +115,11 @@ async def test_the_pages_of_the_dashboard(
         if rule.endpoint.startswith("dashboard.") and "GET" in (rule.methods or set())
     }
     showed = set()
+    (report,) = await list_reports(database, organization.id)
+    for path in (f"/shared/{report.token}", f"/shared/{report.token}/report.csv"):
+        shared = await client.get(path)
+        assert shared.status_code == 200
+        assert_text_stayed_text(shared.text)
     async with browser(service) as client_of_person:
         person = Person(client_of_person, await make_user(database, organization.id))
         await open_session(database, person)
@@ -130,7 +137,7 @@ async def test_the_pages_of_the_dashboard(
                 assert page.status_code in {200, 303, 400}, path
                 assert_text_stayed_text(page.text)
                 showed |= {path} if "probe-x" in page.text else set()
-    assert {"/links", f"/links/{link['id']}", "/attribution?by=campaign"} <= showed
+    assert {"/links", "/reports", f"/links/{link['id']}", "/attribution?by=campaign"} <= showed
 
 
 async def store_payloads(
@@ -142,6 +149,8 @@ async def store_payloads(
 ) -> None:
     """Leave the payload wherever a visitor, a browser or an operator can."""
     await database["organizations"].update_one({"_id": organization.id}, {"$set": {"name": PAYLOAD}})
+    report = {"name": PAYLOAD, "query": {"filters": {"campaign": [PAYLOAD], "source": {"prefix": PAYLOAD}}}}
+    await create_report(database, organization.id, report, utc_now())
     visitor = Visitor(client, organization)
     await visitor.results(
         check(utm_source=PAYLOAD, utm_campaign=PAYLOAD, utm_medium=PAYLOAD),

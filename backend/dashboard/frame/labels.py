@@ -32,5 +32,10 @@ LABELS = {
     "types": "What it is told",
     "links": "Links",
     "from": "From",
+    "by": "A row for each",
+    "measures": "Columns",
+    "password": "Password",
+    "expires_at": "Open until",
+    "embed_origins": "Sites that may show it in a frame",
 }
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}

@@ -25,6 +25,7 @@ ITEMS = (
     Item("UTM templates", "templates", "template"),
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
+    Item("Reports", "reports", "share"),
     Item("Webhooks", "webhooks", "send"),
     Item("Keys", "keys", "key"),
     Item("Allowed origins", "origins", "shield"),

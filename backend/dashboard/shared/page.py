@@ -114,7 +114,7 @@ async def _report(report: Report) -> Response:
     response = await public_page(
         "report.html",
         name=report.name,
-        shown=shown_report(answer, shows_revenue=report.shows_revenue),
+        shown=shown_report(answer),
         filters=await filters_in_words(resources().database, report.org_id, answer.query),
         csv_path=url_for("shared.report_csv", token=report.token),
         page_pass=new_pass(report),

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from backend.dashboard.analytics.figures import (
     LABELS,
     Course,
+    FigureCell,
     label_in,
     label_of,
-    lines_in_row,
+    lines_of,
     number,
+    shown_change,
 )
 from backend.dashboard.analytics.tables import name_of
 from backend.dashboard.analytics.view import period_in_words
@@ -20,18 +22,9 @@ from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
 from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison
-from backend.domain.analytics.query import MONEY, RATES, TIMES, ByCurrency, Measure
+from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure
 
 _BEFORE = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
-
-
-@dataclass(frozen=True, slots=True)
-class ReportCell:
-    """A number in the table: its column's label, its lines, and what it was in the time compared with."""
-
-    label: str
-    lines: Sequence[str]
-    before: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +32,15 @@ class ShownRow:
     """A row: the names of what it is of, each with the label of its column, and its numbers."""
 
     names: Sequence[tuple[str, str]]
-    cells: Sequence[ReportCell]
+    cells: Sequence[FigureCell]
     is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class ShownTotal:
     """What all rows come to in one measure; `course` is how that came about, where rows are of the time."""
 
-    label: str
-    lines: Sequence[str]
-    before: Sequence[str]
+    cell: FigureCell
     course: Sequence[Numeric] = ()
 
 
@@ -60,7 +51,7 @@ class ShownReport:
     period: str
     zone: str
     compared: str
-    totals: Sequence[Total]
+    totals: Sequence[ShownTotal]
     course: Course | None
     groups: Sequence[str]
     measures: Sequence[str]
@@ -70,10 +61,10 @@ class ShownReport:
     words: Sequence[tuple[str, str]]
 
 
-def shown_report(answer: AnalyticsAnswer, *, shows_revenue: bool) -> ShownReport:
-    """What a page shows of the answer; without revenue it does not divide conversions by currency."""
+def shown_report(answer: AnalyticsAnswer) -> ShownReport:
+    """What a page shows of the answer."""
     query = answer.query
-    part = _Part(answer, _currencies(answer), shows_revenue=shows_revenue)
+    part = _Part(answer, _currencies(answer))
     return ShownReport(
         period=period_in_words(query.period),
         zone=str(query.period.zone),
@@ -100,7 +91,6 @@ class _Part:
 
     answer: AnalyticsAnswer
     currencies: Sequence[str]
-    shows_revenue: bool
 
     @property
     def is_course(self) -> bool:
@@ -111,14 +101,12 @@ class _Part:
     def label(self, measure: Measure) -> str:
         return label_in(measure, self.currencies) if measure in MONEY else measure_name(measure)
 
-    def totals(self) -> list[Total]:
-        total, rows = self.answer.totals, self.answer.rows if self.is_course else ()
+    def totals(self) -> list[ShownTotal]:
+        rows = self._by_time(self.answer.rows) if self.is_course else ()
         return [
-            Total(
-                self.label(measure),
-                self._lines(measure, total.values),
-                self._lines(measure, total.previous) if total.previous else (),
-                [self._plotted(measure, row.values) for row in self._by_time(rows)],
+            ShownTotal(
+                self._cell(measure, self.answer.totals),
+                [self._plotted(measure, row.values) for row in rows],
             )
             for measure in self.answer.query.measures
         ]
@@ -141,15 +129,7 @@ class _Part:
         return Course(title, part_of_time.value.title(), columns, rows, partial)
 
     def row(self, row: Row) -> ShownRow:
-        measures = self.answer.query.measures
-        cells = [
-            ReportCell(
-                self.label(measure),
-                self._lines(measure, row.values),
-                self._lines(measure, row.previous) if row.previous else (),
-            )
-            for measure in measures
-        ]
+        cells = [self._cell(measure, row) for measure in self.answer.query.measures]
         return ShownRow(self._names(row), cells, row.is_partial)
 
     def _names(self, row: Row) -> list[tuple[str, str]]:
@@ -163,9 +143,13 @@ class _Part:
             names.append((field_name(by), name))
         return names
 
-    def _lines(self, measure: Measure, values: Values) -> list[str]:
-        shown = values if self.shows_revenue else without_currencies(values)
-        return lines_in_row(measure, shown, self.currencies)
+    def _cell(self, measure: Measure, row: Row) -> FigureCell:
+        """A number, with the change of the first currency that the row has."""
+        amounts = [values[measure] for values in (row.values, row.previous) if values]
+        used = [each for each in self.currencies if any(number(amount, each) for amount in amounts)]
+        lines = lines_of(measure, row.values[measure], self.currencies)
+        changed = shown_change(measure, row, (used or self.currencies)[0])
+        return FigureCell(self.label(measure), lines, changed)
 
     def _plotted(self, measure: Measure, values: Values) -> Numeric:
         value = number(values[measure], self.currencies[0]) or 0
@@ -174,11 +158,6 @@ class _Part:
     def _by_time(self, rows: Sequence[Row]) -> list[Row]:
         """The rows in the order of their time, in which they may not be."""
         return sorted(rows, key=lambda row: row.group[0] or "")
-
-
-def without_currencies(values: Values) -> Values:
-    """The values without what divides counts by currency: in which ones is sold is of the revenue too."""
-    return {shown: value for shown, value in values.items() if not isinstance(shown, ByCurrency)}
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:

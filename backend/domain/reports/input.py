@@ -87,6 +87,6 @@ def check_report(fields: Mapping[str, Any], now: datetime, before: Report | None
         raise InvalidField("expires_at", "must not have passed")
     query = fields.get("query", before.query if before else {})
     shows_revenue = fields.get("shows_revenue", before.shows_revenue if before else False)
-    if before and not {"query", "shows_revenue"} & fields.keys():
+    if before and (query, shows_revenue) == (before.query, before.shows_revenue):
         return None
     return read_query(query, now, shows_revenue=shows_revenue)

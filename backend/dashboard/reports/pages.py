@@ -1,0 +1,176 @@
+"""/reports: the views that an organization shares, and the forms to share and to change one.
+
+Who opens it: whoever has given figures to an agency or a client, or is about to. What they decide by it: who
+may still look, whether anybody does, and which address to pass on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from quart import Response, abort, redirect, url_for
+
+from backend.dashboard.analytics.answers import view_of_request
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.reports.form import (
+    MEASURE_PREFIX,
+    Fields,
+    Problems,
+    add_problems,
+    fields_of,
+    new_fields,
+    read_report,
+    sent_fields,
+)
+from backend.dashboard.reports.saved_view import (
+    CHOICES,
+    GROUPINGS,
+    MEASURES,
+    default_grouping,
+    read_json,
+    view_json,
+)
+from backend.dashboard.reports.words import QueryWords, kept_words, listed_report
+from backend.dashboard.shared.filter_words import field_name
+from backend.dashboard.shared.shown import measure_name
+from backend.domain.analytics.query import Field, Measure
+from backend.domain.errors import FieldError
+from backend.domain.ids import ReportId
+from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, TooManyReports
+from backend.storage.accounts.users.passwords import with_password_hash
+from backend.storage.reports.reports import (
+    change_report,
+    create_report,
+    delete_report,
+    get_report,
+    list_reports,
+)
+from backend.web.current import resources
+
+_OF_A_LINK = (Measure.CLICKS, Measure.VISITORS)
+_DEFAULT = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.REVENUE)
+
+
+@dashboard.get("/reports")
+async def reports() -> Response:
+    """All reports, each with its URL, whom it is open to, and when it was opened last."""
+    now = resources().clock()
+    found = await list_reports(resources().database, org_id())
+    listed = [await listed_report(report, now) for report in found]
+    return await page("reports/reports.html", listed=listed, zone=zone_of_browser())
+
+
+@dashboard.get("/reports/new")
+async def reports_new() -> Response:
+    """The form that shares the view in the address."""
+    view = await view_of_request(CHOICES)
+    kept = view_json(view)
+    by = default_grouping(view)
+    measures = _OF_A_LINK if Field.LINK in view.filters else _DEFAULT
+    try:
+        words = await kept_words(kept, resources().clock())
+    except FieldError:  # a filter that no query could have
+        abort(404)
+    fields = new_fields(_suggested_name(words), json.dumps(kept), by.value, measures)
+    return await _form(fields, {}, words)
+
+
+@dashboard.post("/reports")
+async def reports_add() -> Response:
+    """Share a view."""
+    fields, problems = sent_fields(), Problems()
+    values = await with_password_hash(read_report(fields, problems))
+    if not problems:
+        try:
+            await create_report(resources().database, org_id(), values, resources().clock())
+            return _to_list("report-made")
+        except FieldError as error:
+            add_problems([error], problems)
+        except TooManyReports:
+            problems["name"] = f"would be one more than the {MOST_REPORTS} that are possible"
+    try:
+        words = await kept_words(read_json(fields["query"]), resources().clock())
+    except FieldError:  # no form of ours has such a query
+        abort(400)
+    return await _form(fields, problems, words)
+
+
+@dashboard.get("/reports/<report_id>")
+async def reports_one(report_id: ReportId) -> Response:
+    """The form with the report's fields."""
+    report = await _own_report(report_id)
+    return await _change_form(report, fields_of(report), {})
+
+
+@dashboard.post("/reports/<report_id>")
+async def reports_change(report_id: ReportId) -> Response:
+    """Change the report; its view and its URL stay."""
+    report = await _own_report(report_id)
+    fields, problems = sent_fields(report), Problems()
+    changes = await with_password_hash(read_report(fields, problems))
+    if not problems:
+        if changes.get("expires_at") == report.expires_at:
+            del changes["expires_at"]  # one that has passed may stay
+        try:
+            await change_report(resources().database, org_id(), report_id, changes, resources().clock())
+            return _to_list("report-changed")
+        except FieldError as error:
+            add_problems([error], problems)
+        except ReportUnknown:
+            abort(404)
+    return await _change_form(report, fields, problems)
+
+
+@dashboard.post("/reports/<report_id>/delete")
+async def reports_delete(report_id: ReportId) -> Response:
+    """Revoke the report: its URL leads nowhere any more."""
+    try:
+        await delete_report(resources().database, org_id(), report_id)
+    except ReportUnknown:
+        abort(404)
+    return _to_list("report-deleted")
+
+
+async def _own_report(report_id: ReportId) -> Report:
+    """The organization's report with this id; answers 404 if it has none."""
+    try:
+        return await get_report(resources().database, org_id(), report_id)
+    except ReportUnknown:
+        abort(404)
+
+
+async def _form(fields: Fields, problems: Problems, words: QueryWords) -> Response:
+    return await page(
+        "reports/share.html",
+        422 if problems else 200,
+        fields=fields,
+        problems=problems,
+        words=words,
+        measures=[(f"{MEASURE_PREFIX}{measure}", measure_name(measure)) for measure in MEASURES],
+        groupings=[("", "Only the totals"), *((by.value, field_name(by)) for by in _groupings(fields))],
+    )
+
+
+async def _change_form(report: Report, fields: Fields, problems: Problems) -> Response:
+    shown: dict[str, Any] = {"shown": await listed_report(report, resources().clock())}
+    return await page(
+        "reports/report.html", 422 if problems else 200, fields=fields, problems=problems, **shown
+    )
+
+
+def _groupings(fields: Fields) -> Sequence[Field]:
+    """What rows may be of; hours only where the view has them."""
+    return (*([Field.HOUR] if fields["by"] == Field.HOUR else []), *GROUPINGS)
+
+
+def _suggested_name(words: QueryWords) -> str:
+    """A name that says what is filtered, for whoever does not type one."""
+    return ", ".join(value for _, value in words.filters)[:100] or "All figures"
+
+
+def _to_list(notice: str) -> Response:
+    return redirect(url_for("dashboard.reports", notice=notice), 303)  # type: ignore[return-value]

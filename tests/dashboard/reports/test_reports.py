@@ -1,0 +1,200 @@
+"""Sharing views in the dashboard: from the pages that show them, in the list, and until they are revoked."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.domain.links.links import Link
+from backend.domain.reports.report import Report
+from backend.storage.driver.mongo import Database
+from backend.storage.reports.reports import create_report, list_reports
+from tests.dashboard.campaigns import clicked, words
+from tests.dashboard.people import Person, browser, heading
+from tests.facts.organizations import TestOrganization
+
+
+async def share(person: Person, page: str, **fields: str) -> httpx.Response:
+    """Send the form that a page's button leads to."""
+    button = re.search(r'href="(/reports/new[^"]*)"', (await person.get(page)).text)
+    assert button, page
+    return await person.send(unescape(button[1]), "/reports", **fields)
+
+
+async def only_report(database: Database, organization: TestOrganization) -> Report:
+    """The one report of the organization."""
+    (report,) = await list_reports(database, organization.id)
+    return report
+
+
+async def test_a_view_is_shared_as_it_is(
+    person: Person, database: Database, organization: TestOrganization, link: Link, service: Service
+) -> None:
+    """What the overview shows for a campaign is what its reader sees; the list has its address again."""
+    shared = await share(person, "/?campaign=spring&period=7&zone=Asia/Tokyo", name="For the agency")
+    assert (shared.status_code, shared.headers["location"]) == (303, "/reports?notice=report-made")
+    report = await only_report(database, organization)
+    assert report.query == {
+        "timezone": "Asia/Tokyo",
+        "filters": {"campaign": ["spring"]},
+        "period": "last_7_days",
+        "compare": "previous",
+        "measures": ["clicks", "visitors", "conversions", "conversion_rate", "revenue"],
+        "group_by": ["day"],
+    }
+    listed = (await person.get("/reports")).text
+    url = re.search(r'data-copy="([^"]+)"', listed)
+    assert url
+    assert url[1].endswith(f"/shared/{report.token}")
+    text = words(listed)
+    for part in ("For the agency", "Clicks, Visitors, Conversions, Conversion rate by day", "Last 7 days"):
+        assert part in text
+    assert "Campaign: spring; without revenue" in text
+    assert "Never" in text
+    async with browser(service) as reader:
+        page = await reader.get(f"/shared/{report.token}")
+    assert heading(page) == "For the agency"
+    assert "(Asia/Tokyo)" in page.text
+    assert " Never " not in words((await person.get("/reports")).text)
+
+
+@pytest.mark.parametrize(
+    ("shown", "query"),
+    [
+        ("/?period=month&compare=none", {"period": "this_month", "group_by": ["day"]}),
+        ("/?period=today", {"period": "today", "group_by": ["hour"], "compare": "previous"}),
+        ("/?from=2026-03-01&to=2026-03-10", {"from": "2026-03-01", "to": "2026-03-11"}),
+        ("/?from=2026-03-01", {"from": "2026-03-01", "to": None}),
+        ("/?source=&currency=EUR", {"filters": {"source": [None]}, "currency": "EUR"}),
+        ("/?campaign=Caf%C3%A9+%22x%22", {"filters": {"campaign": ['Café "x"']}}),
+        (
+            "/attribution?by=source&touch=linear&credit=customer&window=30&as_of=2026-03-10&period=90",
+            {
+                "period": "last_90_days",
+                "group_by": ["source"],
+                "model": "linear",
+                "credit": "customer",
+                "lookback_days": 30,
+                "as_of": "2026-03-10",
+            },
+        ),
+    ],
+)
+async def test_each_part_of_a_view_is_kept(
+    person: Person, database: Database, link: Link, organization: TestOrganization, shown: str, query: Any
+) -> None:
+    """Periods that move go on to, others keep their days; filters, comparison and credit are the page's."""
+    assert (await share(person, shown)).status_code == 303
+    saved = (await only_report(database, organization)).query
+    assert {name: saved.get(name) for name in query} == query
+
+
+async def test_all_time_goes_on(
+    person: Person, database: Database, link: Link, organization: TestOrganization, now: datetime
+) -> None:
+    """It begins when anything was known first, and has no end."""
+    await clicked(database, link, now - timedelta(days=40))
+    assert (await share(person, "/?period=all")).status_code == 303
+    query = (await only_report(database, organization)).query
+    assert (query["from"], "to" in query) == (f"{(now - timedelta(days=40)).date()}", False)
+
+
+async def test_a_link_s_statistics(
+    person: Person, database: Database, link: Link, organization: TestOrganization
+) -> None:
+    """The button on its page makes a report of its clicks and visitors, and no other link's."""
+    page = f"/links/{link.id}"
+    assert "Share statistics" in (await person.get(page)).text
+    await share(person, page)
+    report = await only_report(database, organization)
+    assert report.name == "Spring"
+    assert report.query["filters"] == {"link": [link.id]}
+    assert report.query["measures"] == ["clicks", "visitors"]
+    assert not report.shows_revenue
+
+
+async def test_what_is_wrong_is_told(
+    person: Person, database: Database, link: Link, organization: TestOrganization
+) -> None:
+    """Each field has its problem, and keeps what was typed."""
+    wrong = {
+        "name": "",
+        "embed_origins": "no origin",
+        "expires_at": "2020-01-01T00:00",
+        "password": "abc",
+        "measure-clicks": "",
+    }
+    answer = await share(person, "/", **wrong)
+    assert answer.status_code == 422
+    text = words(answer.text)
+    for problem in (
+        "Name must not be empty",
+        "Sites that may show it in a frame must have origins such as",
+        "Password must have 4 to 1024 characters",
+    ):
+        assert problem in text
+    assert ">no origin</textarea>" in answer.text
+    past = await share(person, "/", name="x", expires_at="2020-01-01T00:00")
+    assert "Open until must not have passed" in words(past.text)
+    ticks = ("clicks", "visitors", "conversions", "conversion_rate")
+    money = await share(person, "/", name="x", **{f"measure-{tick}": "" for tick in ticks})
+    assert "Columns must have one that is no amount" in words(money.text)
+    assert await list_reports(database, organization.id) == []
+
+
+async def test_a_report_is_changed_and_revoked(
+    person: Person, database: Database, link: Link, organization: TestOrganization, now: datetime
+) -> None:
+    """Its access changes while its view and address stay; once revoked it is gone."""
+    query = {"period": "last_7_days"}
+    made = await create_report(database, organization.id, {"name": "Old", "query": query}, now)
+    path = f"/reports/{made.id}"
+    fields = {
+        "name": "New",
+        "shows_revenue": "on",
+        "password": "kites-42",
+        "expires_at": "2027-01-01T12:00",
+        "embed_origins": "https://shop.example\nhttps://*.shop.example",
+    }
+    changed = await person.send(path, path, **fields)
+    assert changed.headers["location"] == "/reports?notice=report-changed"
+    report = await only_report(database, organization)
+    assert (report.name, report.shows_revenue, report.token) == ("New", True, made.token)
+    assert report.password_hash
+    assert report.embed_origins == ("https://shop.example", "https://*.shop.example")
+    assert report.expires_at == datetime.fromisoformat("2027-01-01T12:00Z")
+    listed = words((await person.get("/reports")).text)
+    assert "Whoever knows the password until 1 Jan 2027, 12:00" in listed
+    await person.send(path, path, password="", shows_revenue="")
+    kept = await only_report(database, organization)
+    assert (kept.password_hash, kept.shows_revenue) == (report.password_hash, False)
+    await person.send(path, path, remove_password="true")
+    assert (await only_report(database, organization)).password_hash is None
+    revoked = await person.send(path, f"{path}/delete")
+    assert revoked.headers["location"] == "/reports?notice=report-deleted"
+    assert await list_reports(database, organization.id) == []
+    assert (await person.get(path)).status_code == 404
+
+
+async def test_a_report_that_can_t_be_shown_any_more(
+    person: Person, database: Database, link: Link, organization: TestOrganization, now: datetime
+) -> None:
+    """The list says why to its owner, and its end may stay in the past."""
+    hours = {"from": (now - timedelta(days=99)).date().isoformat(), "group_by": ["hour"]}
+    over = {"name": "Hours", "query": hours, "expires_at": now + timedelta(minutes=1)}
+    made = await create_report(database, organization.id, over, now - timedelta(days=1))
+    await database["reports"].update_one(
+        {"_id": made.id}, {"$set": {"expires_at": now - timedelta(hours=1), "query.from": "2025-01-01"}}
+    )
+    listed = words((await person.get("/reports")).text)
+    assert "Can't be shown query.group_by with hour needs a period of at most 100 days" in listed
+    assert "Closed since 18 Mar 2026" in listed
+    path = f"/reports/{made.id}"
+    assert (await person.send(path, path, name="Renamed")).status_code == 303
+    assert (await only_report(database, organization)).name == "Renamed"
