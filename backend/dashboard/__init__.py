@@ -13,6 +13,7 @@ from backend.dashboard.accounts import (
     switch_organization,
 )
 from backend.dashboard.analytics import attribution, overview, sale
+from backend.dashboard.annotations import notes
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.destinations import reports as link_reports
 from backend.dashboard.frame import assets
@@ -55,6 +56,7 @@ __all__ = [
     "listing",
     "live",
     "make_link",
+    "notes",
     "origins",
     "overview",
     "report_pages",

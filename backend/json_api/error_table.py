@@ -181,6 +181,13 @@ REPORT_NOT_FOUND = ErrorRow(
 FUNNEL_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Funnel not found or does not belong to your organization", "FUNNEL_NOT_FOUND"
 )
+ANNOTATION_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "Annotation not found or does not belong to your organization",
+    "ANNOTATION_NOT_FOUND",
+)
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"

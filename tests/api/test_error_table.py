@@ -166,6 +166,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "WEBHOOK_NOT_FOUND": calling("GET", f"/webhooks/{uuid.UUID(int=7)}"),
     "REPORT_NOT_FOUND": calling("GET", f"/reports/{uuid.UUID(int=7)}"),
     "FUNNEL_NOT_FOUND": calling("GET", f"/funnels/{uuid.UUID(int=7)}"),
+    "ANNOTATION_NOT_FOUND": calling("DELETE", f"/annotations/{uuid.UUID(int=7)}"),
     "PATH_UNKNOWN": calling("GET", "/nothing"),
     "METHOD_NOT_ALLOWED": calling("DELETE", "/links/page"),
     "BODY_TOO_LARGE": calling("POST", "/analytics", {"linkId": "x" * 65536}),

@@ -104,6 +104,7 @@ async def test_no_route_answers_for_another_organization_s_link(
                 "webhooks",
                 "reports",
                 "funnels",
+                "annotations",
             )
         }
         if path in own and method in {"GET", "HEAD"}:

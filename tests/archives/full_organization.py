@@ -12,6 +12,7 @@ from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.accounts.users import User
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS
+from backend.domain.annotations.annotation import NotedBy, NotedTime
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
@@ -22,6 +23,7 @@ from backend.domain.links.reports import parse_report
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
 from backend.storage.accounts.users.users import insert_user
+from backend.storage.annotations.notes import add_annotation
 from backend.storage.apps.installs import record_install
 from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.clicks.signing import PURPOSE
@@ -114,6 +116,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     }
     parsed = {name: rule.parse(name, funnel[name]) for name, rule in SAVED_FIELDS.items()}
     await create_funnel(database, organization.id, parsed, datetime.now(UTC))
+    note = {"at": NotedTime.of_day(datetime.now(UTC).date()), "text": "Newsletter", "link_id": link_ids[0]}
+    await add_annotation(database, organization.id, note, NotedBy.PERSON, datetime.now(UTC))
     email = f"ada@{organization.domain}"
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))

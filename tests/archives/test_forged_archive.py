@@ -140,6 +140,9 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("funnels", {"group_by": ["event"]}, "group_by must be a field of the first step"),
     ("funnels", {"by": "nobody"}, "by must be one of device, customer"),
     ("funnels", {"is_admin": True}, "is_admin is not a field of such a document"),
+    ("annotations", {"link_id": OTHERS_LINK}, "link_id must be a link of the archive"),
+    ("annotations", {"text": "x" * 201}, "text must have at most 200 characters"),
+    ("annotations", {"created_by": "admin"}, "created_by must be one of person, rest"),
     # rules of fields
     (
         "links",

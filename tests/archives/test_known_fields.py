@@ -9,9 +9,10 @@ import pytest
 from backend.domain.accounts.api_keys import ApiKey
 from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.users import User
+from backend.domain.annotations.annotation import Annotation
 from backend.domain.reports.report import Report
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.lifecycle.archived_documents import organization, reports, webhooks
+from backend.storage.lifecycle.archived_documents import notes, organization, reports, webhooks
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
@@ -28,8 +29,9 @@ _ONLY_STORED = {"holder", "term", "sent_to"}
         (organization._ORGANIZATION, Organization),
         (webhooks._ENDPOINT, Endpoint),
         (reports._REPORT, Report),
+        (notes._ANNOTATION, Annotation),
     ],
-    ids=["keys", "users", "organizations", "webhooks", "reports"],
+    ids=["keys", "users", "organizations", "webhooks", "reports", "annotations"],
 )
 def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:
     """A field that is added to a record gets a rule, or what has it could not be restored."""

@@ -115,7 +115,9 @@ def full(running: ServiceProcess) -> Office:
     _refuse_by_limits(running, org)
     _blame(running, org, link_id)
     ids = (
-        {"link_id": link_id, "domain": domain} | _named_items(running, org) | _webhooks(running, org, link_id)
+        {"link_id": link_id, "domain": domain, "note_id": _note(running, org, link_id)}
+        | _named_items(running, org)
+        | _webhooks(running, org, link_id)
     )
     ids |= _reports(running, keys["rest"])
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
@@ -135,6 +137,13 @@ def _refuse_by_limits(running: ServiceProcess, org: str) -> None:
     kept = {"_id": f"{org}/2026-01-31", "limits": limits, "expires_at": utc_now() + KEPT}
     with database_of(running) as database:
         database[NAME].insert_one(kept)
+
+
+def _note(running: ServiceProcess, org: str, link_id: str) -> str:
+    """A long note of today, of the link."""
+    note = ("--at", f"{utc_now():%Y-%m-%d}", "--text", LONG[:200], "--link", link_id)
+    noted: str = running.command("annotation", "add", "--org", org, *note)["id"]
+    return noted
 
 
 def _blame(running: ServiceProcess, org: str, link_id: str) -> None:

@@ -22,6 +22,7 @@ from backend.storage.accounts import (
     rate_limited_requests,
 )
 from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.annotations import notes
 from backend.storage.apps import deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys
 from backend.storage.clicks import blocks as click_blocks
@@ -61,6 +62,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
     "an organization's funnels": (saved_funnels.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "notes of a time": (notes.NAME, ORG | {"at": {"$gte": NOW}}, {"at": 1}),
     "a report by its token": (reports.NAME, {"token": "t"}, {}),
     "webhooks that nobody delivers to": (
         endpoints.NAME,

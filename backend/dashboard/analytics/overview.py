@@ -18,6 +18,7 @@ from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
+from backend.dashboard.analytics.marks import marks_of, note_path
 from backend.dashboard.analytics.news import News, what_is_new
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
@@ -83,6 +84,8 @@ async def _content(view: View) -> dict[str, Any]:
         "chosen": chosen,
         "figures": figures(series, series, currency),
         "course": course(chosen, view, series, currency),
+        "marks": await marks_of(series.rows, view.period, view.time_field, view.filters),
+        "note_path": note_path(view.filters.get(Field.LINK)),
         "tables": [
             table(card, view, answer, path, sorting) for card, answer in zip(CARDS, answers, strict=True)
         ],

@@ -37,5 +37,9 @@ LABELS = {
     "password": "Password",
     "expires_at": "Open until",
     "embed_origins": "Sites that may show it in a frame",
+    "text": "What happened",
+    "day": "Day",
+    "time": "Time",
+    "link": "Shown in",
 }
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}

@@ -26,6 +26,7 @@ ITEMS = (
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
     Item("Reports", "reports", "share"),
+    Item("Annotations", "notes", "note"),
     Item("Webhooks", "webhooks", "send"),
     Item("Keys", "keys", "key"),
     Item("Allowed origins", "origins", "shield"),

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import LABELS
+from backend.dashboard.analytics.marks import Mark, marks_of
 from backend.dashboard.analytics.tables import count_of
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.period import QueryPeriod, TimeField
@@ -25,8 +26,8 @@ _HOUR, _DAY, _QUARTER = timedelta(hours=1), timedelta(days=1), timedelta(minutes
 class LinkCourse:
     """The rows of the chart, oldest first: clicks, and by the day visitors too. Hours have no visitors.
 
-    `partial` has the labels of days or hours that are not over. `notes` name days whose clicks could not be
-    divided at the time zone's midnight.
+    `partial` has the labels of days or hours that are not over, and `marks` are what was noted about them.
+    `notes` name days whose clicks could not be divided at the time zone's midnight.
     """
 
     title: str
@@ -34,6 +35,7 @@ class LinkCourse:
     rows: Sequence[CourseRow]
     notes: Sequence[str]
     partial: Container[str]
+    marks: Sequence[Mark] = ()
 
     @property
     def totals(self) -> list[tuple[str, int]]:
@@ -44,19 +46,25 @@ class LinkCourse:
 
 async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks and visitors today and on the days before."""
-    answer = await ask(_query(link_id, last_days(now, zone), TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
+    period = last_days(now, zone)
+    answer = await ask(_query(link_id, period, TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
     title = f"Clicks and visitors by day, today and the {DAYS - 1} days before"
-    return _course(title, answer, "%-d %b", Measure.CLICKS, Measure.VISITORS)
+    marks = await marks_of(answer.rows, period, TimeField.DAY, {Field.LINK: link_id})
+    return _course(title, answer, marks, "%-d %b", Measure.CLICKS, Measure.VISITORS)
 
 
 async def course_by_hour(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks in this hour and in those before."""
-    answer = await ask(_query(link_id, last_hours(now, zone), TimeField.HOUR, Measure.CLICKS))
+    period = last_hours(now, zone)
+    answer = await ask(_query(link_id, period, TimeField.HOUR, Measure.CLICKS))
     title = f"Clicks by hour, this hour and the {HOURS - 1} before"
-    return _course(title, answer, "%-d %b, %H:00", Measure.CLICKS)
+    marks = await marks_of(answer.rows, period, TimeField.HOUR, {Field.LINK: link_id})
+    return _course(title, answer, marks, "%-d %b, %H:00", Measure.CLICKS)
 
 
-def _course(title: str, answer: AnalyticsAnswer, label_format: str, *measures: Measure) -> LinkCourse:
+def _course(
+    title: str, answer: AnalyticsAnswer, marks: Sequence[Mark], label_format: str, *measures: Measure
+) -> LinkCourse:
     labels = [datetime.fromisoformat(row.group[0] or "").strftime(label_format) for row in answer.rows]
     counts = [[count_of(row.values, measure) for measure in measures] for row in answer.rows]
     return LinkCourse(
@@ -66,6 +74,7 @@ def _course(title: str, answer: AnalyticsAnswer, label_format: str, *measures: M
         # The other notes, about sums of visitors, stand on the page already.
         [note for note in answer.notes if "midnight" in note],
         {label for label, row in zip(labels, answer.rows, strict=True) if row.is_partial},
+        marks,
     )
 
 

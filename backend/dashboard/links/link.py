@@ -10,6 +10,7 @@ from quart import Response, abort, request
 
 from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import Figure, currencies_of, figures, meanings_of
+from backend.dashboard.analytics.marks import note_path
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -86,6 +87,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "installs": await _installs(link, now),
         "period": period,
         "periods": PERIODS,
+        "note_path": note_path(link.id),
         "course": await _course(link.id, period, now),
         "breakdown": await _breakdown(link.id, period, now),
         "days": DAYS[period][1],

@@ -62,6 +62,88 @@ function axes({ labels, numbers }) {
   ];
 }
 
+// Buttons below the columns that something was noted about, and dashed lines up from them. Their notes are
+// those of the list below the chart.
+const MARK = 26; // pixels: marks that are nearer to each other are one
+
+function readMarks(figure) {
+  return [...figure.querySelectorAll('[data-notes] li')].map((item) => ({
+    row: Number(item.dataset.row),
+    text: `${item.querySelector('[data-when]').textContent}: ${item.lastElementChild.textContent.trim()}`,
+  }));
+}
+
+function marker(figure, notes) {
+  const strip = figure.querySelector('[data-marks]');
+  const bubble = Object.assign(document.createElement('div'), { className: 'chart-note mark-note', hidden: true });
+  bubble.setAttribute('aria-hidden', 'true'); // buttons have its text as their names
+  let width = 0;
+  const hide = () => {
+    bubble.hidden = true;
+  };
+
+  function show(button, group) {
+    bubble.replaceChildren(...group.notes.map(({ text }) => Object.assign(document.createElement('div'), { textContent: text })));
+    bubble.hidden = false;
+    const most = strip.clientWidth - bubble.offsetWidth;
+    bubble.style.left = `${Math.max(0, Math.min(group.x - bubble.offsetWidth / 2, most))}px`;
+  }
+
+  function buttonOf(group) {
+    const button = Object.assign(document.createElement('button'), { type: 'button', className: 'mark' });
+    button.textContent = group.notes.length > 1 ? group.notes.length : '';
+    const many = group.notes.length > 1 ? `${group.notes.length} notes: ` : '';
+    button.setAttribute('aria-label', many + group.notes.map(({ text }) => text).join('; '));
+    button.style.left = `${group.x}px`;
+    for (const type of ['click', 'focus', 'pointerenter']) button.addEventListener(type, () => show(button, group));
+    button.addEventListener('blur', hide);
+    button.addEventListener('pointerleave', () => {
+      if (document.activeElement !== button) hide();
+    });
+    return button;
+  }
+
+  function place(chart) {
+    if (chart.width === width) return;
+    width = chart.width;
+    const groups = [];
+    for (const note of notes) {
+      const x = chart.over.offsetLeft + chart.valToPos(note.row, 'x');
+      const last = groups.at(-1);
+      if (last && x - last.x < MARK) last.notes.push(note);
+      else groups.push({ x, notes: [note] });
+    }
+    strip.replaceChildren(...groups.map(buttonOf), bubble);
+    strip.hidden = false;
+    hide();
+  }
+
+  function lines(chart) {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    ctx.strokeStyle = colour('accent');
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+    for (const row of new Set(notes.map((note) => note.row))) {
+      const x = Math.round(chart.valToPos(row, 'x', true));
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') hide();
+  });
+  // Browsers that don't focus a button that is touched tell no blur either.
+  document.addEventListener('pointerdown', (event) => {
+    if (!strip.contains(event.target)) hide();
+  });
+  return { draw: [lines, place] };
+}
+
 // A note beside the pointer with the numbers of the column under it.
 function pointer({ names, numbers }) {
   const note = document.createElement('div');
@@ -85,6 +167,7 @@ function pointer({ names, numbers }) {
 function draw(figure) {
   const plot = figure.querySelector('[data-plot]');
   const table = read(figure.querySelector('table'));
+  const notes = readMarks(figure);
   const isColumns = figure.dataset.chart === 'columns';
   const series = table.numbers.map((column, at) => ({
     ...SERIES[at],
@@ -104,7 +187,7 @@ function draw(figure) {
     },
     axes: axes(table),
     series: [{}, ...series],
-    hooks: pointer(table),
+    hooks: { ...pointer(table), ...(notes.length ? marker(figure, notes) : {}) },
   };
   // The line behind is drawn first.
   const chart = new uPlot(options, [table.labels.map((_, at) => at), ...table.numbers.map((column) => column.values)], plot);

@@ -10,6 +10,7 @@ from backend.domain.fields.rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
+from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
@@ -46,7 +47,8 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | EVENT_SCHEMAS
             | WEBHOOK_SCHEMAS
             | REPORT_SCHEMAS
-            | FUNNEL_SCHEMAS,
+            | FUNNEL_SCHEMAS
+            | ANNOTATION_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.rest_api.analytics import counts, event_properties, query
+from backend.rest_api.annotations import notes
 from backend.rest_api.clicks import export
 from backend.rest_api.destinations import rules
 from backend.rest_api.feed import events
@@ -25,6 +26,7 @@ _MODULES = (
     *(query, event_properties),
     *(ask, saved),
     reports,
+    notes,
     take_back_identity,
     events,
     webhooks,

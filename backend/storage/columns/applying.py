@@ -21,6 +21,7 @@ from backend.storage.clicks.summaries import StoredSummary, documents_named
 from backend.storage.columns.rows.clicks import StagedClicks
 from backend.storage.columns.rows.devices import delete_devices, insert_devices, see_devices
 from backend.storage.columns.rows.installs import delete_installs, insert_installs
+from backend.storage.columns.rows.link_changes import forget_link_changes, put_link_changes
 from backend.storage.columns.rows.links import forget_links, put_links, put_tags
 from backend.storage.columns.rows.records import KINDS, delete_records, insert_records
 from backend.storage.columns.rows.rereading import find_again, find_last_seen
@@ -48,13 +49,15 @@ async def apply(
     summaries = []
     if summary_ids:
         summaries = [summary async for summary in documents_named(database, org_id, summary_ids)]
-    read = _Read(facts, named, seen, summaries, page.next_cursor.place)
+    by_place = [(entry.cursor.place - 1, entry.facts) for entry in page.entries]
+    read = _Read(by_place, facts, named, seen, summaries, page.next_cursor.place)
     return await to_its_end(partial(_apply, connection, read))
 
 
 class _Read(NamedTuple):
     """What was read of a page: its facts, the documents that they name, and the place behind the page."""
 
+    by_place: Sequence[tuple[int, Sequence[Fact]]]
     facts: Sequence[Fact]
     named: Mapping[Name, Document | None]
     seen: Mapping[DeviceId, datetime]
@@ -63,10 +66,11 @@ class _Read(NamedTuple):
 
 
 def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
-    facts, named, seen, summaries, place = read
+    by_place, facts, named, seen, summaries, place = read
     blocks = StagedClicks(connection, _there(named, click_blocks.NAME))
     with transaction(connection):
         _put_links(connection, facts)
+        put_link_changes(connection, by_place)
         blocks.insert()
         if gone := [own_id for fact in facts if fact["type"] == SUMMARY for own_id in fact["blocks"]]:
             delete_blocks(connection, gone)
@@ -78,6 +82,7 @@ def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
         if seen:
             see_devices(connection, seen)
         if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
+            forget_link_changes(connection, purged)
             forget_links(connection, purged)
         if install_ids := _names(named, installs.NAME):
             delete_installs(connection, list(map(InstallId, install_ids)))

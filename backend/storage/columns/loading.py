@@ -21,6 +21,7 @@ from backend.storage.clicks.summaries import load_summaries
 from backend.storage.columns.rows import clicks as click_rows
 from backend.storage.columns.rows import devices as device_rows
 from backend.storage.columns.rows import installs as install_rows
+from backend.storage.columns.rows import link_changes as change_rows
 from backend.storage.columns.rows import links as link_rows
 from backend.storage.columns.rows import records as record_rows
 from backend.storage.columns.rows.clicks import StagedClicks
@@ -29,6 +30,7 @@ from backend.storage.columns.tables.forgetting import forget_all
 from backend.storage.columns.tables.transactions import to_its_end, transaction
 from backend.storage.driver.mongo import Cursor, Database, Document
 from backend.storage.links import links, tags
+from backend.storage.outbox import entries
 from backend.storage.outbox.heads import find_heads
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
@@ -65,6 +67,17 @@ def _put_tags(connection: DuckDBPyConnection, documents: Sequence[Document]) -> 
     link_rows.put_tags(connection, {tag["_id"]: tag["name"] for tag in documents})
 
 
+def _put_link_changes(connection: DuckDBPyConnection, documents: Sequence[Document]) -> None:
+    change_rows.put_link_changes(connection, [(entry["place"], entry["facts"]) for entry in documents])
+
+
+def _entries_of_links(database: Database, org_id: OrgId, end: int) -> Cursor:
+    """The entries of the organization's feed before this place that have facts about links."""
+    query = {"org_id": org_id, "place": {"$gt": 0, "$lt": end}, "facts.link": {"$exists": True}}
+    found = database[entries.NAME].find(query, change_rows.FIELDS, batch_size=_DOCUMENTS_PER_BATCH)
+    return found.sort("place", 1)
+
+
 def _insert_records(kind: Kind) -> Write:
     return lambda connection, documents: record_rows.insert_records(connection, kind, documents)
 
@@ -99,6 +112,7 @@ async def load(
     await to_its_end(partial(forget_all, connection))
     for source in _SOURCES:
         await _load(source.find(database, org_id), connection, source.write)
+    await _load(_entries_of_links(database, org_id, place), connection, _put_link_changes)
     await _load_summaries(database, org_id, connection)
     unreadable = await _load_clicks(database, org_id, connection, on_progress)
     done = "UPDATE state SET place = $place, is_loaded = true"

@@ -19,6 +19,7 @@ from backend.storage.accounts import (
     restores,
 )
 from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.annotations import notes
 from backend.storage.apps import deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys, signing_keys
 from backend.storage.clicks import blocks as click_blocks
@@ -84,6 +85,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     webhooks.COLLECTION,
     reports.COLLECTION,
     saved_funnels.COLLECTION,
+    notes.COLLECTION,
     api_keys.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,

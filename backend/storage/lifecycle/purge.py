@@ -12,6 +12,7 @@ from backend.domain.links.links import CreatedBy
 from backend.domain.links.operations import ArchiveLink, LinkGone, LinkRequest
 from backend.storage.analytics.click_windows import HasClicks
 from backend.storage.analytics.client import Analytics
+from backend.storage.annotations.notes import delete_annotations_of_link
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
@@ -58,6 +59,7 @@ async def purge_link(
         raise LinkIsHeld(link_id)
     await delete_counts(database, [link_id])
     await add_purged_link(database, link_id, org_id, now)
+    await delete_annotations_of_link(database, org_id, link_id)
     of_link = {"org_id": org_id, "link_id": link_id}
     await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
     await delete_links(database, {"_id": link_id, "org_id": org_id}, now)

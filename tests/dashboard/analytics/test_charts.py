@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -27,9 +28,12 @@ INKED = """canvas => {
 }"""
 
 
+NOTE = "Letter sent <img src=x onerror=alert(1)>"
+
+
 @pytest.fixture(scope="module")
 def clicked(running: ServiceProcess) -> Office:
-    """An organization with a link that has three clicks."""
+    """An organization with a link that was made today, has three clicks, and of which something is noted."""
     org = make_organization(running, "Charts")
     domain = f"go.{org[:8]}.localhost"
     running.command("domain", "add", domain, "--org", org)
@@ -40,6 +44,8 @@ def clicked(running: ServiceProcess) -> Office:
         for _ in range(3):
             assert client.get("/p", headers={"Host": domain}).status_code == 302
         (link,) = client.get(f"{api}/links/page", headers=headers).json()["links"]
+    note = ("--at", f"{datetime.now(UTC):%Y-%m-%d}", "--text", NOTE, "--link", link["id"])
+    running.command("annotation", "add", "--org", org, *note)
     office = Office(running.base_url, make_user(running, org), {"link": link["id"]})
     with office.client() as client:
         wait_for(
@@ -93,6 +99,30 @@ def test_a_chart_shows_what_its_table_says(page: Page, address: str) -> None:
     assert messages == []
 
 
+def test_a_note_is_read_by_keyboard_and_by_touch(page: Page, address: str) -> None:
+    """The marker of a day shows the notes of the list below, with what was changed of the link."""
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.goto(address)
+    chart = page.locator("figure.chart").first
+    listed = chart.locator("[data-notes] li")
+    expect(listed).to_have_count(2)
+    marker = chart.get_by_role("button", name=NOTE)
+    expect(marker).to_have_text("2")  # of one day
+    bubble = chart.locator(".mark-note")
+    marker.focus()
+    expect(bubble).to_contain_text(NOTE)
+    expect(bubble).to_contain_text("Link made")
+    expect(bubble).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(bubble).to_be_hidden()
+    marker.click()
+    expect(bubble).to_be_visible()
+    page.locator("h1").click()
+    expect(bubble).to_be_hidden()
+    assert messages == []
+
+
 def test_a_chart_follows_the_screen(page: Page, address: str) -> None:
     """On a narrower screen the chart gets narrower, and in the dark it has other colours."""
     page.goto(address)
@@ -115,5 +145,6 @@ def test_without_scripts_the_table_is_there(page: Page, browser: Browser, addres
         shown.goto(address)
         chart = shown.locator("figure.chart").first
         expect(chart.locator(".plot")).to_be_hidden()
-        chart.locator("summary").click()
+        expect(chart.get_by_text(NOTE)).to_be_visible()
+        chart.locator("summary").filter(has_text="As a table").click()
         expect(chart.get_by_role("cell", name="3", exact=True).first).to_be_visible()

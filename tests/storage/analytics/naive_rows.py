@@ -21,6 +21,7 @@ from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.blocks import parts_of
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links import links, tags
+from backend.storage.outbox import entries
 from backend.storage.sales import conversions, leads
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import devices, events
@@ -38,6 +39,9 @@ _STORED: Mapping[str, str] = {
     "links": "SELECT id, domain, path, link_name, campaign, source, medium, term, content, tag_ids "
     "FROM links WHERE is_kept",
     "tags": "SELECT id, name FROM tags",
+    "link_changes": """
+        SELECT links.id, place, number, "at", type, changed FROM link_changes LEFT JOIN links USING (link)
+    """,
     "clicks": """
         SELECT blocks.id, clicks."at", links.id, weight, outcome, reason, platform, system, browser, kind,
             country, referrer, variant, visitor
@@ -107,6 +111,8 @@ async def rows_of(database: Database, org_id: OrgId) -> Tables:
         async for document in database[name].find({"org_id": org_id}):
             for table, row in rows(document):
                 tables[table].append(row)
+    kept = {link[0] for link in tables["links"]}
+    tables["link_changes"] = [change for change in tables["link_changes"] if change[0] in kept]
     return {table: _ordered(rows) for table, rows in tables.items()}
 
 
@@ -126,6 +132,14 @@ def _link(document: Document) -> Iterator[tuple[str, Row]]:
     named = (document[name] for name in ("domain", "path", "link_name"))
     utm = (document["utm"].get(name) for name in _UTM)
     yield "links", (document["_id"], *named, *utm, document["tag_ids"])
+
+
+def _entry(document: Document) -> Iterator[tuple[str, Row]]:
+    """The changes of links that an entry of the feed tells, once it has its place."""
+    for number, fact in enumerate(document["facts"] if "place" in document else []):
+        if fact["type"].startswith("link.") and not fact.get("purged"):
+            what = (_ms(fact["at"]), fact["type"], fact["changed"])
+            yield "link_changes", (fact["link"]["_id"], document["place"], number, *what)
 
 
 def _tag(document: Document) -> Iterator[tuple[str, Row]]:
@@ -213,6 +227,7 @@ def _install(document: Document) -> Iterator[tuple[str, Row]]:
 _READERS: Mapping[str, Callable[[Document], Iterator[tuple[str, Row]]]] = {
     links.NAME: _link,
     tags.NAME: _tag,
+    entries.NAME: _entry,
     click_blocks.NAME: _block,
     devices.NAME: _device,
     **{name: _record(kind) for name, kind in _KINDS.items()},

@@ -23,6 +23,7 @@ from backend.storage.lifecycle.archived_documents import (
     funnels,
     ledger,
     links,
+    notes,
     organization,
     reports,
     visitors,
@@ -46,6 +47,7 @@ RULES: dict[str, DocumentRule] = {
     **webhooks.RULES,
     **reports.RULES,
     **funnels.RULES,
+    **notes.RULES,
 }
 
 

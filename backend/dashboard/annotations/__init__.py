@@ -1,0 +1,1 @@
+"""The pages with the notes that charts show."""

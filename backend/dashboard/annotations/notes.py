@@ -1,0 +1,228 @@
+"""/annotations: the notes that charts show, and the forms to add and change one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from quart import Response, abort, redirect, request, url_for
+
+from backend.dashboard.analytics.marks import when_of
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.annotations.annotation import (
+    LONGEST_TEXT,
+    MOST_ANNOTATIONS,
+    Annotation,
+    AnnotationUnknown,
+    NotedBy,
+    NotedTime,
+    TooManyAnnotations,
+)
+from backend.domain.annotations.input import ANNOTATION_FIELDS
+from backend.domain.errors import InvalidField
+from backend.domain.ids import AnnotationId, LinkId
+from backend.domain.links.links import Link
+from backend.storage.annotations.notes import (
+    add_annotation,
+    change_annotation,
+    delete_annotation,
+    get_annotation,
+    list_annotations,
+)
+from backend.storage.links.links import find_link, find_links
+from backend.web.current import resources
+
+Fields = dict[str, str]
+# The problem of each invalid field. It completes a sentence that begins with the field's label.
+Problems = dict[str, str]
+_NAMES = ("text", "day", "time", "link")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note as the list shows it. `link` is the link that it is about, unless it is about none."""
+
+    note: Annotation
+    when: str
+    link: Link | None
+
+
+class _Addresses:
+    """Writes the addresses of the list's pages, for a pager."""
+
+    def address(self, path: str, **changes: str) -> str:
+        """The address of another page."""
+        return f"{path}?{urlencode(changes)}"
+
+
+@dashboard.get("/annotations")
+async def notes() -> Response:
+    """All notes, the latest first, and a form for a new one, of the link that the address names."""
+    link = request.args.get("link", "")[:64]
+    now = resources().clock().astimezone(zone_of_browser())
+    return await _page({"text": "", "day": f"{now:%Y-%m-%d}", "time": "", "link": link}, {})
+
+
+@dashboard.post("/annotations")
+async def notes_add() -> Response:
+    """Add a note."""
+    fields, problems = _sent(), Problems()
+    values = _parse(fields, problems)
+    if not problems:
+        try:
+            await add_annotation(resources().database, org_id(), values, NotedBy.PERSON, resources().clock())
+        except TooManyAnnotations:
+            problems["text"] = f"would be one more than the {MOST_ANNOTATIONS:,} that are possible"
+        except InvalidField:
+            problems["link"] = "must be a link of your organization"
+    return await _page(fields, problems) if problems else _back("note-added")
+
+
+@dashboard.get("/annotations/<note_id>")
+async def notes_edit(note_id: AnnotationId) -> Response:
+    """The form with the note."""
+    note = await _own_note(note_id)
+    noted, local = note.noted_time, note.at.astimezone(zone_of_browser())
+    fields = {
+        "text": note.text,
+        "day": f"{noted.at if noted.is_of_day else local:%Y-%m-%d}",
+        "time": "" if noted.is_of_day else f"{local:%H:%M}",
+        "link": note.link_id or "",
+    }
+    return await _form(note, fields, {})
+
+
+@dashboard.post("/annotations/<note_id>")
+async def notes_change(note_id: AnnotationId) -> Response:
+    """Change the note."""
+    note, fields, problems = await _own_note(note_id), _sent(), Problems()
+    values = _parse(fields, problems)
+    if not problems:
+        try:
+            await change_annotation(resources().database, org_id(), note.id, values)
+        except InvalidField:
+            problems["link"] = "must be a link of your organization"
+        except AnnotationUnknown:
+            abort(404)
+    return await _form(note, fields, problems) if problems else _back("note-changed")
+
+
+@dashboard.post("/annotations/<note_id>/delete")
+async def notes_delete(note_id: AnnotationId) -> Response:
+    """Delete the note."""
+    try:
+        await delete_annotation(resources().database, org_id(), note_id)
+    except AnnotationUnknown:
+        abort(404)
+    return _back("note-deleted")
+
+
+def _sent() -> Fields:
+    return {name: field(name) for name in _NAMES}
+
+
+def _parse(fields: Fields, problems: Problems) -> dict[str, Any]:
+    """The note's fields; what is wrong is added to `problems`."""
+    values: dict[str, Any] = {}
+    try:
+        values["at"] = _noted_time(fields, problems)
+    except InvalidField as error:
+        problems["day"] = error.rule
+    try:
+        if not fields["text"]:
+            raise InvalidField("text", "is required")
+        values["text"] = ANNOTATION_FIELDS["text"].parse("text", fields["text"])
+    except InvalidField as error:
+        problems["text"] = error.rule
+    try:
+        link = fields["link"]
+        values["link_id"] = ANNOTATION_FIELDS["link_id"].parse("link", link) if link else None
+    except InvalidField:
+        problems["link"] = "must be a link of your organization"
+    return values
+
+
+def _noted_time(fields: Fields, problems: Problems) -> NotedTime | None:
+    """The day, or with a time that moment in the browser's time zone. Raises InvalidField for the day."""
+    try:
+        day = date.fromisoformat(fields["day"])
+    except ValueError:
+        raise InvalidField("day", "must be a day such as 2027-12-31") from None
+    noted: NotedTime = ANNOTATION_FIELDS["at"].parse("day", day.isoformat())
+    if not fields["time"]:
+        return noted
+    try:
+        clock = time.fromisoformat(fields["time"])
+    except ValueError:
+        clock = None
+    if clock is None or clock.tzinfo:
+        problems["time"] = "must be a time such as 09:30"
+        return None
+    local = datetime.combine(day, clock, zone_of_browser())
+    parsed: NotedTime = ANNOTATION_FIELDS["at"].parse("day", local.isoformat(timespec="seconds"))
+    return parsed
+
+
+async def _own_note(note_id: AnnotationId) -> Annotation:
+    try:
+        return await get_annotation(resources().database, org_id(), note_id)
+    except AnnotationUnknown:
+        abort(404)
+
+
+def _back(notice: str) -> Response:
+    return redirect(url_for("dashboard.notes", notice=notice), 303)  # type: ignore[return-value]
+
+
+async def _page(fields: Fields, problems: Problems) -> Response:
+    return await page(
+        "annotations/notes.html",
+        422 if problems else 200,
+        later=partial(_notes, paging()),
+        problems=problems,
+        **await _form_values(fields),
+    )
+
+
+async def _form(note: Annotation, fields: Fields, problems: Problems) -> Response:
+    status = 422 if problems else 200
+    values = await _form_values(fields)
+    return await page("annotations/note.html", status, note=note, problems=problems, **values)
+
+
+async def _form_values(fields: Fields) -> Mapping[str, Any]:
+    """What the form shows: of which link the note may be is said by the address or by the note."""
+    link = await find_link(resources().database, LinkId(fields["link"]), org_id()) if fields["link"] else None
+    choices = [("", "All charts")]
+    if link:
+        choices.append((link.id, f"Charts of {link.link_name}"))
+    return {
+        "fields": fields,
+        "choices": choices,
+        "zone": zone_of_browser(),
+        "longest": LONGEST_TEXT,
+    }
+
+
+async def _notes(paged: Paging) -> dict[str, Any]:
+    latest_first = (await list_annotations(resources().database, org_id()))[::-1]
+    shown = latest_first[paged.skip : paged.skip + PAGE_SIZE]
+    links = await find_links(resources().database, {note.link_id for note in shown if note.link_id}, org_id())
+    zone = zone_of_browser()
+    return {
+        "rows": [
+            NoteRow(note, when_of(note.noted_time, zone), links.get(note.link_id) if note.link_id else None)
+            for note in shown
+        ],
+        "paging": paged.with_total(len(latest_first)),
+        "addresses": _Addresses(),
+        "path": url_for("dashboard.notes"),
+    }

@@ -1,0 +1,1 @@
+"""Annotations over REST."""
