@@ -11,20 +11,17 @@ from typing import Any
 import click
 
 from backend.cli.analytics.client import analytics_client
-from backend.cli.analytics.credit_options import credit_options
-from backend.cli.analytics.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
 from backend.cli.analytics.made_file import print_file, refuse_terminal
+from backend.cli.analytics.query_options import GivenQuery, query_options
 from backend.cli.command import CommandResult, run_on_database
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.input import parse_query
-from backend.domain.analytics.moving_period import MovingPeriod
-from backend.domain.analytics.period import Comparison, WeekStart
-from backend.domain.analytics.query import TIMES, Field, Measure, Query
+from backend.domain.analytics.query import TIMES, Query
 from backend.domain.analytics.rows import KIND, PARTIAL, AnswerRows
 from backend.domain.clicks.rows import RowFormat
-from backend.domain.errors import InvalidField, OperatorError
+from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
 from backend.storage.accounts import organizations
@@ -64,49 +61,13 @@ _FILES = {
 }
 
 
-def _names(of: type[StrEnum]) -> str:
-    return ", ".join(of)
-
-
-def _words(of: type[StrEnum]) -> click.Choice[str]:
-    return click.Choice([member.value for member in of])
-
-
 @click.command("analytics")
 @org_option
-@click.option("--measures", default="clicks", help=f"With commas between them: {_names(Measure)}.")
-@click.option("--group-by", default="", help=f"What a row is of, up to four with commas: {_names(Field)}.")
-@click.option("--from", "from_", help="The beginning, as 2026-01-31 (in the time zone).  [default: 28 days]")
-@click.option("--to", help="The end, which is not included.  [default: the end of today]")
-@click.option(
-    "--period",
-    type=_words(MovingPeriod),
-    help="Instead of --from and --to; those with today end with the current quarter of an hour.",
-)
-@click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")
-@click.option(
-    "--week-starts", type=_words(WeekStart), help="The day on which weeks begin.  [default: monday]"
-)
-@filter_options
-@click.option(
-    "--compare",
-    type=_words(Comparison),
-    help="With the time before, or a year before; a note says with what.",
-)
-@click.option(
-    "--change",
-    is_flag=True,
-    help="By which share each measure changed against that time: 0.5 is half as much again.",
-)
-@click.option("--currency", help="Conversions in this currency only; needed to sort by an amount.")
-@credit_options
-@click.option(
-    "--order-by",
-    help="A measure or field, or with --change change. and a measure, as change.clicks; "
-    "with - before it for descending.",
-)
+@query_options
 @click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
-@click.option("--format", "form", type=_words(ReportForm), default=ReportForm.TABLE.value)
+@click.option(
+    "--format", "form", type=click.Choice([form.value for form in ReportForm]), default=ReportForm.TABLE.value
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
     """Report clicks, visitors, leads, conversions, revenue and rates by time, link, campaign and more.
@@ -154,31 +115,14 @@ async def _asked(
 
     Raises UsageError and SubscriptionNeeded.
     """
-    filters = GivenFilters.of(*(options.pop(option) for option in FILTER_OPTIONS))
+    given = GivenQuery.of(options, limit)
     organization, now = await organizations.get_organization(database, org_id), utc_now()
-    try:
-        query = parse_query(_body(limit, **options) | {"filters": filters.body}, now)
+    with given.naming_options():
+        query = parse_query(given.body, now)
         if query.needs_subscription and not organization.has_subscription(now):
             raise SubscriptionNeeded(org_id)
         async with analytics_client(database) as analytics:
             yield analytics, query
-    except InvalidField as error:
-        name, _, field = error.field.partition(".")
-        if field:
-            raise click.UsageError(f"{filters.options.get(field, '--filter')} {field} {error.rule}") from None
-        raise click.UsageError(f"--{name.replace('_', '-')} {error.rule}") from None
-
-
-def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, object]:
-    """The body of a query from all options but filters. Options that are None are left out."""
-    body = {name: value for name, value in options.items() if value is not None}
-    for name in ("measures", "group_by"):
-        body[name] = body[name].split(",") if body[name] else []
-    if from_ is not None:
-        body["from"] = from_
-    if limit is not None:
-        body["limit"] = limit
-    return body
 
 
 def _table(answer: AnalyticsAnswer, rows: AnswerRows) -> str:

@@ -11,6 +11,7 @@ import click
 from backend.cli.analytics.client import analytics_client
 from backend.cli.analytics.made_file import print_file, refuse_terminal
 from backend.cli.analytics.query import report_analytics
+from backend.cli.analytics.shared_reports import list_shared_reports, revoke_report, share_report
 from backend.cli.command import CommandResult, run_on_database, stored
 from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
@@ -31,10 +32,13 @@ from backend.system.clock import utc_now
 
 @click.group()
 def report() -> None:
-    """Reports on clicks and on calls of the browser SDK."""
+    """Reports on clicks, sales and calls of the browser SDK, and views of them that are shared."""
 
 
 report.add_command(report_analytics)
+report.add_command(share_report)
+report.add_command(list_shared_reports)
+report.add_command(revoke_report)
 
 
 @report.command("rejected")

@@ -1,0 +1,140 @@
+"""`waylink report share`, `list` and `revoke`: views that anyone may open who has their URL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from backend.cli.analytics.query import SubscriptionNeeded
+from backend.cli.analytics.query_options import GivenQuery, query_options
+from backend.cli.command import CommandResult, stored, stored_and_shown
+from backend.cli.confirm import confirm, yes_option
+from backend.cli.options import org_option
+from backend.cli.password_prompt import read_password, stdin_option
+from backend.cli.printable import printable
+from backend.cli.refused_field import RefusedField
+from backend.cli.table import table
+from backend.domain.analytics.query import Query
+from backend.domain.errors import FieldError, InvalidField, raise_all
+from backend.domain.fields.rules import parse_fields
+from backend.domain.ids import OrgId
+from backend.domain.reports.input import REPORT_FIELDS, check_report
+from backend.domain.reports.json_form import report_json
+from backend.domain.reports.report import MOST_REPORTS, ReportUnknown, TooManyReports
+from backend.domain.reports.saved_query import MOST_ROWS
+from backend.settings import load_settings
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from backend.storage.reports import reports
+from backend.system.clock import utc_now
+
+# The options for fields of the report, and those for its password.
+_FIELDS = ("name", "shows_revenue", "expires_at", "embed_origins")
+_PASSWORD = ("password", "password_stdin")
+_LINES = ("id", "name", "url", "opened_at", "expires_at")
+
+
+def _one(result: CommandResult) -> str:
+    return str(result["url"])
+
+
+@click.command("share")
+@org_option
+@click.option("--name", required=True, help="The heading of the page.")
+@query_options
+@click.option("--limit", type=int, help=f"Show at most so many rows.  [default: {MOST_ROWS}]")
+@click.option("--shows-revenue", is_flag=True, help="Show measures of money too.")
+@click.option("--expires-at", metavar="TIME", help="Its end, as 2027-01-31T12:00Z.  [default: none]")
+@click.option(
+    "--embed-origin",
+    "embed_origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A site that may show it in a frame; may be repeated.",
+)
+@click.option("--password", is_flag=True, help="Ask for its readers' password.")
+@stdin_option
+@stored_and_shown(_one)
+async def share_report(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
+    """Share a view, and print its URL, by which anyone may open it, without an account.
+
+    The options of `waylink report analytics` say what it shows. With --period it moves with the time.
+    """
+    own = {name: options.pop(name) for name in (*_FIELDS, *_PASSWORD)}
+    given = GivenQuery.of(options, limit)
+    values = {name: own[name] for name in _FIELDS} | {"embed_origins": list(own["embed_origins"])}
+    try:
+        fields = _parsed(values | {"query": given.body})
+        await _check(database, org_id, check_report(fields, utc_now()))
+        if any(own[name] for name in _PASSWORD):
+            fields |= await _hashed(read_password(own["password_stdin"]))
+        made = await reports.create_report(database, org_id, fields, utc_now())
+    except InvalidField as error:
+        if error.field.startswith("query"):
+            with given.naming_options():
+                raise
+        raise RefusedField(error.field, error.rule) from None
+    except TooManyReports:
+        raise click.ClickException(
+            f"The organization has {MOST_REPORTS} reports, as many as it may have: revoke one first."
+        ) from None
+    return report_json(made, load_settings().base_url)
+
+
+async def _check(database: Database, org_id: OrgId, query: Query | None) -> None:
+    """Raise SubscriptionNeeded where the organization may not ask this."""
+    organization = await get_organization(database, org_id)
+    if query and query.needs_subscription and not organization.has_subscription(utc_now()):
+        raise SubscriptionNeeded(org_id)
+
+
+def _listed(result: CommandResult) -> str:
+    return table(_LINES, [[report[name] for name in _LINES] for report in result["reports"]])
+
+
+@click.command("list")
+@org_option
+@stored_and_shown(_listed)
+async def list_shared_reports(database: Database, org_id: OrgId) -> CommandResult:
+    """List the views that an organization shares, with their URLs."""
+    await get_organization(database, org_id)
+    base_url = load_settings().base_url
+    found = await reports.list_reports(database, org_id)
+    return {"reports": [report_json(report, base_url) for report in found]}
+
+
+@click.command("revoke")
+@click.argument("report_text", metavar="ID")
+@org_option
+@yes_option
+@stored
+async def revoke_report(
+    database: Database, report_text: str, org_id: OrgId, is_confirmed: bool
+) -> CommandResult:
+    """Revoke the report ID: its URL leads nowhere from now on."""
+    try:
+        report = await reports.get_report(database, org_id, report_text)
+        confirm(f"Revoke the report {printable(report.name)}? Its URL can't be made again.", is_confirmed)
+        await reports.delete_report(database, org_id, report_text)
+    except ReportUnknown:
+        raise click.ClickException(
+            "The organization has no such report; "
+            f"`waylink report list --org {printable(org_id)}` lists its reports."
+        ) from None
+    return {"id": report.id, "revoked": True}
+
+
+def _parsed(values: dict[str, object]) -> dict[str, Any]:
+    """The fields, parsed as over REST. Raises InvalidField."""
+    errors: list[FieldError] = []
+    fields = parse_fields(REPORT_FIELDS, values, errors)
+    raise_all(errors)
+    return fields
+
+
+async def _hashed(password: str) -> dict[str, Any]:
+    """The hash of the password, as a field. Raises InvalidField."""
+    from backend.storage.accounts.users.passwords import with_password_hash  # noqa: PLC0415 - few commands need a hash
+
+    return dict(await with_password_hash(_parsed({"password": password})))
