@@ -19,6 +19,7 @@ from backend.dashboard.destinations import reports as link_reports
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
+from backend.dashboard.funnels import funnel, funnels
 from backend.dashboard.links import bulk, link, links_file, listing, sales
 from backend.dashboard.links.editing import change as change_link
 from backend.dashboard.links.editing import make as make_link
@@ -47,6 +48,8 @@ __all__ = [
     "dashboard",
     "domains",
     "fill_preview",
+    "funnel",
+    "funnels",
     "install",
     "keys",
     "link",

@@ -112,6 +112,7 @@ def full(running: ServiceProcess) -> Office:
         _tags(client, keys["rest"])
         link_id = _links(client, keys["rest"], domain)
         _visits(client, domain, keys["web"], site)
+        funnel = _funnel(client, keys["rest"])
     _refuse_by_limits(running, org)
     _blame(running, org, link_id)
     ids = (
@@ -119,7 +120,7 @@ def full(running: ServiceProcess) -> Office:
         | _named_items(running, org)
         | _webhooks(running, org, link_id)
     )
-    ids |= _reports(running, keys["rest"])
+    ids |= funnel | _reports(running, keys["rest"])
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
 
 
@@ -212,6 +213,16 @@ def _webhooks(running: ServiceProcess, org: str, link_id: str) -> dict[str, str]
             update = {"$set": trouble | more | {"holder": None}, "$inc": {"term": 1}}
             database[endpoints.NAME].update_one({"_id": endpoint_id}, update)
     return {"webhook_id": made}
+
+
+def _funnel(client: httpx.Client, key: str) -> dict[str, str]:
+    """A funnel of as many steps as there may be, with long names; its id."""
+    event = {"kind": "event", "name": LONG, "filters": {"event": [LONG]}}
+    steps = [{"kind": "click", "filters": {"country": ["DE", None]}}, *[event] * 6, {"kind": "conversion"}]
+    body = {"name": LONG[:100].strip(), "steps": steps, "group_by": ["link"]}
+    answer = client.post("/serviceCore/pa/v1/funnels", json=body, headers={"API-KEY": key})
+    assert answer.status_code == 201, answer.text
+    return {"funnel_id": answer.json()["id"]}
 
 
 def _named_items(running: ServiceProcess, org: str) -> dict[str, str]:

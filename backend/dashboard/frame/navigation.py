@@ -25,6 +25,7 @@ ITEMS = (
     Item("UTM templates", "templates", "template"),
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
+    Item("Funnels", "funnels", "funnel"),
     Item("Reports", "reports", "share"),
     Item("Annotations", "notes", "note"),
     Item("Webhooks", "webhooks", "send"),

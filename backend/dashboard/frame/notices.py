@@ -14,6 +14,8 @@ NOTICES = {
     "preview-filled": "The preview is filled in from the page.",
     "preview-empty": "The page says nothing that the link's preview lacks.",
     "rules-changed": "The rules are changed: they hold for the next visitor.",
+    "funnel-made": "The funnel is made.",
+    "funnel-deleted": "The funnel is deleted. What it counted stays.",
     "key-revoked": "The key is revoked. Whatever uses it is refused within seconds.",
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
