@@ -14,10 +14,13 @@ from backend.domain.analytics.funnels.answer import FunnelAnswer, StepTimes
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery, FunnelStep, FunnelStepKind
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Field, Filter, Not, Prefix
+from backend.domain.ids import DeviceId
 from backend.domain.sales.credit_rules import CreditTo
+from backend.domain.visitors.attribution import Touch
+from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.funnels.answer import answer_funnel
 from backend.storage.columns.tables.staged import milliseconds
-from tests.storage.analytics.credited_histories import at, histories
+from tests.storage.analytics.credited_histories import Told, at, device, histories, sale, touch
 from tests.storage.analytics.funnels.naive_funnels import KnownLink, NaiveFunnel, Stored
 from tests.storage.analytics.tables import tables
 
@@ -108,3 +111,17 @@ def test_funnels_equal_the_domain_s(data: st.DataObject) -> None:
             period = milliseconds(at(first)), milliseconds(at(last))
             naive = NaiveFunnel(stored, funnel, *period, keys_of(connection)).figures()
             assert found(asked(connection, funnel, first, last)) == naive
+
+
+def test_of_attempts_that_get_as_far_the_earliest_counts() -> None:
+    """Which is the one that takes longest, in order and not."""
+    own = device("phone", touch(1), touch(25))
+    telling = Telling[Touch](at(30), at(30), DeviceId("phone"), None)
+    told = Told([own], [sale("s", telling)], [[]])
+    steps = (FunnelStep(FunnelStepKind.CLICK), FunnelStep(FunnelStepKind.CONVERSION))
+    with tables() as connection:
+        told.write(connection)
+        for is_ordered in (True, False):
+            funnel = Funnel(steps=steps, within_days=3, is_ordered=is_ordered)
+            _, last = asked(connection, funnel, 0, 100).steps
+            assert (last.count, last.median) == (1, 29 * 3_600_000)
