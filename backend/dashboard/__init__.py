@@ -25,6 +25,7 @@ from backend.dashboard.links.editing import change as change_link
 from backend.dashboard.links.editing import make as make_link
 from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
+from backend.dashboard.links.sheets import sheets
 from backend.dashboard.live import live
 from backend.dashboard.reports import pages as report_pages
 from backend.dashboard.search import customer, search
@@ -70,6 +71,7 @@ __all__ = [
     "settings",
     "shared",
     "shared_page",
+    "sheets",
     "sign_in",
     "subscription",
     "switch_organization",

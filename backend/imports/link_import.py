@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from backend.domain.errors import InvalidField, RequestError
+from backend.domain.errors import FieldError, InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import NewLink
 from backend.domain.links.links import CreatedBy
@@ -32,8 +32,6 @@ _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 # Rows that one transaction stores, or one query looks up.
 _ROWS_PER_BATCH = 500
 
-RowResult = tuple["RowOutcome", str]
-
 
 class RowOutcome(StrEnum):
     """The result of a row."""
@@ -43,9 +41,21 @@ class RowOutcome(StrEnum):
     REFUSED = "refused"
 
 
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """What became of a row: its link's id, and the errors of its fields if it was refused."""
+
+    row: ImportRow
+    link_id: LinkId
+    outcome: RowOutcome
+    errors: tuple[RequestError, ...] = ()
+
+
 @dataclass(slots=True)
 class ImportReport:
     """The number of rows with each outcome; and the refused rows with their reasons, in the file's order.
+
+    `results` has what became of each row, in the file's order too.
 
     In the report of a dry run, `CREATED` are links that would be created. `missing_domains` are those that
     rows name and the organization lacks, with how many rows do; `new_tags` are tags that were made for rows.
@@ -53,6 +63,7 @@ class ImportReport:
 
     counts: Counter[RowOutcome] = field(default_factory=Counter)
     refused: list[tuple[ImportRow, str]] = field(default_factory=list)
+    results: list[RowResult] = field(default_factory=list)
     missing_domains: Counter[str] = field(default_factory=Counter)
     new_tags: list[str] = field(default_factory=list)
 
@@ -87,15 +98,15 @@ class LinkImport:
         self._report.new_tags = self._tags.made
         for start in range(0, len(rows), _ROWS_PER_BATCH):
             batch = rows[start : start + _ROWS_PER_BATCH]
-            outcomes = await self._outcomes(batch, planned)
-            for row, (outcome, reason) in zip(batch, outcomes, strict=True):
-                self._report.counts[outcome] += 1
-                if outcome is RowOutcome.REFUSED:
-                    self._report.refused.append((row, reason))
+            for result in await self._results(batch, planned):
+                self._report.results.append(result)
+                self._report.counts[result.outcome] += 1
+                if result.errors:
+                    self._report.refused.append((result.row, str(result.errors[0])))
             advance(len(batch))
         return self._report
 
-    async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[RowResult]:
+    async def _results(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[RowResult]:
         ids = [LinkId(str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))) for row in batch]
         existing = await find_links(self._database, ids, self._org_id)
         parsed_rows = {id_: _parsed(row) for id_, row in zip(ids, batch, strict=True) if id_ not in existing}
@@ -108,8 +119,10 @@ class LinkImport:
         errors |= untagged
         errors |= await self._check_planned(new, planned) if self._dry_run else await self._store(new)
         return [
-            (RowOutcome.ALREADY_THERE, "") if id_ in existing else self._outcome(errors.get(id_))
-            for id_ in ids
+            RowResult(row, id_, RowOutcome.ALREADY_THERE)
+            if id_ in existing
+            else self._result(row, id_, errors.get(id_))
+            for id_, row in zip(ids, batch, strict=True)
         ]
 
     async def _check_planned(
@@ -139,22 +152,25 @@ class LinkImport:
         (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
 
-    def _outcome(self, error: Exception | None) -> RowResult:
-        match error:
-            case None:
-                return RowOutcome.CREATED, ""
-            case PathTaken():
-                return RowOutcome.REFUSED, str(
-                    InvalidField("selected_path", "is already in use on this domain")
-                )
-            case DomainNotConfigured():
-                self._report.missing_domains[str(error)] += 1
-                return RowOutcome.REFUSED, str(
-                    InvalidField("domain", f"{error} is not configured for the organization")
-                )
-            case RequestError():
-                return RowOutcome.REFUSED, str(error)
-        raise error
+    def _result(self, row: ImportRow, link_id: LinkId, error: Exception | None) -> RowResult:
+        if error is None:
+            return RowResult(row, link_id, RowOutcome.CREATED)
+        if isinstance(error, DomainNotConfigured):
+            self._report.missing_domains[str(error)] += 1
+        return RowResult(row, link_id, RowOutcome.REFUSED, _errors_of(error))
+
+
+def _errors_of(error: Exception) -> tuple[RequestError, ...]:
+    match error:
+        case PathTaken():
+            return (InvalidField("selected_path", "is already in use on this domain"),)
+        case DomainNotConfigured():
+            return (InvalidField("domain", f"{error} is not configured for the organization"),)
+        case FieldError():
+            return (error, *error.others)
+        case RequestError():
+            return (error,)
+    raise error
 
 
 async def _hashed(new: NewLink) -> NewLink:

@@ -44,7 +44,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app_api": {"domain", "json_api", "storage", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "web"},
     "dashboard": {
-        "concurrency", "doctor", "domain", "rate_limits", "storage", "web", "web_client", "webhooks",
+        "concurrency", "doctor", "domain", "imports", "rate_limits", "storage", "web", "web_client",
+        "webhooks",
     },
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them

@@ -82,6 +82,7 @@ class FormsOf(HTMLParser):
         super().__init__()
         self.forms: list[tuple[str, dict[str, str]]] = []
         self._select = ""
+        self._is_first = False
         self._area = ""
         self.feed(html)
 
@@ -104,8 +105,11 @@ class FormsOf(HTMLParser):
                 (attributes["name"], "") if tag == "select" else ("", attributes["name"])
             )
             self._set(attributes["name"], "")
-        elif tag == "option" and self._select and ("selected" in attributes or not self._chosen):
-            self._set(self._select, attributes.get("value", ""))
+            self._is_first = True
+        elif tag == "option" and self._select:
+            if "selected" in attributes or self._is_first:
+                self._set(self._select, attributes.get("value", ""))
+            self._is_first = False
 
     def handle_endtag(self, tag: str) -> None:
         """Close a field."""
@@ -116,10 +120,6 @@ class FormsOf(HTMLParser):
         """The text of a text area."""
         if self._area:
             self._set(self._area, data)
-
-    @property
-    def _chosen(self) -> str:
-        return self.forms[-1][1][self._select]
 
     def _set(self, name: str, value: str) -> None:
         self.forms[-1][1][name] = value

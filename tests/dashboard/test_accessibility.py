@@ -394,8 +394,8 @@ def test_every_form_with_problems(watched: Page, full: Office) -> None:
 
 
 def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
-    """The open menu of a phone, a question about many links and its results, a key that was just made,
-    a webhook with its secret, and what a test of it was answered."""
+    """The open menu of a phone, a question about many links and its results, rows of a spreadsheet and
+    what became of them, a key that was just made, a webhook with its secret, and the answer to a test."""
     full.open_session(watched)
     watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
     show(watched, VIEWS[-1])
@@ -408,6 +408,14 @@ def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     wrong += examine(watched)
     watched.get_by_role("button", name="Enable 11 links").click()
     watched.get_by_role("heading", name="What became of them").wait_for()
+    wrong += examine(watched)
+    watched.goto(f"{full.base_url}/links/sheet")
+    watched.locator("#sheet").fill(f"Destination\tName\tPath\n{DESTINATION}\t{LONG}\tsheet\nx\tB\tb c")
+    watched.get_by_role("button", name="Look at the rows").click()
+    watched.get_by_role("heading", name="What becomes of the rows").wait_for()
+    wrong += examine(watched)
+    watched.get_by_role("button", name="Make 1 link").click()
+    watched.get_by_role("heading", name="What became of the rows").wait_for()
     wrong += examine(watched)
     watched.goto(f"{full.base_url}/keys")
     watched.get_by_role("button", name="Make a Browser SDK key").click()

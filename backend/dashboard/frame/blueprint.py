@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from quart import Blueprint, Response, current_app, redirect, request, url_for
 
-from backend.dashboard.frame.form import check_form
+from backend.dashboard.frame.form import MAX_FORM_BYTES, check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
 from backend.domain.accounts.sessions import Session, hash_token
 from backend.domain.accounts.users import User
@@ -62,6 +62,16 @@ def public(view: ViewT) -> ViewT:
     return view
 
 
+def accepts_forms_of(most_bytes: int) -> Callable[[ViewT], ViewT]:
+    """Mark a view whose forms may have more bytes than others."""
+
+    def mark(view: ViewT) -> ViewT:
+        view.most_bytes = most_bytes  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
 def session() -> Session:
     """The session of the current request."""
     current = of_request(_SignIn).session
@@ -88,12 +98,12 @@ def is_signed_in() -> bool:
 
 @dashboard.before_request
 async def _admit() -> Response | None:
+    view = current_app.view_functions[request.endpoint or ""]
     if request.method in _SAFE_METHODS:
         lift_deadline()  # a page makes many queries, each with its own time limit
     else:
-        await check_form()
+        await check_form(getattr(view, "most_bytes", MAX_FORM_BYTES))
     await load_session()
-    view = current_app.view_functions[request.endpoint or ""]
     if is_signed_in() or getattr(view, "is_public", False):
         return None
     return redirect(sign_in_address(), 303)  # type: ignore[return-value]

@@ -31,27 +31,27 @@ class _SentForm:
     fields: dict[str, str] | None = None
 
 
-async def check_form() -> None:
-    """Read the form of the current request.
+async def check_form(most_bytes: int = MAX_FORM_BYTES) -> None:
+    """Read the form of the current request, of at most so many bytes.
 
     Refuses it if it was not sent from one of the dashboard's pages.
     """
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
         abort(403, _FROM_ELSEWHERE)
-    fields = await read_fields()
+    fields = await read_fields(most_bytes)
     if not is_form_token(fields.pop(FORM_TOKEN, ""), cookie_token()):
         abort(403, _FROM_ELSEWHERE)
     of_request(_SentForm).fields = fields
 
 
-async def read_fields() -> dict[str, str]:
+async def read_fields(most_bytes: int = MAX_FORM_BYTES) -> dict[str, str]:
     """The fields of the form in the body of the current request, whoever sent it.
 
     Answers 415 for another media type, and 400, 408 or 413 for a form that can't be read.
     """
     if request.mimetype != _MEDIA_TYPE:
         abort(415)
-    return _parse(await _read_bytes())
+    return _parse(await _read_bytes(most_bytes))
 
 
 def is_form_sent() -> bool:
@@ -83,14 +83,14 @@ def _parse(body: bytes) -> dict[str, str]:
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
 
 
-async def _read_bytes() -> bytes:
+async def _read_bytes(most: int) -> bytes:
     data = bytearray()
     try:
         with deadline_paused():
             async with asyncio.timeout(request.body_timeout):
                 async for chunk in request.body:
                     data += chunk
-                    if len(data) > MAX_FORM_BYTES:
+                    if len(data) > most:
                         abort(413)
     except TimeoutError:
         abort(408)

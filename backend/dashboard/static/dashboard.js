@@ -83,6 +83,36 @@ if (variants) {
   refresh();
 }
 
+// A file with a table is read here and put into the form: it is looked at as if somebody had pasted it.
+const sheet = document.querySelector('[data-sheet]');
+
+// Excel saves Unicode text as UTF-16, and CSV files often in the code page of Windows.
+function textOf(bytes) {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+if (sheet) {
+  const box = sheet.querySelector('[data-sheet-file]');
+  const said = box.querySelector('[data-sheet-said]');
+  const file = box.querySelector('input');
+  box.hidden = false;
+  file.addEventListener('change', async () => {
+    const bytes = new Uint8Array(await file.files[0].arrayBuffer());
+    file.value = '';
+    if (bytes[0] === 0x50 && bytes[1] === 0x4b) {
+      said.textContent = 'This is a workbook. Save it as CSV, or copy its cells and paste them below.';
+      return;
+    }
+    sheet.elements.sheet.value = textOf(bytes);
+    sheet.requestSubmit();
+  });
+}
+
 // The menu of narrow screens closes as menus do.
 const menu = document.querySelector('details.menu');
 menu?.addEventListener('keydown', (event) => {

@@ -1,0 +1,162 @@
+"""/links/sheet: make links from a spreadsheet. One page shows each row and its problems, the next the links.
+
+Who opens it: whoever has a campaign's links in a table, often somebody else's. They decide by the first page
+whether the table was understood, and go back into the spreadsheet with the short URLs of the second.
+
+A link's id follows from its row (imports/link_import), so the same rows sent again make nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quart import Response
+
+from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.editing.own_link import short_url_of
+from backend.dashboard.links.sheets.checked_rows import (
+    COLUMN_LABELS,
+    CheckedRow,
+    checked_rows,
+    shown_rows,
+)
+from backend.dashboard.links.sheets.sheet_form import SheetForm, sent_sheet_form
+from backend.domain.ids import LinkId
+from backend.domain.links.links import Link
+from backend.imports.csv_file import UnreadableCsv
+from backend.imports.link_import import LinkImport, RowOutcome
+from backend.imports.sheet_rows import sheet_rows
+from backend.imports.spreadsheet import MOST_ROWS, Spreadsheet
+from backend.storage.accounts.domains import list_domains
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.links.links import find_links
+from backend.storage.links.tags import list_tags
+from backend.storage.links.utm_templates import list_templates
+from backend.web.current import resources
+
+# A thousand rows with long addresses, each byte of which may be percent-encoded; as much as POST /links/bulk.
+MAX_SHEET_BYTES = 2 * 1024 * 1024
+_CHANGED = "The table is another one than the one that was looked at. Look at it again; nothing was made."
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRow:
+    """A row with its link, which is None if the row was refused."""
+
+    row: CheckedRow
+    link: Link | None
+    short_url: str
+
+
+@dashboard.get("/links/sheet")
+async def links_sheet() -> Response:
+    """The form for a table."""
+    domains = await list_domains(resources().database, org_id())
+    return await _form(SheetForm(domain=domains[0] if domains else ""))
+
+
+@dashboard.post("/links/sheet")
+@accepts_forms_of(MAX_SHEET_BYTES)
+async def links_sheet_check() -> Response:
+    """The form again with each row of the table, and what is wrong with it. Nothing is made."""
+    lift_deadline()  # it only reads
+    return await _check(sent_sheet_form())
+
+
+@dashboard.post("/links/sheet/done")
+@accepts_forms_of(MAX_SHEET_BYTES)
+async def links_sheet_done() -> Response:
+    """Make the links, and show what became of each row. One that is refused does not stop the others."""
+    form = sent_sheet_form()
+    if field("seen") != form.digest:
+        return await _check(form, problem=_CHANGED)
+    try:
+        sheet = form.spreadsheet()
+    except UnreadableCsv as error:
+        return await _form(form, problem=str(error))
+    rows = await _run(form, sheet, dry_run=False)
+    links = await find_links(resources().database, [LinkId(row.link_id) for row in rows], org_id())
+    made = [_made(row, links) for row in rows]
+    refused = [row for row in rows if row.outcome is RowOutcome.REFUSED]
+    return await page(
+        "links/sheet_done.html",
+        rows=made,
+        counts={outcome.value: sum(row.outcome is outcome for row in rows) for outcome in RowOutcome},
+        copied="\n".join(_tabbed([row.link.link_name, row.short_url]) for row in made if row.link),
+        form=replace(form, text=_text_of(sheet, refused)),
+    )
+
+
+async def _check(form: SheetForm, *, problem: str = "") -> Response:
+    try:
+        sheet = form.spreadsheet()
+    except UnreadableCsv as error:
+        return await _form(form, problem=str(error))
+    if not sheet.lines:
+        return await _form(form, problem="There is no row in it. Paste the table, or choose a file.")
+    if sheet.twice:
+        names = ", ".join(COLUMN_LABELS[name] for name in sheet.twice)
+        problem = problem or f"Several columns are taken for the same: {names}. Choose one of them."
+    rows = [] if sheet.twice else await _run(form, sheet, dry_run=True)
+    refused = sum(row.outcome is RowOutcome.REFUSED for row in rows)
+    chosen = {place: name or "" for place, name in enumerate(sheet.columns)}
+    return await _form(
+        replace(form, chosen=chosen),
+        problem=problem,
+        sheet=sheet,
+        rows=shown_rows(rows),
+        in_all=len(rows),
+        refused=refused,
+        already=sum(row.outcome is RowOutcome.ALREADY_THERE for row in rows),
+    )
+
+
+async def _run(form: SheetForm, sheet: Spreadsheet, *, dry_run: bool) -> list[CheckedRow]:
+    database = resources().database
+    rows = sheet_rows(sheet, form.common(await list_templates(database, org_id())))
+    importing = LinkImport(
+        database, org_id(), resources().clock(), dry_run=dry_run, policies=resources().destinations
+    )
+    report = await importing.run(rows, lambda _: None)
+    return checked_rows(sheet, report.results)
+
+
+async def _form(form: SheetForm, *, problem: str = "", **checked: Any) -> Response:
+    database = resources().database
+    return await page(
+        "links/sheet.html",
+        422 if problem else 200,
+        form=form,
+        problem=problem,
+        domains=[(name, name) for name in await list_domains(database, org_id())],
+        templates=await list_templates(database, org_id()),
+        tags=await list_tags(database, org_id()),
+        column_labels=COLUMN_LABELS,
+        most_rows=MOST_ROWS,
+        **checked,
+    )
+
+
+def _made(row: CheckedRow, links: Mapping[LinkId, Link]) -> MadeRow:
+    link = links.get(row.link_id)
+    return MadeRow(row, link, short_url_of(link) if link else "")
+
+
+def _text_of(sheet: Spreadsheet, rows: Sequence[CheckedRow]) -> str:
+    """These rows as a table that can be pasted, with the headings of the sheet."""
+    headings = [sheet.headings] if sheet.headings else []
+    return "\n".join(map(_tabbed, [*headings, *([cell.text for cell in row.cells] for row in rows)]))
+
+
+def _tabbed(cells: Sequence[str]) -> str:
+    """A row as spreadsheets copy it."""
+    return "\t".join(map(_quoted, cells))
+
+
+def _quoted(cell: str) -> str:
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"' if set(cell) & set('\t\n"') else cell
