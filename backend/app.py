@@ -16,6 +16,7 @@ from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
 from backend.mail.delivery import MailDelivery
+from backend.mail.report_mails import ReportMailResources, ReportMails
 from backend.mail.server import mail_server_of
 from backend.operations.blueprint import operations
 from backend.operations.health import STOPPING, not_ready_while
@@ -181,6 +182,7 @@ class Service:
             analytics_upkeep(database, resources.analytics),
             WebhookDelivery(sender_resources),
             MailDelivery(database, mail_server_of(self.settings), clock),
+            ReportMails(ReportMailResources(database, resources.analytics, self.settings, clock)),
         )
 
     async def _let_go(self, stopping: asyncio.Event) -> None:

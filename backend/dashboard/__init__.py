@@ -27,6 +27,7 @@ from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.links.sheets import sheets
 from backend.dashboard.live import live
+from backend.dashboard.mails import readers
 from backend.dashboard.reports import pages as report_pages
 from backend.dashboard.search import customer, search
 from backend.dashboard.services import attach_dashboard_services
@@ -63,7 +64,9 @@ __all__ = [
     "notes",
     "origins",
     "overview",
+    "readers",
     "report_pages",
+    "reports",
     "rules",
     "sale",
     "sales",

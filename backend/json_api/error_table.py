@@ -188,6 +188,13 @@ ANNOTATION_NOT_FOUND = ErrorRow(
     "Annotation not found or does not belong to your organization",
     "ANNOTATION_NOT_FOUND",
 )
+RECIPIENT_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "Recipient not found or does not belong to your organization",
+    "RECIPIENT_NOT_FOUND",
+)
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"
@@ -197,6 +204,13 @@ LINK_HAS_CLICKS = ErrorRow(
 )
 LINK_IS_HELD = ErrorRow(
     409, 409, "Conflict", "The operator of this service holds the link, so that it stays", "LINK_IS_HELD"
+)
+NO_MAIL_SERVER = ErrorRow(
+    409,
+    409,
+    "Conflict",
+    "No mail server is configured: who runs this service sets WAYLINK_SMTP_HOST and WAYLINK_SMTP_SENDER",
+    "NO_MAIL_SERVER",
 )
 BODY_TOO_SLOW = ErrorRow(
     408, 408, "Request Timeout", "The request body did not arrive in time", "REQUEST_TIMEOUT"

@@ -15,6 +15,7 @@ from backend.mail.server import MailServer, SmtpConnection
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.mail import mails
 from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.reports import recipients
 from backend.system.clock import Clock
 
 LEASE = "mail"
@@ -97,3 +98,7 @@ class MailDelivery:
     async def _fail(self, queued: QueuedMail, failure: MailFailure) -> None:
         chance = random.random()  # noqa: S311 - jitter
         await mails.end_failed(self._database, queued, failure, self._clock(), chance)
+        if failure.refuses_address:
+            await recipients.note_refusal(
+                self._database, queued.mail.org_id, queued.mail.address, str(failure)
+            )

@@ -27,6 +27,7 @@ from tests.processes.service_process import free_port
 
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 UPDATE = f"/update-link/{uuid.UUID(int=7)}"
+RECIPIENT = {"report_id": str(uuid.UUID(int=7)), "address": "ada@shop.example", "frequency": "weekly"}
 REFUND = {"refund_id": "refund-1", "transaction_id": "order-1", "amount": 1, "currency": "EUR"}
 
 
@@ -167,6 +168,8 @@ BY_A_CALL: dict[str, Provocation] = {
     "REPORT_NOT_FOUND": calling("GET", f"/reports/{uuid.UUID(int=7)}"),
     "FUNNEL_NOT_FOUND": calling("GET", f"/funnels/{uuid.UUID(int=7)}"),
     "ANNOTATION_NOT_FOUND": calling("DELETE", f"/annotations/{uuid.UUID(int=7)}"),
+    "RECIPIENT_NOT_FOUND": calling("DELETE", f"/report-recipients/{uuid.UUID(int=7)}"),
+    "NO_MAIL_SERVER": calling("POST", "/report-recipients", RECIPIENT),
     "PATH_UNKNOWN": calling("GET", "/nothing"),
     "METHOD_NOT_ALLOWED": calling("DELETE", "/links/page"),
     "BODY_TOO_LARGE": calling("POST", "/analytics", {"linkId": "x" * 65536}),

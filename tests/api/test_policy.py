@@ -105,6 +105,7 @@ async def test_no_route_answers_for_another_organization_s_link(
                 "reports",
                 "funnels",
                 "annotations",
+                "report-recipients",
             )
         }
         if path in own and method in {"GET", "HEAD"}:

@@ -39,12 +39,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mail": {"concurrency", "domain", "settings", "storage", "system"},
     "doctor": {"domain", "mail", "settings", "storage", "system", "web"},
     # interfaces, which never import each other
-    "rest_api": {"concurrency", "domain", "json_api", "storage", "web", "web_client", "webhooks"},
+    "rest_api": {"concurrency", "domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
     "app_api": {"domain", "json_api", "storage", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "web"},
     "dashboard": {
-        "concurrency", "doctor", "domain", "imports", "rate_limits", "storage", "web", "web_client",
+        "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "web", "web_client",
         "webhooks",
     },
     "operations": {"concurrency", "domain", "storage", "web"},

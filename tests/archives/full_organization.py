@@ -20,6 +20,7 @@ from backend.domain.feed.events import EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.reports import parse_report
+from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
 from backend.storage.accounts.users.users import insert_user
@@ -39,6 +40,7 @@ from backend.storage.links.reports import add_report
 from backend.storage.links.tags import list_tags
 from backend.storage.links.taken_clicks import take_clicks
 from backend.storage.links.writing.holds import hold_link
+from backend.storage.reports.recipients import ask_recipient, confirm_recipient
 from backend.storage.reports.reports import create_report
 from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
 from tests.api.told_sales import tell
@@ -100,7 +102,17 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         "embed_origins": ("https://shop.example",),
         "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     }
-    await create_report(database, organization.id, report, datetime.now(UTC))
+    made = await create_report(database, organization.id, report, datetime.now(UTC))
+    reader: dict[str, Any] = {
+        "report_id": made.id,
+        "address": "ada@shop.example",
+        "frequency": Frequency.WEEKLY,
+    }
+    asked = await ask_recipient(
+        database, organization.id, {**RECIPIENT_DEFAULTS, **reader}, datetime.now(UTC)
+    )
+    assert asked.code
+    assert await confirm_recipient(database, asked.token, asked.code, datetime.now(UTC))
     # With a value of each kind; also as it was sent, with a control character.
     funnel = {
         "name": "Checkout",

@@ -10,15 +10,22 @@ from backend.domain.accounts.api_keys import ApiKey
 from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.users import User
 from backend.domain.annotations.annotation import Annotation
+from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.lifecycle.archived_documents import notes, organization, reports, webhooks
+from backend.storage.lifecycle.archived_documents import (
+    notes,
+    organization,
+    recipients,
+    reports,
+    webhooks,
+)
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
 
-# Who delivers to an endpoint, and what it may have been sent, is storage's to know.
-_ONLY_STORED = {"holder", "term", "sent_to"}
+# Who delivers to an endpoint, what it may have been sent, and how an address is found, is storage's to know.
+_ONLY_STORED = {"holder", "term", "sent_to", "address_sha256"}
 
 
 @pytest.mark.parametrize(
@@ -30,8 +37,9 @@ _ONLY_STORED = {"holder", "term", "sent_to"}
         (webhooks._ENDPOINT, Endpoint),
         (reports._REPORT, Report),
         (notes._ANNOTATION, Annotation),
+        (recipients._RECIPIENT, Recipient),
     ],
-    ids=["keys", "users", "organizations", "webhooks", "reports", "annotations"],
+    ids=["keys", "users", "organizations", "webhooks", "reports", "annotations", "recipients"],
 )
 def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:
     """A field that is added to a record gets a rule, or what has it could not be restored."""

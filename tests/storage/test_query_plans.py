@@ -38,7 +38,7 @@ from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.links.lists import orders as link_orders
 from backend.storage.mail import mails
 from backend.storage.outbox import entries
-from backend.storage.reports import reports
+from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import counted_once, devices, events, identities
 from backend.storage.webhooks import endpoints
@@ -76,6 +76,14 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "mails that are on their way": (mails.NAME, {"state": "sending"}, {}),
     "mails to somebody": (mails.NAME, ORG | {"$or": [{"address_sha256": {"$in": ["h", "i"]}}]}, {}),
+    "an organization's recipients": (recipients.NAME, ORG, {"report_id": 1, "address": 1, "frequency": 1}),
+    "a recipient by token": (recipients.NAME, {"token": "t"}, {}),
+    "recipients to whom a mail is due": (
+        recipients.NAME,
+        {"state": "confirmed", "next_at": {"$lte": NOW}},
+        {"next_at": 1},
+    ),
+    "recipients by address": (recipients.NAME, ORG | {"address_sha256": "h"}, {}),
     "a page of links": (links.NAME, ORG, NEWEST_FIRST),
     "a page of links of one kind of key": (links.NAME, ORG | {"created_by": "api_rest"}, NEWEST_FIRST),
     "the purged links": (purged_links.NAME, ORG, {}),

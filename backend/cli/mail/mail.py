@@ -7,13 +7,33 @@ import json
 
 import click
 
-from backend.cli.options import json_option
+from backend.cli.command import CommandResult, stored, stored_and_shown
+from backend.cli.options import json_option, org_option
 from backend.cli.printable import printable
-from backend.domain.errors import FieldError
+from backend.cli.refused_field import RefusedField
+from backend.cli.table import table
+from backend.domain.errors import FieldError, raise_all
+from backend.domain.fields.rules import parse_fields
+from backend.domain.ids import OrgId
 from backend.domain.mail.address import MailAddress
+from backend.domain.reports.recipient import (
+    MOST_RECIPIENTS,
+    RECIPIENT_FIELDS,
+    AskedTooOften,
+    Frequency,
+    Language,
+    RecipientUnknown,
+    TooManyRecipients,
+    recipient_json,
+)
+from backend.domain.reports.report import ReportUnknown
+from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.server import mail_server_of
 from backend.mail.trial import send_test_mail
 from backend.settings import load_settings
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from backend.storage.reports import recipients
 from backend.system.clock import utc_now
 
 NO_SERVER = (
@@ -22,9 +42,81 @@ NO_SERVER = (
 )
 
 
+def _listed(result: CommandResult) -> str:
+    rows = [
+        (each["id"], each["address"], each["frequency"], each["report_id"], each["state"], _last(each))
+        for each in result["recipients"]
+    ]
+    return table(("id", "address", "frequency", "report", "state", "last_mail"), rows)
+
+
+def _last(recipient: CommandResult) -> str | None:
+    last = recipient["last_mail"]
+    return f"{last['state']} {last['at']}" if last else None
+
+
 @click.group()
 def mail() -> None:
     """Mails that the service sends."""
+
+
+@mail.command("list")
+@org_option
+@stored_and_shown(_listed)
+async def list_mails(database: Database, org_id: OrgId) -> CommandResult:
+    """List who gets the figures of which report, and what became of the last mail."""
+    await get_organization(database, org_id)
+    found = await recipients.list_recipients(database, org_id)
+    last = await last_mails(database, org_id, found)
+    return {"recipients": [recipient_json(each, last.get(each.id)) for each in found]}
+
+
+@mail.command("add")
+@click.argument("address")
+@org_option
+@click.option("--report", "report_id", required=True, metavar="ID", help="The report whose figures are sent.")
+@click.option(
+    "--frequency", type=click.Choice([each.value for each in Frequency]), default="weekly", show_default=True
+)
+@click.option(
+    "--language", type=click.Choice([each.value for each in Language]), default="en", show_default=True
+)
+@click.option("--timezone", default="UTC", show_default=True, help="IANA time zone, as Europe/Berlin.")
+@stored
+async def add(database: Database, org_id: OrgId, **options: str) -> CommandResult:
+    """Ask ADDRESS by mail whether they want the figures of a report."""
+    settings = load_settings()
+    if not settings.sends_mail:
+        raise click.ClickException(NO_SERVER)
+    errors: list[FieldError] = []
+    fields = parse_fields(RECIPIENT_FIELDS, options, errors)
+    try:
+        raise_all(errors)
+        asked = await ask_to_confirm(database, settings.base_url, org_id, fields, utc_now())
+    except FieldError as error:
+        raise RefusedField(error.field, error.rule.removeprefix("field ")) from None
+    except AskedTooOften as error:
+        raise RefusedField("address", str(error)) from None
+    except TooManyRecipients:
+        raise click.ClickException(
+            f"The organization has {MOST_RECIPIENTS} recipients: remove one."
+        ) from None
+    except ReportUnknown:
+        raise click.ClickException("The organization has no such report.") from None
+    return recipient_json(asked, None)
+
+
+@mail.command("remove")
+@click.argument("recipient_text", metavar="ID")
+@org_option
+@stored
+async def remove_recipient(database: Database, recipient_text: str, org_id: OrgId) -> CommandResult:
+    """Send nothing more to the recipient ID."""
+    try:
+        await remove(database, org_id, recipient_text)
+    except RecipientUnknown:
+        raise click.ClickException("The organization has no such recipient.") from None
+    return {"id": recipient_text, "removed": True}
 
 
 @mail.command("test")

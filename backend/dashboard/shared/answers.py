@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.analytics.answer import AnalyticsAnswer
-from backend.domain.analytics.query import Measure, Query
-from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.domain.reports.report import Report
-from backend.domain.reports.saved_query import read_query
+from backend.domain.reports.saved_query import read_query, without_installs
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.deadlines import lift_deadline
@@ -62,14 +60,5 @@ class ReportAnswers:
         now = self._resources.clock()
         query = read_query(json.loads(asked.query), now, shows_revenue=asked.shows_revenue)
         if query.needs_subscription and not asked.has_subscription:
-            query = _without_installs(query)
+            query = without_installs(query)
         return await self._resources.analytics.ask(asked.org_id, AskQuery(query))
-
-
-def _without_installs(query: Query) -> Query:
-    """The query without what needs a subscription, which has ended since the report was saved."""
-    measures = tuple(measure for measure in query.measures if measure is not Measure.INSTALLS)
-    if not measures:
-        raise InvalidField("installs", "need a subscription, which has ended")
-    order = None if query.order and query.order.column is Measure.INSTALLS else query.order
-    return replace(query, measures=measures, order=order)

@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.input import FIELDS, NULLABLE, UpTo, parse_query
-from backend.domain.analytics.query import MONEY, Query
+from backend.domain.analytics.query import MONEY, Measure, Query
 from backend.domain.errors import FieldError, InvalidField
 from backend.domain.fields.rules import JsonObject, Schema
 
@@ -78,6 +78,18 @@ def without_amounts(query: Query) -> Query:
     if not measures:
         raise InvalidField("measures", "must have one that is no amount, since shows_revenue is false")
     order = None if query.order and query.order.column in MONEY else query.order
+    return replace(query, measures=measures, order=order)
+
+
+def without_installs(query: Query) -> Query:
+    """The query without what needs a subscription, which has ended since the report was saved.
+
+    Raises InvalidField if nothing is left.
+    """
+    measures = tuple(measure for measure in query.measures if measure is not Measure.INSTALLS)
+    if not measures:
+        raise InvalidField("installs", "need a subscription, which has ended")
+    order = None if query.order and query.order.column is Measure.INSTALLS else query.order
     return replace(query, measures=measures, order=order)
 
 

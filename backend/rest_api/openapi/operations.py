@@ -9,7 +9,7 @@ from backend.rest_api.destinations import rules
 from backend.rest_api.feed import events
 from backend.rest_api.funnels import ask, saved
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
-from backend.rest_api.reports import reports
+from backend.rest_api.reports import recipients, reports
 from backend.rest_api.routes.operation import REGISTERED
 from backend.rest_api.sales import explain, tell_calls, tell_refunds
 from backend.rest_api.tags import tags, utm_templates
@@ -24,6 +24,7 @@ _MODULES = (
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
     *(query, event_properties),
+    recipients,
     *(ask, saved),
     reports,
     notes,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from backend.domain.fields.rules import Schema
+from backend.domain.mail.mail import MailState
+from backend.domain.reports.recipient import Frequency, RecipientState
 from backend.rest_api.routes.operation import reference
 
 _TEXT: Schema = {"type": "string"}
@@ -25,7 +27,45 @@ _REPORT: dict[str, Schema] = {
     "created_at": _INSTANT,
     "opened_at": _INSTANT_OR_NULL | {"description": "When it was opened last, to the minute; null: never."},
 }
+_RECIPIENT: dict[str, Schema] = {
+    "id": {"type": "string", "format": "uuid"},
+    "report_id": {"type": "string", "format": "uuid"},
+    "address": _TEXT,
+    "frequency": {"type": "string", "enum": [frequency.value for frequency in Frequency]},
+    "language": _TEXT,
+    "timezone": _TEXT,
+    "state": {"type": "string", "enum": [state.value for state in RecipientState]},
+    "created_at": _INSTANT,
+    "confirmed_at": _INSTANT_OR_NULL,
+    "next_at": _INSTANT_OR_NULL | {"description": "When the next mail is due; null: never."},
+    "error": {
+        "anyOf": [_TEXT, {"type": "null"}],
+        "description": "Why the mail server refuses the address, or the figures could not be made.",
+    },
+    "last_mail": {
+        "anyOf": [
+            {
+                "type": "object",
+                "required": ["state", "at", "error"],
+                "properties": {
+                    "state": {"type": "string", "enum": [state.value for state in MailState]},
+                    "at": _INSTANT,
+                    "error": {"anyOf": [_TEXT, {"type": "null"}]},
+                },
+            },
+            {"type": "null"},
+        ],
+        "description": "What became of the last mail, that to confirm included; null: none within a "
+        "hundred days.",
+    },
+}
 REPORT_SCHEMAS: dict[str, Schema] = {
+    "ReportRecipient": {"type": "object", "required": list(_RECIPIENT), "properties": _RECIPIENT},
+    "ReportRecipientList": {
+        "type": "object",
+        "required": ["recipients"],
+        "properties": {"recipients": {"type": "array", "items": reference("ReportRecipient")}},
+    },
     "Report": {"type": "object", "required": list(_REPORT), "properties": _REPORT},
     "ReportList": {
         "type": "object",

@@ -37,7 +37,7 @@ from backend.storage.links.writing import idempotency
 from backend.storage.mail import mails
 from backend.storage.outbox import entries, heads
 from backend.storage.processes import heartbeats, leases
-from backend.storage.reports import reports
+from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
 from backend.storage.schema.collection import AgesFrom, Collection, NotSharded, Personal, ShardKey, Stage
 from backend.storage.schema.ownership import ByLink, NotOwned, Owned
@@ -84,6 +84,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     domains.COLLECTION,
     webhooks.COLLECTION,
     reports.COLLECTION,
+    recipients.COLLECTION,
     saved_funnels.COLLECTION,
     notes.COLLECTION,
     api_keys.COLLECTION,

@@ -7,6 +7,7 @@ whatever process dies (decisions, "mail").
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
@@ -28,7 +29,7 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("state", 1), ("next_try_at", 1)]),
-        IndexModel([("org_id", 1), ("address_sha256", 1)]),
+        IndexModel([("address_sha256", 1), ("created_at", 1)]),
         IndexModel("created_at", expireAfterSeconds=int(KEPT.total_seconds())),
     ],
     owned_by=ByIdPrefix(),
@@ -124,6 +125,23 @@ async def drop_waiting(database: Database, org_id: OrgId, address: str, prefix: 
     beginning = f"{org_id}/{prefix}"
     keys = {"$gte": beginning, "$lt": f"{beginning}\uffff"}
     await database[NAME].delete_many({"_id": keys, "address": address, "state": MailState.WAITING.value})
+
+
+async def count_to(
+    database: Database, address: str, since: datetime, org_id: OrgId | None, key_part: str
+) -> int:
+    """How many mails were queued for an address since then; None: by whomever. Keys contain this part."""
+    of = {
+        "$regex": f"^{re.escape(org_id)}/{re.escape(key_part)}" if org_id is not None else re.escape(key_part)
+    }
+    asked = {"address_sha256": address_hash(address), "created_at": {"$gte": since}, "_id": of}
+    return int(await database[NAME].count_documents(asked))
+
+
+async def count_of(database: Database, org_id: OrgId, since: datetime, prefix: str) -> int:
+    """How many of the organization's mails whose keys begin so were queued since then."""
+    keys = {"$gte": f"{org_id}/{prefix}", "$lt": f"{org_id}/{prefix}\uffff"}
+    return int(await database[NAME].count_documents({"_id": keys, "created_at": {"$gte": since}}))
 
 
 async def results_of(

@@ -22,6 +22,7 @@ from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, T
 from backend.domain.reports.saved_query import check_properties
 from backend.storage.accounts.organizations import find_event_properties
 from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.reports.recipients import remove_recipients_of
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -74,6 +75,12 @@ async def get_report(database: Database, org_id: OrgId, given_id: str) -> Report
     return _existing_report(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
 
 
+async def find_report(database: Database, org_id: OrgId, report_id: ReportId) -> Report | None:
+    """The organization's report with this id; None if there is none any more."""
+    document = await database[NAME].find_one({"_id": report_id, "org_id": org_id})
+    return from_document(document) if document else None
+
+
 async def find_report_by_token(database: Database, token: str) -> Report | None:
     """The report whose URL has this token, of whichever organization; None if there is none."""
     document = await database[NAME].find_one({"token": token})
@@ -100,10 +107,11 @@ async def change_report(
 
 
 async def delete_report(database: Database, org_id: OrgId, given_id: str) -> None:
-    """Delete the report: from now on its URL leads nowhere. Raises ReportUnknown."""
+    """Delete the report: its URL leads nowhere from now on, and nobody is sent it. Raises ReportUnknown."""
     deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
     if not deleted.deleted_count:
         raise ReportUnknown(given_id)
+    await remove_recipients_of(database, org_id, ReportId(given_id))
 
 
 async def note_opening(database: Database, report: Report, now: datetime) -> None:

@@ -25,6 +25,7 @@ from backend.storage.lifecycle.archived_documents import (
     links,
     notes,
     organization,
+    recipients,
     reports,
     visitors,
     webhooks,
@@ -46,6 +47,7 @@ RULES: dict[str, DocumentRule] = {
     **deduplication.RULES,
     **webhooks.RULES,
     **reports.RULES,
+    **recipients.RULES,
     **funnels.RULES,
     **notes.RULES,
 }

@@ -18,7 +18,8 @@ from backend.storage.schema.document_fields import DocumentFields, as_stored, or
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-def _token(name: str, value: object) -> object:
+def url_token(name: str, value: object) -> object:
+    """A token of a URL, as the service makes them."""
     if not _TOKEN.fullmatch(parse_string(name, value)):
         raise InvalidField(name, "must be a token as the service makes them")
     return value
@@ -40,7 +41,7 @@ _REPORT = DocumentFields(
         # What it asks for is checked when it is read: the time may have made it one that can't be answered.
         "query": SavedQuery().parse,
         "created_at": time,
-        "token": _token,
+        "token": url_token,
         "shows_revenue": Flag().parse,
         "password_hash": or_none(_password_hash),
         "embed_origins": _embed_origins,

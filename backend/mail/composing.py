@@ -1,0 +1,119 @@
+"""Makes the mails to recipients of reports: as text, and as HTML that needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from jinja2 import Environment, PackageLoader
+
+from backend.domain.mail.mail import Mail
+from backend.domain.reports.json_form import report_url
+from backend.domain.reports.recipient import Recipient, unlinked
+from backend.domain.reports.report import Report
+from backend.mail.figures import MailedReport, MailFigure
+from backend.mail.numbers import day_in, whole_number
+from backend.mail.texts import text_in
+
+CONFIRM_PATH, UNSUBSCRIBE_PATH = "/mail/confirm", "/mail/unsubscribe"
+# The beginnings of the keys of mails; a recipient's id follows.
+FIGURES_KEY, CONFIRM_KEY = "figures/", "confirm/"
+_templates = Environment(
+    loader=PackageLoader("backend.mail"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def figures_mail(
+    base_url: str,
+    organization: str,
+    report: Report,
+    recipient: Recipient,
+    *,
+    figures: MailedReport,
+    first: date,
+) -> Mail:
+    """The mail with a report's figures of the week or month that begins with the day `first`."""
+    language = recipient.language
+    unsubscribe_url = f"{base_url}{UNSUBSCRIBE_PATH}/{recipient.token}"
+    words = {
+        "why": text_in(
+            language,
+            "words",
+            "why",
+            what=text_in(language, "words", recipient.frequency.value),
+            report=report.name,
+            organization=organization,
+        ),
+        "more": text_in(language, "words", "more_rows", count=whole_number(figures.left_out, language)),
+        **{name: text_in(language, "words", name) for name in ("total", "no_rows", "open", "unsubscribe")},
+    }
+    links = {"url": report_url(base_url, report), "unsubscribe_url": unsubscribe_url}
+    html = _templates.get_template("figures.html").render(
+        language=language.value, name=report.name, figures=figures, words=words, **links
+    )
+    text = "\n".join(_figures_text(report.name, figures, words, **links)) + "\n"
+    key = f"{FIGURES_KEY}{recipient.id}/{first.isoformat()}"
+    subject = f"{report.name}: {figures.period}"
+    return Mail(recipient.org_id, key, recipient.address, subject, text, html, unsubscribe_url)
+
+
+def confirmation_mail(base_url: str, organization: str, report: Report, recipient: Recipient) -> Mail:
+    """The mail that asks somebody whether they want the figures of a report.
+
+    It has nothing but the names of the organization and the report, which can't be links in it.
+    """
+    language = recipient.language
+    assert recipient.code
+    assert recipient.expires_at
+    names = {
+        "what": text_in(language, "words", recipient.frequency.value),
+        "report": unlinked(report.name),
+        "organization": unlinked(organization),
+        "date": day_in(language, recipient.expires_at.astimezone(recipient.zone)),
+    }
+    texts = {
+        name: text_in(language, "confirm", name, **names)
+        for name in ("subject", "text", "button", "until", "never")
+    } | {name: text_in(language, "words", name) for name in ("hello", "unsubscribe")}
+    unsubscribe_url = f"{base_url}{UNSUBSCRIBE_PATH}/{recipient.token}"
+    url = f"{base_url}{CONFIRM_PATH}/{recipient.token}/{recipient.code}"
+    html = _templates.get_template("confirm.html").render(
+        language=language.value, texts=texts, url=url, unsubscribe_url=unsubscribe_url
+    )
+    parts = (texts["hello"], texts["text"], url, texts["until"], f"{texts['never']} {unsubscribe_url}")
+    key = f"{CONFIRM_KEY}{recipient.id}/{recipient.code[:16]}"
+    return Mail(
+        recipient.org_id,
+        key,
+        recipient.address,
+        texts["subject"],
+        "\n\n".join(parts) + "\n",
+        html,
+        unsubscribe_url,
+    )
+
+
+def _figures_text(
+    name: str, figures: MailedReport, words: dict[str, str], *, url: str, unsubscribe_url: str
+) -> Iterator[str]:
+    yield name
+    yield f"{figures.period} ({figures.zone})"
+    yield from [figures.compared] if figures.compared else []
+    yield from ("", words["total"].upper())
+    yield from _lines(figures.totals)
+    if figures.by:
+        yield from ("", figures.by.upper())
+        for row in figures.rows:
+            yield row.name
+            yield from _lines(row.figures)
+        yield from [] if figures.rows else [words["no_rows"]]
+        yield from [words["more"]] if figures.left_out else []
+    yield from ("", f"{words['open']}: {url}", "", "-- ", words["why"])
+    yield f"{words['unsubscribe']}: {unsubscribe_url}"
+
+
+def _lines(figures: Sequence[MailFigure]) -> Iterator[str]:
+    width = max(len(figure.label) for figure in figures) + 2
+    for figure in figures:
+        change = f"  ({figure.change})" if figure.change else ""
+        yield f"  {figure.label:<{width}}{', '.join(figure.lines)}{change}"

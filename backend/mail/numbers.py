@@ -1,0 +1,126 @@
+"""Numbers, changes and times as they are written in a language (CLDR, by Babel)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from babel import Locale
+from babel.dates import format_date, format_datetime, format_interval, format_skeleton
+from babel.numbers import format_currency, format_decimal, format_percent
+
+from backend.domain.analytics.answer import Value, Values
+from backend.domain.analytics.changes import MeasureChange, Numeric, change_of
+from backend.domain.analytics.period import QueryPeriod, TimeField
+from backend.domain.analytics.query import MONEY, Measure
+from backend.domain.fields.money import minor_digits
+from backend.domain.reports.recipient import Language
+from backend.mail.texts import text_in
+
+NO_NUMBER = "–"
+_MINUS = "−"
+_MORE_DIGITS = 2  # of the revenue of a click
+_RATES = {Measure.CONVERSION_RATE: 2, Measure.CHANCE_OF_BEST: 0}  # with so many decimals of a percent
+
+
+def lines_of(measure: Measure, value: Value, currency: str | None, language: Language) -> list[str]:
+    """A value of a measure, with a line for each currency. `currency` is that of a plain amount."""
+    if value is None:
+        return [NO_NUMBER]
+    if isinstance(value, Mapping):
+        return [
+            _amount(measure, Decimal(str(amount)), each, language) for each, amount in sorted(value.items())
+        ] or ["0"]
+    if measure in MONEY and currency:
+        return [_amount(measure, Decimal(str(value)), currency, language)]
+    return [_number(measure, value, language)]
+
+
+def change_in_words(
+    measure: Measure, now: Values, before: Values, currency: str | None, language: Language
+) -> str:
+    """How a value changed: by a percentage, or by a difference if what was before is too small; "" if not.
+
+    Amounts in several currencies have no change in one number.
+    """
+    used = _currencies(now[measure]) | _currencies(before[measure])
+    if len(used) > 1:
+        return ""
+    used_currency = next(iter(used), currency or "")
+    change = change_of(measure, now, before, used_currency)
+    if change is None or not change.difference:
+        return "=" if change and change.before else ""
+    return _signed(measure, change, used_currency, language)
+
+
+def period_in(language: Language, period: QueryPeriod) -> str:
+    """The first and the last day of a period, such as "2.–8. März 2026"."""
+    first = period.start.astimezone(period.zone).date()
+    last = (period.end.astimezone(period.zone) - timedelta(microseconds=1)).date()
+    if first.day == 1 and period.whole_months == 1:
+        return str(format_skeleton("yMMMM", first, locale=language.value))
+    return str(format_interval(first, last, "yMMMd", locale=language.value))
+
+
+def day_in(language: Language, at: datetime | date) -> str:
+    """A date in words."""
+    return str(format_date(at, "long", locale=language.value))
+
+
+def part_of_time_in(language: Language, field: TimeField, label: str) -> str:
+    """What an answer calls a day, week, month or hour, in words."""
+    if field is TimeField.MONTH:
+        return str(format_skeleton("yMMMM", date.fromisoformat(f"{label}-01"), locale=language.value))
+    if field is TimeField.HOUR:
+        local = datetime.fromisoformat(label).replace(tzinfo=UTC)  # as the clock there showed it
+        return str(format_datetime(local, "short", tzinfo=UTC, locale=language.value))
+    return str(format_skeleton("yMMMEd", date.fromisoformat(label), locale=language.value))
+
+
+def country_in(language: Language, code: str) -> str:
+    """The name of a country by its code of two letters."""
+    return str(Locale.parse(language.value).territories.get(code, code))
+
+
+def whole_number(number: int, language: Language) -> str:
+    """A whole number."""
+    return str(format_decimal(number, locale=language.value))
+
+
+def _currencies(value: Value) -> set[str]:
+    return set(value) if isinstance(value, Mapping) else set()
+
+
+def _amount(measure: Measure, amount: Decimal, currency: str, language: Language) -> str:
+    digits = minor_digits(currency)
+    if measure is Measure.REVENUE_PER_CLICK:
+        digits += _MORE_DIGITS
+    number = f"{'#,##0.' if digits else '#,##0'}{'0' * digits}"
+    pattern = f"¤{number}" if language is Language.EN else f"{number} ¤"
+    return str(format_currency(amount, currency, pattern, locale=language.value, currency_digits=False))
+
+
+def _number(measure: Measure, value: Numeric, language: Language) -> str:
+    if measure in _RATES:
+        return _percent(float(value), _RATES[measure], language)
+    return str(format_decimal(value, "#,##0.##", locale=language.value))
+
+
+def _percent(part: float, digits: int, language: Language) -> str:
+    pattern = f"#,##0{'.' + '0' * digits if digits else ''}"
+    pattern += "%" if language is Language.EN else " %"
+    return str(format_percent(part, pattern, locale=language.value))
+
+
+def _signed(measure: Measure, change: MeasureChange, currency: str, language: Language) -> str:
+    sign = "+" if change.difference > 0 else _MINUS
+    if change.percent is not None:
+        return sign + _percent(abs(change.percent) / 100, 0, language)
+    size: Numeric = -change.difference if change.difference < 0 else change.difference
+    if measure in MONEY:
+        return sign + _amount(measure, Decimal(str(size)), currency, language)
+    if measure in _RATES:
+        points = str(format_decimal(100 * float(size), "#,##0.##", locale=language.value))
+        return text_in(language, "words", "points", number=sign + points)
+    return sign + _number(measure, size, language)

@@ -1,0 +1,106 @@
+"""Asks people whether they want the figures of a report, and stops their mails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from backend.domain.ids import OrgId
+from backend.domain.mail.mail import MailResult
+from backend.domain.reports.recipient import (
+    ASKED_A_DAY,
+    ASKED_BY_ORGANIZATION_A_DAY,
+    ASKED_IN_VAIN,
+    RECIPIENT_DEFAULTS,
+    AskedTooOften,
+    Recipient,
+    RecipientId,
+    RecipientState,
+)
+from backend.mail.composing import CONFIRM_KEY, FIGURES_KEY, confirmation_mail
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from backend.storage.mail import mails
+from backend.storage.reports import recipients
+from backend.storage.reports.reports import get_report
+
+_DAY = timedelta(days=1)
+
+
+async def ask_to_confirm(
+    database: Database, base_url: str, org_id: OrgId, fields: Mapping[str, Any], now: datetime
+) -> Recipient:
+    """Make somebody a recipient, and send them the mail that asks whether they want that.
+
+    Who has confirmed already is not asked again. `fields` are parsed by RECIPIENT_FIELDS. Raises
+    ReportUnknown, TooManyRecipients and AskedTooOften.
+    """
+    values = {**RECIPIENT_DEFAULTS, **fields}
+    report = await get_report(database, org_id, values["report_id"])
+    known = await recipients.list_recipients(database, org_id)
+    same = ("report_id", "address", "frequency")
+    for recipient in known:
+        is_same = all(getattr(recipient, name) == values[name] for name in same)
+        if is_same and recipient.state is RecipientState.CONFIRMED:
+            return recipient
+    await _check_limits(database, org_id, values["address"], now)
+    organization = await get_organization(database, org_id)
+    recipient = await recipients.ask_recipient(database, org_id, values, now)
+    if recipient.state is RecipientState.UNCONFIRMED and recipient.code:
+        await mails.queue_mail(
+            database, confirmation_mail(base_url, organization.name, report, recipient), now
+        )
+    return recipient
+
+
+async def unsubscribe(database: Database, token: str) -> Recipient | None:
+    """Stop the mails of whoever has this token, also those that wait; None if nobody has it."""
+    recipient = await recipients.unsubscribe_recipient(database, token)
+    if recipient:
+        await _drop_waiting(database, recipient)
+    return recipient
+
+
+async def remove(database: Database, org_id: OrgId, given_id: str) -> None:
+    """Delete a recipient of the organization, and the mails that wait. Raises RecipientUnknown."""
+    await _drop_waiting(database, await recipients.remove_recipient(database, org_id, given_id))
+
+
+async def last_mails(
+    database: Database, org_id: OrgId, of: list[Recipient]
+) -> Mapping[RecipientId, MailResult]:
+    """What became of the last mail to each of these recipients, for those who were sent one."""
+    beginnings = {recipient.id: _keys_of(recipient) for recipient in of}
+    results = await mails.results_of(database, org_id, [key for keys in beginnings.values() for key in keys])
+    last = {}
+    for recipient_id, keys in beginnings.items():
+        if found := [result for key in keys for result in results[key][:1]]:
+            last[recipient_id] = max(found, key=lambda result: result.created_at)
+    return last
+
+
+async def _drop_waiting(database: Database, recipient: Recipient) -> None:
+    for key in _keys_of(recipient):
+        await mails.drop_waiting(database, recipient.org_id, recipient.address, key)
+
+
+def _keys_of(recipient: Recipient) -> list[str]:
+    return [f"{FIGURES_KEY}{recipient.id}/", f"{CONFIRM_KEY}{recipient.id}/"]
+
+
+async def _check_limits(database: Database, org_id: OrgId, address: str, now: datetime) -> None:
+    """Raise AskedTooOften where one more mail would be a nuisance, whoever sends it."""
+    if await mails.count_to(database, address, now - _DAY, None, f"/{CONFIRM_KEY}") >= ASKED_A_DAY:
+        raise AskedTooOften(
+            f"was asked {ASKED_A_DAY} times within a day, which has to be enough; try tomorrow"
+        )
+    if await mails.count_of(database, org_id, now - _DAY, CONFIRM_KEY) >= ASKED_BY_ORGANIZATION_A_DAY:
+        raise AskedTooOften(
+            f"can't be asked today: your organization has asked {ASKED_BY_ORGANIZATION_A_DAY} within a day"
+        )
+    in_vain = await mails.count_to(database, address, now - mails.KEPT, org_id, CONFIRM_KEY)
+    if in_vain >= ASKED_IN_VAIN:
+        raise AskedTooOften(
+            f"was asked {ASKED_IN_VAIN} times within a hundred days; ask the person another way"
+        )

@@ -1,0 +1,125 @@
+"""Makes the mails with figures when they are due, in one process of all at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.errors import InvalidField
+from backend.domain.reports.recipient import Recipient
+from backend.domain.reports.report import Report, ReportUnknown
+from backend.domain.reports.saved_query import without_installs
+from backend.mail.composing import figures_mail
+from backend.mail.figures import mailed_query, mailed_report
+from backend.settings import Settings
+from backend.storage.accounts.organizations import UnknownOrganization, get_organization
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.analytics.question import FactsNotReady, NoAnswer
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.mail import mails
+from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.reports import recipients
+from backend.storage.reports.reports import get_report
+from backend.system.clock import Clock
+
+LEASE = "report mails"
+_LEASE_DURATION = timedelta(seconds=60)
+# Seconds between two looks for recipients to whom a mail is due.
+STEP_SECONDS = 10.0
+_RECIPIENTS_PER_STEP = 20
+# After figures could not be had.
+_AGAIN_AFTER = timedelta(minutes=5)
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportMailResources:
+    """What making the mails needs."""
+
+    database: Database
+    analytics: Analytics
+    settings: Settings
+    clock: Clock
+
+
+class ReportMails:
+    """Makes mails with figures in the background; without a mail server it does nothing, and nothing gets
+    due."""
+
+    def __init__(self, resources: ReportMailResources) -> None:
+        self._resources = resources
+        self._id = uuid.uuid4().hex
+        self._task = BackgroundTask("making mails with figures", self._go_on)
+
+    async def start(self) -> None:
+        """Start, if a mail server is configured."""
+        if self._resources.settings.sends_mail:
+            await self._task.start()
+
+    async def stop(self) -> None:
+        """Stop; another process goes on."""
+        await self._task.stop()
+        if self._resources.settings.sends_mail:
+            try:
+                await end_lease(self._resources.database, LEASE, self._id)
+            except StorageError as error:
+                if not is_unreachable(error):
+                    raise
+
+    async def _go_on(self) -> None:
+        database, clock = self._resources.database, self._resources.clock
+        while True:
+            if await take_lease(database, LEASE, self._id, _LEASE_DURATION):
+                for recipient in await recipients.due_recipients(database, clock(), _RECIPIENTS_PER_STEP):
+                    await make_due_mail(self._resources, recipient)
+            await asyncio.sleep(STEP_SECONDS)
+
+
+async def make_due_mail(resources: ReportMailResources, recipient: Recipient) -> None:
+    """Queue the mail that is due to a recipient. Doing it twice makes one mail: its key has the period."""
+    database, now = resources.database, resources.clock()
+    next_at, error = recipient.next_after(now), None
+    try:
+        report = await get_report(database, recipient.org_id, recipient.report_id)
+        if not report.is_over(now):
+            await _queue(resources, report, recipient)
+    except (ReportUnknown, UnknownOrganization):
+        await recipients.remove_recipients_of(database, recipient.org_id, recipient.report_id)
+        return
+    except InvalidField as refused:
+        error = f"The report can't be made any more: {refused.field} {refused.rule}"
+    except (FactsNotReady, NoAnswer) as failure:
+        _logger.warning("Figures for a mail can't be had, and are asked again: %s", failure)
+        next_at, error = now + _AGAIN_AFTER, None
+    await recipients.set_next(database, recipient, next_at, error)
+
+
+async def _queue(resources: ReportMailResources, report: Report, recipient: Recipient) -> None:
+    organization = await get_organization(resources.database, recipient.org_id)
+    now = resources.clock()
+    answer = await _answer(resources, report, recipient, has_subscription=organization.has_subscription(now))
+    first = answer.query.period.start.astimezone(recipient.zone).date()
+    mail = figures_mail(
+        resources.settings.base_url,
+        organization.name,
+        report,
+        recipient,
+        figures=mailed_report(answer, recipient.language),
+        first=first,
+    )
+    await mails.queue_mail(resources.database, mail, now)
+
+
+async def _answer(
+    resources: ReportMailResources, report: Report, recipient: Recipient, *, has_subscription: bool
+) -> AnalyticsAnswer:
+    query = mailed_query(report, recipient, resources.clock())
+    if query.needs_subscription and not has_subscription:
+        query = without_installs(query)
+    return await resources.analytics.ask(recipient.org_id, AskQuery(query))

@@ -1,0 +1,26 @@
+"""The texts of mails in the languages that there are: one file each in languages/."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from backend.domain.reports.recipient import Language
+
+Section = Mapping[str, str]
+
+
+@cache
+def sections_in(language: Language) -> Mapping[str, Section]:
+    """All texts in a language, by section and name."""
+    return tomllib.loads((files("backend.mail") / "languages" / f"{language.value}.toml").read_text("utf-8"))
+
+
+def text_in(language: Language, section: str, name: str, **values: str) -> str:
+    """A text with these values in the place of its words in braces."""
+    text = sections_in(language)[section][name]
+    for word, value in values.items():
+        text = text.replace(f"{{{word}}}", value)
+    return text

@@ -1,0 +1,66 @@
+"""Rules for the recipients of reports of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import Uuid
+from backend.domain.fields.time_zones import TimeZone
+from backend.domain.mail.address import MailAddress, address_hash
+from backend.domain.reports.recipient import CONFIRMED_WITHIN, Frequency, Language, RecipientState
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
+    DocumentRule,
+    expires_within,
+)
+from backend.storage.lifecycle.archived_documents.reports import url_token
+from backend.storage.reports import recipients
+from backend.storage.schema.document_fields import (
+    DocumentFields,
+    as_stored,
+    one_of,
+    or_none,
+    sha256,
+    text,
+    time,
+)
+
+
+def _time_zone(name: str, value: object) -> object:
+    return TimeZone().parse(name, value).key
+
+
+_RECIPIENT = DocumentFields(
+    {
+        "report_id": Uuid().parse,
+        "address": MailAddress().parse,
+        "address_sha256": sha256,
+        "frequency": one_of(Frequency),
+        "language": one_of(Language),
+        "timezone": _time_zone,
+        "created_at": time,
+        "token": url_token,
+        "state": one_of(RecipientState),
+        "code": or_none(url_token),
+        "expires_at": or_none(time),
+        "confirmed_at": or_none(time),
+        "next_at": or_none(time),
+        "error": or_none(partial(text, longest=1000)),
+    }
+)
+
+
+def _recipient(document: Document, context: ArchiveContext) -> None:
+    _RECIPIENT.check(document)
+    as_stored("_id", document["_id"], Uuid().parse)
+    if document["address_sha256"] != address_hash(document["address"]):
+        raise InvalidField("address_sha256", "does not belong to the address")
+    if document["state"] == RecipientState.CONFIRMED and document["confirmed_at"] is None:
+        raise InvalidField("confirmed_at", "must be a date of who has confirmed")
+    expires_within(CONFIRMED_WITHIN, document, context)
+
+
+RULES: Mapping[str, DocumentRule] = {recipients.NAME: _recipient}

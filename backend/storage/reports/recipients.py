@@ -1,0 +1,186 @@
+"""The `report_recipients` collection: who gets the figures of which report by mail."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument
+
+from backend.domain.ids import OrgId, ReportId
+from backend.domain.mail.address import address_hash
+from backend.domain.reports.recipient import (
+    CONFIRMED_WITHIN,
+    MOST_RECIPIENTS,
+    Frequency,
+    Language,
+    Recipient,
+    RecipientId,
+    RecipientState,
+    RecipientUnknown,
+    TooManyRecipients,
+)
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
+from backend.storage.schema.ownership import ByField
+
+NAME = "report_recipients"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("report_id", 1), ("address", 1), ("frequency", 1)], unique=True),
+        IndexModel([("org_id", 1), ("address_sha256", 1)]),
+        IndexModel("token", unique=True),
+        IndexModel([("state", 1), ("next_at", 1)]),
+        IndexModel("expires_at", expireAfterSeconds=0),  # of those who did not confirm
+    ],
+    owned_by=ByField(),
+    personal=Personal(email_sha256="address_sha256"),
+    retention=NoRetention("who confirmed gets mails until they unsubscribe"),
+    archived=Stage.SETUP,
+    shard_key=NotSharded("an organization has few"),
+)
+# Nobody can guess a token of so many bytes.
+_TOKEN_BYTES = 32
+_ENUMS = {"frequency": Frequency, "language": Language, "state": RecipientState}
+
+
+async def ask_recipient(
+    database: Database, org_id: OrgId, values: Mapping[str, Any], now: datetime
+) -> Recipient:
+    """Store a recipient who has to confirm, with a new code. One who has confirmed already stays as it is.
+
+    `values` are those of RECIPIENT_FIELDS. Raises TooManyRecipients.
+    """
+    own = {"org_id": org_id} | {name: values[name] for name in ("report_id", "address", "frequency")}
+    if not await database[NAME].find_one(own, {"_id": 1}):
+        count = await database[NAME].count_documents({"org_id": org_id}, limit=MOST_RECIPIENTS)
+        if count >= MOST_RECIPIENTS:
+            raise TooManyRecipients
+    asked = {
+        "state": RecipientState.UNCONFIRMED.value,
+        "code": secrets.token_urlsafe(_TOKEN_BYTES),
+        "expires_at": now + CONFIRMED_WITHIN,
+        "language": values["language"].value,
+        "timezone": values["timezone"].key,
+        "error": None,
+    }
+    made = {
+        "_id": str(uuid.uuid4()),
+        "address_sha256": address_hash(values["address"]),
+        "created_at": now.replace(microsecond=0),
+        "token": secrets.token_urlsafe(_TOKEN_BYTES),
+        "confirmed_at": None,
+        "next_at": None,
+    }
+    not_confirmed = own | {"state": {"$ne": RecipientState.CONFIRMED.value}}
+    try:
+        document: Document | None = await database[NAME].find_one_and_update(
+            not_confirmed,
+            {"$set": asked, "$setOnInsert": made},
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+        )
+    except StorageError as error:
+        if not is_duplicate(error):
+            raise
+        document = await database[NAME].find_one(own)  # confirmed, or made at the same moment
+    return _existing(document)
+
+
+async def confirm_recipient(database: Database, token: str, code: str, now: datetime) -> Recipient | None:
+    """Confirm for whom these were made; None if that is nobody, or too late. Doing it again is fine."""
+    found = await database[NAME].find_one({"token": token, "code": code})
+    if found is None or (found["expires_at"] and found["expires_at"] <= now):
+        return None
+    recipient = from_document(found)
+    if recipient.state is RecipientState.CONFIRMED:
+        return recipient
+    confirmed = {
+        "state": RecipientState.CONFIRMED.value,
+        "confirmed_at": now.replace(microsecond=0),
+        "expires_at": None,
+        "next_at": recipient.next_after(now),
+    }
+    document = await database[NAME].find_one_and_update(
+        {"_id": recipient.id, "code": code, "state": RecipientState.UNCONFIRMED.value},
+        {"$set": confirmed},
+        return_document=ReturnDocument.AFTER,
+    )
+    return from_document(document) if document else None
+
+
+async def unsubscribe_recipient(database: Database, token: str) -> Recipient | None:
+    """Stop the mails of whoever has this token; None if nobody has it. Doing it again is fine.
+
+    The code of the mail that asked them does not confirm any more: they have to be asked again.
+    """
+    ended = {"state": RecipientState.UNSUBSCRIBED.value, "code": None, "expires_at": None, "next_at": None}
+    document = await database[NAME].find_one_and_update(
+        {"token": token}, {"$set": ended}, return_document=ReturnDocument.AFTER
+    )
+    return from_document(document) if document else None
+
+
+async def find_recipient_by_token(database: Database, token: str) -> Recipient | None:
+    """The recipient with this token, of whichever organization; None if there is none."""
+    document = await database[NAME].find_one({"token": token})
+    return from_document(document) if document else None
+
+
+async def list_recipients(database: Database, org_id: OrgId) -> list[Recipient]:
+    """All recipients of the organization: by report, then by address."""
+    order = [("report_id", 1), ("address", 1), ("frequency", 1)]
+    return [from_document(document) async for document in database[NAME].find({"org_id": org_id}).sort(order)]
+
+
+async def remove_recipient(database: Database, org_id: OrgId, given_id: str) -> Recipient:
+    """Delete the recipient. Returns it as it was. Raises RecipientUnknown."""
+    return _existing(await database[NAME].find_one_and_delete({"_id": given_id, "org_id": org_id}))
+
+
+async def remove_recipients_of(database: Database, org_id: OrgId, report_id: ReportId) -> None:
+    """Delete all recipients of the report."""
+    await database[NAME].delete_many({"org_id": org_id, "report_id": report_id})
+
+
+async def due_recipients(database: Database, now: datetime, limit: int) -> list[Recipient]:
+    """At most so many recipients to whom a mail is due, those first that wait longest."""
+    due = {"state": RecipientState.CONFIRMED.value, "next_at": {"$lte": now}}
+    return [
+        from_document(document) async for document in database[NAME].find(due).sort("next_at", 1).limit(limit)
+    ]
+
+
+async def set_next(
+    database: Database, recipient: Recipient, next_at: datetime, error: str | None = None
+) -> None:
+    """Have the next mail made then; `error` is why this one could not be made."""
+    confirmed = {"_id": recipient.id, "state": RecipientState.CONFIRMED.value}
+    await database[NAME].update_one(confirmed, {"$set": {"next_at": next_at, "error": error}})
+
+
+async def note_refusal(database: Database, org_id: OrgId, address: str, error: str) -> None:
+    """Send nothing more to an address that the mail server refuses for good."""
+    theirs = {"org_id": org_id, "address_sha256": address_hash(address)}
+    live = {"$in": [RecipientState.UNCONFIRMED.value, RecipientState.CONFIRMED.value]}
+    refused = {"state": RecipientState.REFUSED.value, "error": error, "next_at": None, "expires_at": None}
+    await database[NAME].update_many(theirs | {"state": live}, {"$set": refused})
+
+
+def from_document(document: Document) -> Recipient:
+    """The recipient that is stored."""
+    values = known_fields(document, Recipient)
+    return Recipient(
+        id=RecipientId(document["_id"]),
+        **values | {name: kind(document[name]) for name, kind in _ENUMS.items()},
+    )
+
+
+def _existing(document: Document | None) -> Recipient:
+    if document is None:
+        raise RecipientUnknown
+    return from_document(document)

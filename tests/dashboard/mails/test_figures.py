@@ -1,0 +1,107 @@
+"""Mails with a report's figures: which time, which numbers, whose language; each once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from backend.domain.links.links import Link
+from backend.domain.reports.recipient import Frequency, Language, RecipientState
+from backend.domain.reports.report import Report
+from backend.mail.report_mails import ReportMailResources, make_due_mail
+from backend.storage.driver.mongo import Database
+from backend.storage.reports.recipients import due_recipients, list_recipients
+from backend.storage.reports.reports import change_report, delete_report
+from tests.conftest import MovableClock
+from tests.dashboard.campaigns import words
+from tests.dashboard.mails.conftest import BASE_URL, confirmed, mails_to
+
+
+async def test_the_last_whole_week(database: Database, report: Report, mailing: ReportMailResources) -> None:
+    """Totals and rows of Monday to Sunday in German, compared with the week before, without revenue; made
+    twice, it is one mail."""
+    now = mailing.clock()
+    recipient = await confirmed(database, report, now)
+    await make_due_mail(mailing, recipient)
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    assert mail["_id"].endswith("/2026-03-09")
+    assert mail["subject"] == "Spring on www.shop.com: 9.–15. März 2026"
+    unsubscribe = f"{BASE_URL}/mail/unsubscribe/{recipient.token}"
+    assert mail["unsubscribe_url"] == unsubscribe
+    text = mail["text"]
+    assert "Verglichen mit 2.–8. März 2026." in text
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    total, germany = lines.index("INSGESAMT"), lines.index("Deutschland")
+    assert lines[total + 1 : total + 4] == [
+        "Klicks 1.237 (+24 %)",
+        "Conversions 1 (+1)",
+        "Konversionsrate 0,08 % (+0,08 Punkte)",
+    ]
+    assert lines[germany + 1] == "Klicks 1.234 (+23 %)"
+    assert "Neuseeland" in lines
+    assert "Frankreich" not in text
+    assert f"Bericht öffnen: {BASE_URL}/shared/{report.token}" in lines
+    assert f"Abbestellen: {unsubscribe}" in lines
+    html = mail["html"]
+    assert '<html lang="de">' in html
+    assert "Deutschland 1.234 +23 %" in words(html)
+    for without in ("4.321", "EUR", "€", "<img", "<script", "<link", "url("):
+        assert without not in text + html, without
+
+
+async def test_the_last_whole_month(
+    database: Database, report: Report, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """In English, with revenue where the report shows it."""
+    await change_report(database, report.org_id, report.id, {"shows_revenue": True}, clock())
+    clock.offset += timedelta(days=20)
+    recipient = await confirmed(database, report, clock(), frequency=Frequency.MONTHLY, language=Language.EN)
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    assert mail["subject"] == "Spring on www.shop.com: March 2026"
+    assert "Compared with February 2026." in mail["text"]
+    assert "Revenue          €4,321.50" in mail["text"]
+    assert "Germany 2,234" in words(mail["html"])
+
+
+async def test_when_the_next_is_due(
+    database: Database, report: Report, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """At seven in the morning of the reader's Monday, or first of the month, also across a change of clocks;
+    what was missed is not made up for, but for the last."""
+    now = clock()
+    weekly = await confirmed(database, report, now)
+    monthly = await confirmed(database, report, now, frequency=Frequency.MONTHLY)
+    assert weekly.next_at == datetime(2026, 3, 23, 6, tzinfo=UTC)
+    assert monthly.next_at == datetime(2026, 4, 1, 5, tzinfo=UTC)
+    clock.offset += timedelta(days=13)  # 31 March
+    due = [each for each in await due_recipients(database, clock(), 9) if each.org_id == report.org_id]
+    assert [each.id for each in due] == [weekly.id]
+    await make_due_mail(mailing, due[0])
+    [mail] = await mails_to(database, weekly, "figures")
+    assert mail["_id"].endswith("/2026-03-23")
+    stored = {each.id: each for each in await list_recipients(database, report.org_id)}
+    assert stored[weekly.id].next_at == datetime(2026, 4, 6, 5, tzinfo=UTC)
+
+
+async def test_reports_that_are_over_or_gone(
+    database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """A report that nobody may open is not sent, one that can't be made any more says why, and whoever got a
+    deleted one is no recipient any more."""
+    recipient = await confirmed(database, report, clock())
+    await database["reports"].update_one({"_id": report.id}, {"$set": {"query.measures": ["visitors", "x"]}})
+    await make_due_mail(mailing, recipient)
+    [stored] = await list_recipients(database, link.org_id)
+    assert stored.state is RecipientState.CONFIRMED
+    assert stored.error
+    assert stored.error.startswith("The report can't be made any more: query.measures")
+    await database["reports"].update_one({"_id": report.id}, {"$set": {"query.measures": ["visitors"]}})
+    await change_report(
+        database, report.org_id, report.id, {"expires_at": clock() + timedelta(hours=1)}, clock()
+    )
+    clock.offset += timedelta(days=7)
+    await make_due_mail(mailing, recipient)
+    assert await mails_to(database, recipient, "figures") == []
+    await delete_report(database, report.org_id, report.id)
+    assert await list_recipients(database, link.org_id) == []

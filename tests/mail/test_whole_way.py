@@ -1,0 +1,119 @@
+"""From the call that asks for mails to the mail with figures and its end, through a real mail server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from email.message import EmailMessage
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.app import Service, create_app
+from backend.mail import delivery, report_mails
+from backend.settings import Settings, SmtpTls
+from tests.api.link_calls import API
+from tests.conftest import MovableClock
+from tests.facts.organizations import create_test_organization
+from tests.polling import wait_for_async
+from tests.processes.service_process import own_database
+from tests.processes.smtp_server import Mailbox
+
+BASE_URL = "https://links.shop.example"
+ADDRESS = "ada@reader.example"
+
+
+@pytest.fixture
+async def mailing(
+    settings: Settings,
+    mongodb_uri: str,
+    mailbox: Mailbox,
+    tmp_path: Path,
+    clock: MovableClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[Service]:
+    """A service with a mail server."""
+    for module in (delivery, report_mails):
+        monkeypatch.setattr(module, "STEP_SECONDS", 0.05)
+    with own_database(mongodb_uri) as own:
+        service = create_app(
+            replace(
+                settings,
+                mongodb_database=own["WAYLINK_MONGODB_DATABASE"],
+                data_dir=tmp_path,
+                base_url=BASE_URL,
+                smtp_host="localhost",
+                smtp_port=mailbox.port,
+                smtp_tls=SmtpTls.NONE,
+                smtp_sender="links@shop.example",
+            ),
+            clock,
+        )
+        await service.startup()
+        yield service
+        await service.shutdown()
+
+
+async def mail_number(mailbox: Mailbox, number: int) -> EmailMessage:
+    """The mail of this number to the reader, counted from 1."""
+
+    async def read() -> list[EmailMessage]:
+        return mailbox.to(ADDRESS)
+
+    return (await wait_for_async(read, "mails", lambda found: len(found) >= number))[number - 1]
+
+
+def path_in(message: EmailMessage, begin: str) -> str:
+    """The path of the address in the mail's text that begins so."""
+    text = message.get_body(("plain",))
+    assert text
+    match = re.search(rf"{re.escape(BASE_URL)}({begin}\S+)", text.get_content())
+    assert match
+    return match[1]
+
+
+async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: MovableClock) -> None:
+    """Nothing comes before the reader confirms; then one mail a week, until one POST ends it."""
+    organization = await create_test_organization(mailing.resources.database)
+    transport = httpx.ASGITransport(app=mailing)
+    async with httpx.AsyncClient(
+        transport=transport, base_url=BASE_URL, headers=organization.headers
+    ) as client:
+        report = {"name": "Links", "query": {"group_by": ["link"], "period": "last_7_days"}}
+        report_id = (await client.post(f"{API}/reports", json=report)).json()["id"]
+        body = {"report_id": report_id, "address": ADDRESS, "frequency": "weekly"}
+        made = await client.post(f"{API}/report-recipients", json=body)
+        assert (made.status_code, made.json()["state"]) == (200, "unconfirmed")
+        asked = await mail_number(mailbox, 1)
+        assert asked["Subject"] == "Please confirm: weekly figures of “Links”"
+        clock.offset += timedelta(days=6)
+        assert (await client.post(path_in(asked, "/mail/confirm/"))).status_code == 200
+        clock.offset += timedelta(days=8)
+        figures = await mail_number(mailbox, 2)
+        assert figures["Subject"].startswith("Links: ")
+        assert figures["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        [listed] = (await client.get(f"{API}/report-recipients")).json()["recipients"]
+        assert (listed["state"], listed["last_mail"]["error"]) == ("confirmed", None)
+        clock.offset += timedelta(days=7)
+        await mail_number(mailbox, 3)
+        unsubscribe = figures["List-Unsubscribe"].strip("<>").removeprefix(BASE_URL)
+        answer = await client.post(unsubscribe, data={"List-Unsubscribe": "One-Click"})
+        assert answer.status_code == 200
+        clock.offset += timedelta(days=7)
+        other = body | {"address": "end@reader.example"}
+        assert (await client.post(f"{API}/report-recipients", json=other)).status_code == 200
+
+        async def ended() -> bool:
+            return bool(mailbox.to("end@reader.example"))
+
+        await wait_for_async(ended, "a mail that was asked for later")
+        assert len(mailbox.to(ADDRESS)) == 3
+        deleted = await client.delete(f"{API}/report-recipients/{listed['id']}")
+        assert deleted.status_code == 204
+        again = await client.delete(f"{API}/report-recipients/{listed['id']}")
+        assert (again.status_code, again.json()["error"]["fieldName"]) == (404, "RECIPIENT_NOT_FOUND")
+        refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": listed["id"]})
+        assert refused.json()["error"]["errorMessage"] == "report_id must be a report of your organization"
