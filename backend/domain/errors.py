@@ -10,6 +10,10 @@ from typing import Any
 MOST_ERRORS = 50
 
 
+class ItemUnknown(LookupError):
+    """The organization has no such thing, or not any more."""
+
+
 class OperatorError(Exception):
     """Waylink can't do what its operator asked for. The message says why, and what to do."""
 
@@ -51,6 +55,15 @@ class MissingField(FieldError):
 
 class InvalidField(FieldError):
     """A field's value breaks a rule."""
+
+
+class TooManyItems(InvalidField):
+    """The organization has as many such things as it may have: `most`. `things` is what they are called."""
+
+    def __init__(self, field: str, most: int, things: str = "") -> None:
+        number = f"{most:,} {things}".rstrip()
+        super().__init__(field, f"would be one more than the {number} that are possible")
+        self.most = most
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 
-from backend.domain.errors import InvalidField
-from backend.domain.fields.item_names import NameTaken, TooManyItems, name_key
+from backend.domain.errors import InvalidField, TooManyItems
+from backend.domain.fields.item_names import NameTaken, name_key
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.tags import MOST_TAGS
 from backend.imports.row import TAGS, ImportedLink
@@ -44,7 +44,7 @@ class ImportTags:
             return
         try:
             if len(self._tag_keys) >= MOST_TAGS:
-                raise TooManyItems
+                raise TooManyItems("name", MOST_TAGS)
             if not self._dry_run:
                 with suppress(NameTaken):  # another process has created it meanwhile
                     await create_tag(self._database, self._org_id, name, None, self._now)

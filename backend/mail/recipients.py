@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.domain.mail.mail import MailResult
 from backend.domain.reports.recipient import (
@@ -13,7 +14,6 @@ from backend.domain.reports.recipient import (
     ASKED_BY_ORGANIZATION_A_DAY,
     ASKED_IN_VAIN,
     RECIPIENT_DEFAULTS,
-    AskedTooOften,
     Recipient,
     RecipientId,
     RecipientState,
@@ -34,7 +34,7 @@ async def ask_to_confirm(
     """Make somebody a recipient, and send them the mail that asks whether they want that.
 
     Who has confirmed already is not asked again. `fields` are parsed by RECIPIENT_FIELDS. Raises
-    ReportUnknown, TooManyRecipients and AskedTooOften.
+    ItemUnknown for the report, and InvalidField for the address.
     """
     values = {**RECIPIENT_DEFAULTS, **fields}
     report = await get_report(database, org_id, values["report_id"])
@@ -63,7 +63,7 @@ async def unsubscribe(database: Database, token: str) -> Recipient | None:
 
 
 async def remove(database: Database, org_id: OrgId, given_id: str) -> None:
-    """Delete a recipient of the organization, and the mails that wait. Raises RecipientUnknown."""
+    """Delete a recipient of the organization, and the mails that wait. Raises ItemUnknown."""
     await _drop_waiting(database, await recipients.remove_recipient(database, org_id, given_id))
 
 
@@ -90,17 +90,18 @@ def _keys_of(recipient: Recipient) -> list[str]:
 
 
 async def _check_limits(database: Database, org_id: OrgId, address: str, now: datetime) -> None:
-    """Raise AskedTooOften where one more mail would be a nuisance, whoever sends it."""
+    """Raise InvalidField where one more mail would be a nuisance, whoever sends it."""
     if await mails.count_to(database, address, now - _DAY, None, f"/{CONFIRM_KEY}") >= ASKED_A_DAY:
-        raise AskedTooOften(
-            f"was asked {ASKED_A_DAY} times within a day, which has to be enough; try tomorrow"
+        raise InvalidField(
+            "address", f"was asked {ASKED_A_DAY} times within a day, which has to be enough; try tomorrow"
         )
     if await mails.count_of(database, org_id, now - _DAY, CONFIRM_KEY) >= ASKED_BY_ORGANIZATION_A_DAY:
-        raise AskedTooOften(
-            f"can't be asked today: your organization has asked {ASKED_BY_ORGANIZATION_A_DAY} within a day"
+        raise InvalidField(
+            "address",
+            f"can't be asked today: your organization has asked {ASKED_BY_ORGANIZATION_A_DAY} within a day",
         )
     in_vain = await mails.count_to(database, address, now - mails.KEPT, org_id, CONFIRM_KEY)
     if in_vain >= ASKED_IN_VAIN:
-        raise AskedTooOften(
-            f"was asked {ASKED_IN_VAIN} times within a hundred days; ask the person another way"
+        raise InvalidField(
+            "address", f"was asked {ASKED_IN_VAIN} times within a hundred days; ask the person another way"
         )

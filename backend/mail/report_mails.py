@@ -10,9 +10,9 @@ from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.analytics.answer import AnalyticsAnswer
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.reports.recipient import Recipient
-from backend.domain.reports.report import Report, ReportUnknown
+from backend.domain.reports.report import Report
 from backend.domain.reports.saved_query import without_installs
 from backend.mail.composing import figures_mail
 from backend.mail.figures import mailed_query, mailed_report
@@ -89,7 +89,7 @@ async def make_due_mail(resources: ReportMailResources, recipient: Recipient) ->
         report = await get_report(database, recipient.org_id, recipient.report_id)
         if not report.is_over(now):
             await _queue(resources, report, recipient)
-    except (ReportUnknown, UnknownOrganization):
+    except (ItemUnknown, UnknownOrganization):
         await recipients.remove_recipients_of(database, recipient.org_id, recipient.report_id)
         return
     except InvalidField as refused:

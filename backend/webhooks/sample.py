@@ -21,7 +21,7 @@ async def send_test(
     """Send a test to the organization's endpoint, whatever its state, and return the delivery.
 
     It takes at most 15 seconds, is stored among the endpoint's deliveries, and changes nothing else.
-    Raises EndpointUnknown.
+    Raises ItemUnknown.
     """
     endpoint = await get_endpoint(database, org_id, given_id)
     request = test_request_of(endpoint, f"test-{uuid.uuid4().hex}", now)

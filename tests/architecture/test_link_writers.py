@@ -31,6 +31,7 @@ OTHERS = {
     "visitors/dated_writes.py": "what visitors did",
     "lifecycle/privacy/privacy.py": "what names a visitor, as no link does",
     "lifecycle/retention.py": "what expires",
+    "schema/own_documents.py": "what an organization made by an id, such as funnels",
 }
 
 

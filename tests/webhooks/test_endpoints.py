@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from backend.domain.errors import FieldError, InvalidField
+from backend.domain.errors import FieldError, InvalidField, ItemUnknown, TooManyItems
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.webhooks import endpoint as rules
-from backend.domain.webhooks.endpoint import EndpointState, EndpointUnknown, TooManyEndpoints
+from backend.domain.webhooks.endpoint import EndpointState
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import endpoint_json
 from backend.storage.driver.mongo import Database
@@ -56,11 +57,11 @@ async def test_an_endpoint_is_its_organizations(database: Database, organization
     other = OrgId(str(uuid.uuid4()))
     assert await list_endpoints(database, other) == []
     for work in (get_endpoint, delete_endpoint, go_on):
-        with pytest.raises(EndpointUnknown):
+        with pytest.raises(ItemUnknown):
             await work(database, other, made.id)
-    with pytest.raises(EndpointUnknown):
+    with pytest.raises(ItemUnknown):
         await change_endpoint(database, other, made.id, {"is_enabled": False})
-    with pytest.raises(EndpointUnknown):
+    with pytest.raises(ItemUnknown):
         await rotate_secret(database, other, made.id, NOW)
     with pytest.raises(InvalidField, match="tag_ids must be ids of a tag of the organization"):
         await create_endpoint(database, other, fields, NOW)
@@ -76,11 +77,11 @@ async def test_there_are_so_many(
     database: Database, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An organization that has as many endpoints as it may gets no other one."""
-    monkeypatch.setattr(endpoints, "MOST_ENDPOINTS", 2)
+    monkeypatch.setattr(endpoints, "_ENDPOINTS", replace(endpoints._ENDPOINTS, most=2))
     assert rules.MOST_ENDPOINTS == 50
     for _ in range(2):
         await create_endpoint(database, organization.id, {"url": URL}, NOW)
-    with pytest.raises(TooManyEndpoints):
+    with pytest.raises(TooManyItems):
         await create_endpoint(database, organization.id, {"url": URL}, NOW)
 
 

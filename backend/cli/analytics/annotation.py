@@ -16,14 +16,11 @@ from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
 from backend.domain.annotations.annotation import (
     LONGEST_TEXT,
-    MOST_ANNOTATIONS,
-    AnnotationUnknown,
     NotedBy,
-    TooManyAnnotations,
 )
 from backend.domain.annotations.input import ANNOTATION_FIELDS
 from backend.domain.annotations.json_form import annotation_json
-from backend.domain.errors import FieldError, raise_all
+from backend.domain.errors import FieldError, ItemUnknown, TooManyItems, raise_all
 from backend.domain.fields.rules import Instant, parse_fields
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts.organizations import get_organization
@@ -44,16 +41,16 @@ def _annotation_errors(org_id: OrgId) -> Iterator[None]:
     """Turn the errors of annotations in the block into errors of the command."""
     try:
         yield
+    except TooManyItems as error:
+        raise click.ClickException(
+            f"The organization has {error.most:,} notes, as many as it may have: remove some first."
+        ) from None
     except FieldError as error:
         raise RefusedField(error.field, error.rule) from None
-    except AnnotationUnknown:
+    except ItemUnknown:
         raise click.ClickException(
             f"The organization has no such note; `waylink annotation list --org {printable(org_id)}` lists "
             "its notes."
-        ) from None
-    except TooManyAnnotations:
-        raise click.ClickException(
-            f"The organization has {MOST_ANNOTATIONS:,} notes, as many as it may have: remove some first."
         ) from None
 
 

@@ -16,12 +16,11 @@ from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
 from backend.domain.analytics.query import Query
-from backend.domain.errors import FieldError, InvalidField, raise_all
+from backend.domain.errors import FieldError, InvalidField, ItemUnknown, TooManyItems, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.reports.input import REPORT_FIELDS, check_report
 from backend.domain.reports.json_form import report_json
-from backend.domain.reports.report import MOST_REPORTS, ReportUnknown, TooManyReports
 from backend.domain.reports.saved_query import MOST_ROWS
 from backend.settings import load_settings
 from backend.storage.accounts.organizations import get_organization
@@ -70,15 +69,15 @@ async def share_report(database: Database, org_id: OrgId, limit: int | None, **o
         if any(own[name] for name in _PASSWORD):
             fields |= await _hashed(read_password(own["password_stdin"]))
         made = await reports.create_report(database, org_id, fields, utc_now())
+    except TooManyItems as error:
+        raise click.ClickException(
+            f"The organization has {error.most} reports, as many as it may have: revoke one first."
+        ) from None
     except InvalidField as error:
         if error.field.startswith("query"):
             with given.naming_options():
                 raise
         raise RefusedField(error.field, error.rule) from None
-    except TooManyReports:
-        raise click.ClickException(
-            f"The organization has {MOST_REPORTS} reports, as many as it may have: revoke one first."
-        ) from None
     return report_json(made, load_settings().base_url)
 
 
@@ -117,7 +116,7 @@ async def revoke_report(
         report = await reports.get_report(database, org_id, report_text)
         confirm(f"Revoke the report {printable(report.name)}? Its URL can't be made again.", is_confirmed)
         await reports.delete_report(database, org_id, report_text)
-    except ReportUnknown:
+    except ItemUnknown:
         raise click.ClickException(
             "The organization has no such report; "
             f"`waylink report list --org {printable(org_id)}` lists its reports."

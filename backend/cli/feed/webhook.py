@@ -14,11 +14,11 @@ from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import cell, table
-from backend.domain.errors import FieldError, MissingField, raise_all
+from backend.domain.errors import FieldError, ItemUnknown, MissingField, TooManyItems, raise_all
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Instant, parse_fields
 from backend.domain.ids import OrgId
-from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, Endpoint, EndpointUnknown, Form, TooManyEndpoints
+from backend.domain.webhooks.endpoint import Endpoint, Form
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import delivery_json, endpoint_json
 from backend.settings import load_settings
@@ -47,16 +47,16 @@ def _webhook_errors(org_id: OrgId) -> Iterator[None]:
     """Turn the errors of webhooks in the block into errors of the command."""
     try:
         yield
+    except TooManyItems as error:
+        raise click.ClickException(
+            f"The organization has {error.most} webhooks, as many as it may have: delete one first."
+        ) from None
     except FieldError as error:
         raise RefusedField(error.field, error.rule.removeprefix("field ")) from None
-    except EndpointUnknown:
+    except ItemUnknown:
         raise click.ClickException(
             "The organization has no such webhook; "
             f"`waylink webhook list --org {printable(org_id)}` lists its webhooks."
-        ) from None
-    except TooManyEndpoints:
-        raise click.ClickException(
-            f"The organization has {MOST_ENDPOINTS} webhooks, as many as it may have: delete one first."
         ) from None
 
 

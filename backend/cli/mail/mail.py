@@ -12,21 +12,16 @@ from backend.cli.options import json_option, org_option
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
-from backend.domain.errors import FieldError, raise_all
+from backend.domain.errors import FieldError, ItemUnknown, TooManyItems, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.mail.address import MailAddress
 from backend.domain.reports.recipient import (
-    MOST_RECIPIENTS,
     RECIPIENT_FIELDS,
-    AskedTooOften,
     Frequency,
     Language,
-    RecipientUnknown,
-    TooManyRecipients,
     recipient_json,
 )
-from backend.domain.reports.report import ReportUnknown
 from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.server import mail_server_of
 from backend.mail.trial import send_test_mail
@@ -36,6 +31,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.reports import recipients
 from backend.system.clock import utc_now
 
+_COLUMNS = ("id", "address", "frequency", "report_id", "state")
 NO_SERVER = (
     "No mail server is configured: set WAYLINK_SMTP_HOST and WAYLINK_SMTP_SENDER (docs/settings.md says what "
     "else there is)."
@@ -43,10 +39,7 @@ NO_SERVER = (
 
 
 def _listed(result: CommandResult) -> str:
-    rows = [
-        (each["id"], each["address"], each["frequency"], each["report_id"], each["state"], _last(each))
-        for each in result["recipients"]
-    ]
+    rows = [(*(recipient[name] for name in _COLUMNS), _last(recipient)) for recipient in result["recipients"]]
     return table(("id", "address", "frequency", "report", "state", "last_mail"), rows)
 
 
@@ -68,7 +61,7 @@ async def list_mails(database: Database, org_id: OrgId) -> CommandResult:
     await get_organization(database, org_id)
     found = await recipients.list_recipients(database, org_id)
     last = await last_mails(database, org_id, found)
-    return {"recipients": [recipient_json(each, last.get(each.id)) for each in found]}
+    return {"recipients": [recipient_json(recipient, last.get(recipient.id)) for recipient in found]}
 
 
 @mail.command("add")
@@ -76,10 +69,16 @@ async def list_mails(database: Database, org_id: OrgId) -> CommandResult:
 @org_option
 @click.option("--report", "report_id", required=True, metavar="ID", help="The report whose figures are sent.")
 @click.option(
-    "--frequency", type=click.Choice([each.value for each in Frequency]), default="weekly", show_default=True
+    "--frequency",
+    type=click.Choice([frequency.value for frequency in Frequency]),
+    default="weekly",
+    show_default=True,
 )
 @click.option(
-    "--language", type=click.Choice([each.value for each in Language]), default="en", show_default=True
+    "--language",
+    type=click.Choice([language.value for language in Language]),
+    default="en",
+    show_default=True,
 )
 @click.option("--timezone", default="UTC", show_default=True, help="IANA time zone, as Europe/Berlin.")
 @stored
@@ -93,15 +92,11 @@ async def add(database: Database, org_id: OrgId, **options: str) -> CommandResul
     try:
         raise_all(errors)
         asked = await ask_to_confirm(database, settings.base_url, org_id, fields, utc_now())
+    except TooManyItems as error:
+        raise click.ClickException(f"The organization has {error.most} recipients: remove one.") from None
     except FieldError as error:
         raise RefusedField(error.field, error.rule.removeprefix("field ")) from None
-    except AskedTooOften as error:
-        raise RefusedField("address", str(error)) from None
-    except TooManyRecipients:
-        raise click.ClickException(
-            f"The organization has {MOST_RECIPIENTS} recipients: remove one."
-        ) from None
-    except ReportUnknown:
+    except ItemUnknown:
         raise click.ClickException("The organization has no such report.") from None
     return recipient_json(asked, None)
 
@@ -114,7 +109,7 @@ async def remove_recipient(database: Database, recipient_text: str, org_id: OrgI
     """Send nothing more to the recipient ID."""
     try:
         await remove(database, org_id, recipient_text)
-    except RecipientUnknown:
+    except ItemUnknown:
         raise click.ClickException("The organization has no such recipient.") from None
     return {"id": recipient_text, "removed": True}
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from quart import Response, abort, redirect, request, url_for
+from quart import Response, redirect, request, url_for
 
 from backend.dashboard.analytics.marks import when_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
@@ -19,12 +19,9 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.annotations.annotation import (
     LONGEST_TEXT,
-    MOST_ANNOTATIONS,
     Annotation,
-    AnnotationUnknown,
     NotedBy,
     NotedTime,
-    TooManyAnnotations,
 )
 from backend.domain.annotations.input import ANNOTATION_FIELDS
 from backend.domain.errors import InvalidField
@@ -79,17 +76,15 @@ async def notes_add() -> Response:
     if not problems:
         try:
             await add_annotation(resources().database, org_id(), values, NotedBy.PERSON, resources().clock())
-        except TooManyAnnotations:
-            problems["text"] = f"would be one more than the {MOST_ANNOTATIONS:,} that are possible"
-        except InvalidField:
-            problems["link"] = "must be a link of your organization"
+        except InvalidField as error:
+            problems[error.field.removesuffix("_id")] = error.rule
     return await _page(fields, problems) if problems else _back("note-added")
 
 
 @dashboard.get("/annotations/<note_id>")
 async def notes_edit(note_id: AnnotationId) -> Response:
     """The form with the note."""
-    note = await _own_note(note_id)
+    note = await get_annotation(resources().database, org_id(), note_id)
     noted, local = note.noted_time, note.at.astimezone(zone_of_browser())
     fields = {
         "text": note.text,
@@ -103,25 +98,24 @@ async def notes_edit(note_id: AnnotationId) -> Response:
 @dashboard.post("/annotations/<note_id>")
 async def notes_change(note_id: AnnotationId) -> Response:
     """Change the note."""
-    note, fields, problems = await _own_note(note_id), _sent(), Problems()
+    note, fields, problems = (
+        await get_annotation(resources().database, org_id(), note_id),
+        _sent(),
+        Problems(),
+    )
     values = _parse(fields, problems)
     if not problems:
         try:
             await change_annotation(resources().database, org_id(), note.id, values)
-        except InvalidField:
-            problems["link"] = "must be a link of your organization"
-        except AnnotationUnknown:
-            abort(404)
+        except InvalidField as error:
+            problems[error.field.removesuffix("_id")] = error.rule
     return await _form(note, fields, problems) if problems else _back("note-changed")
 
 
 @dashboard.post("/annotations/<note_id>/delete")
 async def notes_delete(note_id: AnnotationId) -> Response:
     """Delete the note."""
-    try:
-        await delete_annotation(resources().database, org_id(), note_id)
-    except AnnotationUnknown:
-        abort(404)
+    await delete_annotation(resources().database, org_id(), note_id)
     return _back("note-deleted")
 
 
@@ -169,13 +163,6 @@ def _noted_time(fields: Fields, problems: Problems) -> NotedTime | None:
     local = datetime.combine(day, clock, zone_of_browser())
     parsed: NotedTime = ANNOTATION_FIELDS["at"].parse("day", local.isoformat(timespec="seconds"))
     return parsed
-
-
-async def _own_note(note_id: AnnotationId) -> Annotation:
-    try:
-        return await get_annotation(resources().database, org_id(), note_id)
-    except AnnotationUnknown:
-        abort(404)
 
 
 def _back(notice: str) -> Response:

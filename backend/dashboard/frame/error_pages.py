@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from backend.dashboard.frame.blueprint import dashboard, secure
 from backend.dashboard.frame.failures import WORDS, error_words, note_failure
 from backend.dashboard.frame.page import plain_page
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, ItemUnknown
 from backend.storage.driver.mongo import StorageError, is_unreachable
 
 API_PATHS = "/serviceCore/"
@@ -50,6 +50,11 @@ async def _http(error: HTTPException) -> Response:
 async def _fault(_: InternalServerError) -> Response:
     # Quart has logged the exception with its traceback.
     return await _page(500, *WORDS[500])
+
+
+@dashboard.errorhandler(ItemUnknown)
+async def _unknown_item(_: ItemUnknown) -> Response:
+    return await _page(404, *WORDS[404])
 
 
 @dashboard.errorhandler(InvalidField)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from quart import Response, abort, url_for
+from quart import Response, url_for
 
 from backend.dashboard.analytics.answers import view_of_request
 from backend.dashboard.analytics.tables import NAMES, name_of
@@ -16,7 +16,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share, stopped
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery, FunnelStep
-from backend.domain.analytics.funnels.saved import FunnelUnknown, SavedFunnel
+from backend.domain.analytics.funnels.saved import SavedFunnel
 from backend.domain.analytics.funnels.words import duration_words, filters_words, step_words
 from backend.domain.analytics.query import TIMES, Field, QueryField
 from backend.domain.errors import InvalidField
@@ -58,10 +58,7 @@ class ShownGroup:
 @dashboard.get("/funnels/<funnel_id>")
 async def funnels_one(funnel_id: FunnelId) -> Response:
     """The funnel in the days of the address, by the field of the address."""
-    try:
-        saved = await get_funnel(resources().database, org_id(), funnel_id)
-    except FunnelUnknown:
-        abort(404)
+    saved = await get_funnel(resources().database, org_id(), funnel_id)
     fields = _fields(saved.funnel)
     view = await view_of_request({"by": [_UNGROUPED, *(field.value for field in fields)]})
     view = replace(view, comparison=None, filters={}, currency=None)

@@ -6,7 +6,7 @@ step to work on, and which campaigns bring people who go on.
 
 from __future__ import annotations
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, redirect, url_for
 
 from backend.dashboard.analytics.tables import NAMES
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -20,7 +20,7 @@ from backend.dashboard.funnels.form import (
     PEOPLE,
     FunnelForm,
 )
-from backend.domain.analytics.funnels.saved import MOST_FUNNELS, FunnelUnknown, SavedFunnel, TooManyFunnels
+from backend.domain.analytics.funnels.saved import SavedFunnel
 from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.errors import FieldError
 from backend.domain.ids import FunnelId
@@ -45,8 +45,6 @@ async def funnels_add() -> Response:
         saved = await create_funnel(resources().database, org_id(), fields, resources().clock())
     except FieldError as error:
         form.say(error)
-    except TooManyFunnels:
-        form.problems["name"] = f"would be one more than the {MOST_FUNNELS} that are possible"
     if form.problems:
         return await _page(form)
     return _to(url_for("dashboard.funnels_one", funnel_id=saved.id, notice="funnel-made"))
@@ -55,10 +53,7 @@ async def funnels_add() -> Response:
 @dashboard.post("/funnels/<funnel_id>/delete")
 async def funnels_delete(funnel_id: FunnelId) -> Response:
     """Delete the funnel; what it counts stays."""
-    try:
-        await delete_funnel(resources().database, org_id(), funnel_id)
-    except FunnelUnknown:
-        abort(404)
+    await delete_funnel(resources().database, org_id(), funnel_id)
     return _to(url_for("dashboard.funnels", notice="funnel-deleted"))
 
 

@@ -40,7 +40,7 @@ from backend.dashboard.shared.shown import measure_name
 from backend.domain.analytics.query import Field, Measure
 from backend.domain.errors import FieldError
 from backend.domain.ids import ReportId
-from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, TooManyReports
+from backend.domain.reports.report import Report
 from backend.storage.accounts.users.passwords import with_password_hash
 from backend.storage.reports.reports import (
     change_report,
@@ -90,8 +90,6 @@ async def reports_add() -> Response:
             return _to_list("report-made")
         except FieldError as error:
             add_problems([error], problems)
-        except TooManyReports:
-            problems["name"] = f"would be one more than the {MOST_REPORTS} that are possible"
     try:
         words = await kept_words(read_json(fields["query"]), resources().clock())
     except FieldError:  # no form of ours has such a query
@@ -102,14 +100,14 @@ async def reports_add() -> Response:
 @dashboard.get("/reports/<report_id>")
 async def reports_one(report_id: ReportId) -> Response:
     """The form with the report's fields."""
-    report = await _own_report(report_id)
+    report = await get_report(resources().database, org_id(), report_id)
     return await _change_form(report, fields_of(report), {})
 
 
 @dashboard.post("/reports/<report_id>")
 async def reports_change(report_id: ReportId) -> Response:
     """Change the report; its view and its URL stay."""
-    report = await _own_report(report_id)
+    report = await get_report(resources().database, org_id(), report_id)
     fields, problems = sent_fields(report), Problems()
     changes = await with_password_hash(read_report(fields, problems))
     if not problems:
@@ -120,27 +118,14 @@ async def reports_change(report_id: ReportId) -> Response:
             return _to_list("report-changed")
         except FieldError as error:
             add_problems([error], problems)
-        except ReportUnknown:
-            abort(404)
     return await _change_form(report, fields, problems)
 
 
 @dashboard.post("/reports/<report_id>/delete")
 async def reports_delete(report_id: ReportId) -> Response:
     """Revoke the report: its URL leads nowhere any more."""
-    try:
-        await delete_report(resources().database, org_id(), report_id)
-    except ReportUnknown:
-        abort(404)
+    await delete_report(resources().database, org_id(), report_id)
     return _to_list("report-deleted")
-
-
-async def _own_report(report_id: ReportId) -> Report:
-    """The organization's report with this id; answers 404 if it has none."""
-    try:
-        return await get_report(resources().database, org_id(), report_id)
-    except ReportUnknown:
-        abort(404)
 
 
 async def _form(fields: Fields, problems: Problems, words: QueryWords) -> Response:

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from quart import abort
-
 from backend.dashboard.frame.form import field
-from backend.domain.errors import InvalidField
-from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItems
+from backend.domain.errors import InvalidField, TooManyItems
+from backend.domain.fields.item_names import NameTaken
 from backend.domain.fields.rules import Rule
 
 Fields = dict[str, str]
@@ -39,13 +37,11 @@ def parse(
 
 
 @contextmanager
-def storing(problems: Problems, *, what: str, most: int) -> Iterator[None]:
-    """Add to `problems` why the storage refuses the item's name. Answers 404 if the item does not exist."""
+def storing(problems: Problems, *, what: str) -> Iterator[None]:
+    """Add to `problems` why the storage refuses the item's name."""
     try:
         yield
     except NameTaken:
         problems["name"] = f"is that of another {what}"
-    except TooManyItems:
-        problems["name"] = f"would be one more than the {most:,} that are possible"
-    except NameUnknown:
-        abort(404)
+    except TooManyItems as error:
+        problems[error.field] = error.rule

@@ -13,7 +13,7 @@ from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, stor
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import Rule
 from backend.domain.ids import TagId
-from backend.domain.links.tags import MOST_TAGS, PALETTE, Tag, TagColor
+from backend.domain.links.tags import PALETTE, Tag, TagColor
 from backend.storage.links.tags import (
     change_tag,
     count_tagged_links,
@@ -27,7 +27,7 @@ from backend.web.current import resources
 RULES: dict[str, Rule[Any]] = {"name": ItemName(), "color": TagColor()}
 _NEW_FIELDS: Fields = {"name": "", "color": PALETTE["blue"]}
 _read = partial(parse, rules=RULES, required=frozenset(RULES))
-_storing = partial(storing, what="tag", most=MOST_TAGS)
+_storing = partial(storing, what="tag")
 
 
 @dashboard.get("/tags")
@@ -70,8 +70,7 @@ async def tags_change(tag_id: TagId) -> Response:
 async def tags_delete(tag_id: TagId) -> Response:
     """Delete the tag, which takes it off all links."""
     tag = await _own_tag(tag_id)
-    with _storing({}):
-        await delete_tag(resources().database, org_id(), tag.name)
+    await delete_tag(resources().database, org_id(), tag.name)
     return _back("tag-deleted")
 
 

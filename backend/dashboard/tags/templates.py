@@ -15,7 +15,7 @@ from backend.domain.fields.rules import Rule
 from backend.domain.ids import TemplateId
 from backend.domain.links.input import OPTIONAL
 from backend.domain.links.links import UTM_FIELDS
-from backend.domain.links.utm_templates import MOST_TEMPLATES, UtmTemplate
+from backend.domain.links.utm_templates import UtmTemplate
 from backend.storage.links.utm_templates import (
     change_template,
     create_template,
@@ -28,7 +28,7 @@ from backend.web.current import resources
 RULES: dict[str, Rule[Any]] = {"name": ItemName(), **{name: OPTIONAL[name] for name in UTM_FIELDS}}
 _EMPTY: Fields = dict.fromkeys(RULES, "")
 _read = partial(parse, rules=RULES, required=frozenset({"name"}))
-_storing = partial(storing, what="template", most=MOST_TEMPLATES)
+_storing = partial(storing, what="template")
 
 
 @dashboard.get("/templates")
@@ -72,8 +72,7 @@ async def templates_change(template_id: TemplateId) -> Response:
 async def templates_delete(template_id: TemplateId) -> Response:
     """Delete the template; links that it filled stay as they are."""
     template = await _own_template(template_id)
-    with _storing({}):
-        await delete_template(resources().database, org_id(), template.name)
+    await delete_template(resources().database, org_id(), template.name)
     return _back("template-deleted")
 
 

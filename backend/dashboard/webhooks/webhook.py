@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, redirect, url_for
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -15,7 +15,7 @@ from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
 from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.deliveries import Delivery
-from backend.domain.webhooks.endpoint import Endpoint, EndpointUnknown, Form
+from backend.domain.webhooks.endpoint import Endpoint, Form
 from backend.storage.driver.deadlines import deadline_paused
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.deliveries import MOST_KEPT, list_deliveries
@@ -29,13 +29,13 @@ _REPLAY_DEFAULT = timedelta(days=1)
 @dashboard.get("/webhooks/<webhook_id>")
 async def webhooks_one(webhook_id: EndpointId) -> Response:
     """The webhook's page."""
-    return await webhook_page(await own_endpoint(webhook_id))
+    return await webhook_page(await endpoints.get_endpoint(resources().database, org_id(), webhook_id))
 
 
 @dashboard.post("/webhooks/<webhook_id>/test")
 async def webhooks_test(webhook_id: EndpointId) -> Response:
     """Send a test, and show what was answered."""
-    endpoint = await own_endpoint(webhook_id)
+    endpoint = await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
     with deadline_paused():
         tested = await send_test(
             resources().database, resources().receivers, org_id(), webhook_id, resources().clock()
@@ -47,7 +47,6 @@ async def webhooks_test(webhook_id: EndpointId) -> Response:
 async def webhooks_status(webhook_id: EndpointId) -> Response:
     """Pause the webhook, or resume it."""
     is_enabled = field("is_enabled") == "true"
-    await own_endpoint(webhook_id)
     await endpoints.change_endpoint(resources().database, org_id(), webhook_id, {"is_enabled": is_enabled})
     return back_to(webhook_id, "webhook-resumed" if is_enabled else "webhook-paused")
 
@@ -55,7 +54,6 @@ async def webhooks_status(webhook_id: EndpointId) -> Response:
 @dashboard.post("/webhooks/<webhook_id>/go-on")
 async def webhooks_go_on(webhook_id: EndpointId) -> Response:
     """Wake the webhook: it is sent all events that waited."""
-    await own_endpoint(webhook_id)
     await endpoints.go_on(resources().database, org_id(), webhook_id)
     return back_to(webhook_id, "webhook-goes-on")
 
@@ -63,7 +61,7 @@ async def webhooks_go_on(webhook_id: EndpointId) -> Response:
 @dashboard.post("/webhooks/<webhook_id>/replay")
 async def webhooks_replay(webhook_id: EndpointId) -> Response:
     """Send again what was stored since a moment."""
-    endpoint = await own_endpoint(webhook_id)
+    endpoint = await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
     try:
         since = datetime.fromisoformat(field("from")).replace(tzinfo=_zone()).astimezone(UTC)
         problem = "must not lie in the future" if since > resources().clock() else ""
@@ -78,7 +76,6 @@ async def webhooks_replay(webhook_id: EndpointId) -> Response:
 @dashboard.post("/webhooks/<webhook_id>/rotate-secret")
 async def webhooks_rotate(webhook_id: EndpointId) -> Response:
     """Make a new secret, and show it for once."""
-    await own_endpoint(webhook_id)
     database, now = resources().database, resources().clock()
     changed = await endpoints.rotate_secret(database, org_id(), webhook_id, now)
     return await webhook_page(changed, secret=changed.secret)
@@ -87,17 +84,8 @@ async def webhooks_rotate(webhook_id: EndpointId) -> Response:
 @dashboard.post("/webhooks/<webhook_id>/delete")
 async def webhooks_delete(webhook_id: EndpointId) -> Response:
     """Delete the webhook."""
-    await own_endpoint(webhook_id)
     await endpoints.delete_endpoint(resources().database, org_id(), webhook_id)
     return redirect(url_for("dashboard.webhooks", notice="webhook-deleted"), 303)  # type: ignore[return-value]
-
-
-async def own_endpoint(webhook_id: str) -> Endpoint:
-    """The organization's endpoint with this id; answers 404 if it has none."""
-    try:
-        return await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
-    except EndpointUnknown:
-        abort(404)
 
 
 def back_to(webhook_id: EndpointId, notice: str) -> Response:

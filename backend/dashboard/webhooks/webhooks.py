@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from quart import Response, abort
+from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_webhooks
-from backend.dashboard.webhooks.webhook import back_to, own_endpoint, webhook_page
+from backend.dashboard.webhooks.webhook import back_to, webhook_page
 from backend.dashboard.webhooks.webhook_form import (
     Problems,
     add_problems,
@@ -22,8 +22,7 @@ from backend.dashboard.webhooks.webhook_form import (
 )
 from backend.domain.errors import InvalidField
 from backend.domain.ids import EndpointId
-from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, EndpointUnknown, TooManyEndpoints
-from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, list_endpoints
+from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, get_endpoint, list_endpoints
 from backend.web.current import resources
 
 
@@ -54,15 +53,13 @@ async def webhooks_add() -> Response:
         made = await create_endpoint(resources().database, org_id(), endpoint_fields, resources().clock())
     except InvalidField as error:  # a link or a tag was deleted a moment ago
         add_problems([error], problems)
-    except TooManyEndpoints:
-        problems["url"] = f"would be one more than the {MOST_ENDPOINTS} that are possible"
     return await form_page(fields, problems) if problems else await webhook_page(made, secret=made.secret)
 
 
 @dashboard.get("/webhooks/<webhook_id>/change")
 async def webhooks_edit(webhook_id: EndpointId) -> Response:
     """The form with the webhook's fields."""
-    endpoint = await own_endpoint(webhook_id)
+    endpoint = await get_endpoint(resources().database, org_id(), webhook_id)
     (shown,) = await shown_webhooks([endpoint])
     return await form_page(await fields_of(endpoint), {}, shown)
 
@@ -70,7 +67,7 @@ async def webhooks_edit(webhook_id: EndpointId) -> Response:
 @dashboard.post("/webhooks/<webhook_id>/change")
 async def webhooks_change(webhook_id: EndpointId) -> Response:
     """Change the webhook."""
-    endpoint = await own_endpoint(webhook_id)
+    endpoint = await get_endpoint(resources().database, org_id(), webhook_id)
     fields, problems = sent_fields(), Problems()
     changes = await read_fields(fields, problems)
     if changes.get("url") == endpoint.url:
@@ -81,7 +78,5 @@ async def webhooks_change(webhook_id: EndpointId) -> Response:
             return back_to(webhook_id, "webhook-changed")
         except InvalidField as error:
             add_problems([error], problems)
-        except EndpointUnknown:
-            abort(404)
     (shown,) = await shown_webhooks([endpoint])
     return await form_page(fields, problems, shown)

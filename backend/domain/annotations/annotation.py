@@ -13,14 +13,6 @@ MOST_ANNOTATIONS = 2_000
 LONGEST_TEXT = 200
 
 
-class AnnotationUnknown(LookupError):
-    """The organization has no annotation with this id, or not any more."""
-
-
-class TooManyAnnotations(ValueError):
-    """The organization has as many annotations as it may have."""
-
-
 class NotedBy(StrEnum):
     """How an annotation was made."""
 

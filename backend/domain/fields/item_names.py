@@ -14,14 +14,6 @@ class NameTaken(ValueError):
     """The organization already has such a thing of this name."""
 
 
-class NameUnknown(LookupError):
-    """The organization has no such thing of this name, or not any more."""
-
-
-class TooManyItems(ValueError):
-    """The organization has as many such things as it may have."""
-
-
 class ItemName:
     """A name that is part of an address: `/` may stand between its parts."""
 

@@ -54,18 +54,6 @@ class RecipientState(StrEnum):
     REFUSED = "refused"
 
 
-class RecipientUnknown(LookupError):
-    """The organization has no recipient with this id, or not any more."""
-
-
-class TooManyRecipients(ValueError):
-    """The organization has as many recipients as it may have."""
-
-
-class AskedTooOften(ValueError):
-    """The address must not be asked to confirm now. The message completes a sentence on the address."""
-
-
 @dataclass(frozen=True, slots=True)
 class Recipient:
     """Somebody who gets a report's figures once they have confirmed.

@@ -15,14 +15,6 @@ from backend.domain.reports.saved_query import read_query
 MOST_REPORTS = 200
 
 
-class ReportUnknown(LookupError):
-    """The organization has no report with this id, or not any more."""
-
-
-class TooManyReports(ValueError):
-    """The organization has as many reports as it may have."""
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """A saved view of the organization's analytics.

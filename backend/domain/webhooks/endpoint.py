@@ -16,14 +16,6 @@ MOST_ENDPOINTS = 50
 OLD_SECRET_KEPT = timedelta(hours=24)
 
 
-class EndpointUnknown(LookupError):
-    """The organization has no endpoint with this id, or not any more."""
-
-
-class TooManyEndpoints(ValueError):
-    """The organization has as many endpoints as it may have."""
-
-
 class Form(StrEnum):
     """What is sent: the events themselves, or messages for a chat that say what happened."""
 

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from quart import Response
 
-from backend.domain.annotations.annotation import (
-    MOST_ANNOTATIONS,
-    AnnotationUnknown,
-    NotedBy,
-    TooManyAnnotations,
-)
+from backend.domain.annotations.annotation import NotedBy
 from backend.domain.annotations.input import ANNOTATION_CLEARABLE, ANNOTATION_FIELDS, ANNOTATION_REQUIRED
 from backend.domain.annotations.json_form import annotation_json, change_json
-from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Instant, Uuid
 from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
@@ -41,18 +32,6 @@ _QUERY = {
     "to": QueryParameter(Instant(), "Only what was noted of an earlier time."),
     "link_id": QueryParameter(Uuid(), "Only notes of this link, with the changes of the link."),
 }
-
-
-@contextmanager
-def _annotation_errors() -> Iterator[None]:
-    """Raise ApiError for what the storage of annotations raises."""
-    try:
-        yield
-    except AnnotationUnknown:
-        raise ApiError(error_table.ANNOTATION_NOT_FOUND) from None
-    except TooManyAnnotations:
-        rule = f"would be one more than the {MOST_ANNOTATIONS:,} notes that are possible"
-        raise InvalidField("text", rule) from None
 
 
 @Operation(
@@ -79,8 +58,7 @@ async def get_annotations(query: dict[str, Any]) -> dict[str, Any]:
 async def post_annotation(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Note what happened at a day or a time. Charts show it there, and list it below."""
     now = resources().clock()
-    with _annotation_errors():
-        added = await notes.add_annotation(resources().database, caller().org_id, fields, NotedBy.REST, now)
+    added = await notes.add_annotation(resources().database, caller().org_id, fields, NotedBy.REST, now)
     return annotation_json(added), 201
 
 
@@ -89,16 +67,12 @@ async def post_annotation(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
 )
 async def patch_annotation(annotation_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. `link_id` may be null: then the note is of no link."""
-    with _annotation_errors():
-        changed = await notes.change_annotation(
-            resources().database, caller().org_id, annotation_text, fields
-        )
+    changed = await notes.change_annotation(resources().database, caller().org_id, annotation_text, fields)
     return annotation_json(changed)
 
 
 @Operation(method="DELETE", path=_ONE, summary="Delete a note", path_parameter=_ID, status=204)
 async def remove_annotation(annotation_text: str) -> Response:
     """Delete a note. No chart shows it any more."""
-    with _annotation_errors():
-        await notes.delete_annotation(resources().database, caller().org_id, annotation_text)
+    await notes.delete_annotation(resources().database, caller().org_id, annotation_text)
     return Response(status=204)

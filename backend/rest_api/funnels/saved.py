@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from quart import Response
 
 from backend.domain.analytics.funnels.saved import (
-    MOST_FUNNELS,
     SAVED_FIELDS,
     SAVED_REQUIRED,
-    FunnelUnknown,
-    TooManyFunnels,
     saved_funnel_json,
 )
-from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Uuid
 from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
@@ -35,18 +28,6 @@ _CHANGES = BodyFields(SAVED_FIELDS)
 _NEW = replace(_CHANGES, required=SAVED_REQUIRED)
 
 
-@contextmanager
-def _funnel_errors() -> Iterator[None]:
-    """Raise ApiError for what the storage of funnels raises."""
-    try:
-        yield
-    except FunnelUnknown:
-        raise ApiError(error_table.FUNNEL_NOT_FOUND) from None
-    except TooManyFunnels:
-        rule = f"would be one more than the {MOST_FUNNELS} that are possible"
-        raise InvalidField("name", rule) from None
-
-
 @Operation(method="GET", path=_PATH, summary="List the saved funnels", answer="FunnelList")
 async def get_funnels() -> dict[str, Any]:
     """All saved funnels, the oldest first."""
@@ -58,16 +39,14 @@ async def get_funnels() -> dict[str, Any]:
 async def post_funnel(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Save a funnel under a name."""
     database, now = resources().database, resources().clock()
-    with _funnel_errors():
-        saved = await saved_funnels.create_funnel(database, caller().org_id, fields, now)
+    saved = await saved_funnels.create_funnel(database, caller().org_id, fields, now)
     return saved_funnel_json(saved), 201
 
 
 @Operation(method="GET", path=_ONE, summary="Get a saved funnel", path_parameter=_ID, answer="Funnel")
 async def get_funnel(funnel_text: str) -> dict[str, Any]:
     """One saved funnel."""
-    with _funnel_errors():
-        saved = await saved_funnels.get_funnel(resources().database, caller().org_id, funnel_text)
+    saved = await saved_funnels.get_funnel(resources().database, caller().org_id, funnel_text)
     return saved_funnel_json(saved)
 
 
@@ -81,14 +60,12 @@ async def get_funnel(funnel_text: str) -> dict[str, Any]:
 )
 async def patch_funnel(funnel_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. New steps replace all steps."""
-    with _funnel_errors():
-        saved = await saved_funnels.change_funnel(resources().database, caller().org_id, funnel_text, fields)
+    saved = await saved_funnels.change_funnel(resources().database, caller().org_id, funnel_text, fields)
     return saved_funnel_json(saved)
 
 
 @Operation(method="DELETE", path=_ONE, summary="Delete a saved funnel", path_parameter=_ID, status=204)
 async def remove_funnel(funnel_text: str) -> Response:
     """Delete a saved funnel. What it counts stays."""
-    with _funnel_errors():
-        await saved_funnels.delete_funnel(resources().database, caller().org_id, funnel_text)
+    await saved_funnels.delete_funnel(resources().database, caller().org_id, funnel_text)
     return Response(status=204)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from quart import Response
 
 from backend.domain.analytics.query import Query
-from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Uuid
 from backend.domain.reports.input import (
     REPORT_FIELDS,
@@ -18,7 +15,7 @@ from backend.domain.reports.input import (
     check_report,
 )
 from backend.domain.reports.json_form import report_json
-from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, TooManyReports
+from backend.domain.reports.report import Report
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.rest_api.analytics.counts import has_subscription
@@ -35,18 +32,6 @@ _ONE = f"{_PATH}/<report_text>"
 _ID = PathParameter("reportId", Uuid().schema(), "The report's id.", errors=(error_table.REPORT_NOT_FOUND,))
 _CHANGES = BodyFields(REPORT_FIELDS)
 _NEW = replace(_CHANGES, required=REPORT_REQUIRED)
-
-
-@contextmanager
-def _report_errors() -> Iterator[None]:
-    """Raise ApiError for what the storage of reports raises."""
-    try:
-        yield
-    except ReportUnknown:
-        raise ApiError(error_table.REPORT_NOT_FOUND) from None
-    except TooManyReports:
-        rule = f"would be one more than the {MOST_REPORTS} that are possible"
-        raise InvalidField("name", rule) from None
 
 
 @Operation(method="GET", path=_PATH, summary="List the reports", answer="ReportList")
@@ -70,8 +55,7 @@ async def post_report(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     now = resources().clock()
     await _admit(check_report(fields, now))  # before a password is hashed, which takes long
     values = await with_password_hash(fields)
-    with _report_errors():
-        report = await reports.create_report(resources().database, caller().org_id, values, now)
+    report = await reports.create_report(resources().database, caller().org_id, values, now)
     return _json(report), 201
 
 
@@ -95,23 +79,18 @@ async def patch_report(report_text: str, fields: dict[str, Any]) -> dict[str, An
     now = resources().clock()
     await _admit(check_report(fields, now, await _own_report(report_text)))
     values = await with_password_hash(fields)
-    with _report_errors():
-        return _json(
-            await reports.change_report(resources().database, caller().org_id, report_text, values, now)
-        )
+    return _json(await reports.change_report(resources().database, caller().org_id, report_text, values, now))
 
 
 @Operation(method="DELETE", path=_ONE, summary="Delete a report", path_parameter=_ID, status=204)
 async def remove_report(report_text: str) -> Response:
     """Delete a report. Its URL leads nowhere from now on."""
-    with _report_errors():
-        await reports.delete_report(resources().database, caller().org_id, report_text)
+    await reports.delete_report(resources().database, caller().org_id, report_text)
     return Response(status=204)
 
 
 async def _own_report(report_text: str) -> Report:
-    with _report_errors():
-        return await reports.get_report(resources().database, caller().org_id, report_text)
+    return await reports.get_report(resources().database, caller().org_id, report_text)
 
 
 async def _admit(query: Query | None) -> None:

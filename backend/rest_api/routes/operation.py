@@ -13,8 +13,10 @@ from typing import Any, TypeVar, cast
 
 from quart import request
 
+from backend.domain.errors import ItemUnknown
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.error_table import ErrorRow
 from backend.rest_api.routes.blueprint import admit, rest
 from backend.rest_api.routes.body_fields import BodyFields
@@ -98,7 +100,12 @@ class Operation:
             named = {"query": query} if self.query else {}
         if isinstance(self.body, BodyFields):
             named["fields"] = await self.body.read()
-        return await self.view(*path_values, **named)
+        try:
+            return await self.view(*path_values, **named)
+        except ItemUnknown:
+            if self.path_parameter is None:
+                raise
+            raise ApiError(self.path_parameter.errors[0]) from None
 
     @property
     def endpoint(self) -> str:

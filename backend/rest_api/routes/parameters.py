@@ -13,7 +13,8 @@ from backend.json_api.error_table import ErrorRow
 @dataclass(frozen=True, slots=True)
 class PathParameter:
     """A part of a path. `parse` makes the view's argument of its text, or raises ApiError; `errors` are those
-    of every operation that has the parameter."""
+    of every operation that has the parameter, first the one for an item that the organization does not have
+    (ItemUnknown), where it names one."""
 
     name: str
     schema: Schema

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from quart import Response
 
 from backend.domain.fields.item_names import ItemName
-from backend.domain.links.tags import MOST_TAGS, Tag, TagColor
+from backend.domain.links.tags import Tag, TagColor
 from backend.json_api import error_table
 from backend.rest_api.links.representations import tag_json
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
-from backend.rest_api.tags.named_items import item_errors, name_in_path
+from backend.rest_api.tags.named_items import name_in_path, name_is_free
 from backend.storage.links.tags import change_tag, count_tagged_links, create_tag, delete_tag, list_tags
 from backend.web.current import resources
 
 _NAME = name_in_path(error_table.TAG_NOT_FOUND)
 _CHANGES = BodyFields({"name": ItemName(), "color": TagColor()}, clearable=frozenset({"color"}))
 _NEW = replace(_CHANGES, required=("name",))
-_item_errors = partial(
-    item_errors, unknown=error_table.TAG_NOT_FOUND, taken=error_table.TAG_TAKEN, most=MOST_TAGS
-)
 
 
 @Operation(method="GET", path="/tags", summary="List the tags, each with its links", answer="TagList")
@@ -47,7 +43,7 @@ async def get_tags() -> dict[str, Any]:
 async def post_tag(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make a tag."""
     database, now = resources().database, resources().clock()
-    with _item_errors():
+    with name_is_free(error_table.TAG_TAKEN):
         tag = await create_tag(database, caller().org_id, fields["name"], fields.get("color"), now)
     return tag_json(tag, 0), 201
 
@@ -64,7 +60,7 @@ async def post_tag(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
 async def patch_tag(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Give a tag another name or colour, on all links at once. Null leaves the colour as it is."""
     new_name, color = fields.get("name"), fields.get("color")
-    with _item_errors():
+    with name_is_free(error_table.TAG_TAKEN):
         tag = await change_tag(resources().database, caller().org_id, name, new_name=new_name, color=color)
     return (await _shown([tag]))[0]
 
@@ -78,8 +74,7 @@ async def patch_tag(name: str, fields: dict[str, Any]) -> dict[str, Any]:
 )
 async def remove_tag(name: str) -> Response:
     """Delete a tag, which takes it off all links at once."""
-    with _item_errors():
-        await delete_tag(resources().database, caller().org_id, name)
+    await delete_tag(resources().database, caller().org_id, name)
     return Response(status=204)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from quart import Response
@@ -11,13 +10,12 @@ from quart import Response
 from backend.domain.fields.item_names import ItemName
 from backend.domain.links.input import OPTIONAL
 from backend.domain.links.links import UTM_FIELDS
-from backend.domain.links.utm_templates import MOST_TEMPLATES
 from backend.json_api import error_table
 from backend.rest_api.links.representations import template_json
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
-from backend.rest_api.tags.named_items import item_errors, name_in_path
+from backend.rest_api.tags.named_items import name_in_path, name_is_free
 from backend.storage.links.utm_templates import (
     change_template,
     create_template,
@@ -31,9 +29,6 @@ _CHANGES = BodyFields(
     {"name": ItemName(), **{name: OPTIONAL[name] for name in UTM_FIELDS}}, clearable=frozenset(UTM_FIELDS)
 )
 _NEW = replace(_CHANGES, required=("name",))
-_item_errors = partial(
-    item_errors, unknown=error_table.TEMPLATE_NOT_FOUND, taken=error_table.TEMPLATE_TAKEN, most=MOST_TEMPLATES
-)
 
 
 @Operation(method="GET", path="/utm-templates", summary="List the UTM templates", answer="UtmTemplateList")
@@ -55,7 +50,7 @@ async def get_templates() -> dict[str, Any]:
 async def post_template(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make a template."""
     database, now = resources().database, resources().clock()
-    with _item_errors():
+    with name_is_free(error_table.TEMPLATE_TAKEN):
         template = await create_template(database, caller().org_id, fields.pop("name"), fields, now)
     return template_json(template), 201
 
@@ -72,7 +67,7 @@ async def post_template(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
 async def patch_template(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Give a template another name or other fields. Links that it filled stay as they are."""
     new_name = fields.pop("name", None)
-    with _item_errors():
+    with name_is_free(error_table.TEMPLATE_TAKEN):
         return template_json(
             await change_template(resources().database, caller().org_id, name, new_name, fields)
         )
@@ -87,6 +82,5 @@ async def patch_template(name: str, fields: dict[str, Any]) -> dict[str, Any]:
 )
 async def remove_template(name: str) -> Response:
     """Delete a template. Links that it filled stay as they are."""
-    with _item_errors():
-        await delete_template(resources().database, caller().org_id, name)
+    await delete_template(resources().database, caller().org_id, name)
     return Response(status=204)

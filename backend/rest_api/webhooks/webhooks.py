@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -12,11 +10,10 @@ from quart import Response
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Instant, Uuid
-from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, Endpoint, EndpointUnknown, TooManyEndpoints
+from backend.domain.webhooks.endpoint import Endpoint
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import delivery_json, endpoint_json
 from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
@@ -49,18 +46,6 @@ _CHANGES = _WebhookFields(endpoint_rules(allows_loopback=True))
 _NEW = replace(_CHANGES, required=("url",))
 
 
-@contextmanager
-def _webhook_errors() -> Iterator[None]:
-    """Raise ApiError for what the storage of endpoints raises."""
-    try:
-        yield
-    except EndpointUnknown:
-        raise ApiError(error_table.WEBHOOK_NOT_FOUND) from None
-    except TooManyEndpoints:
-        rule = f"would be one more than the {MOST_ENDPOINTS} that are possible"
-        raise InvalidField("url", rule) from None
-
-
 @Operation(method="GET", path=_PATH, summary="List the webhooks", answer="WebhookList")
 async def get_webhooks() -> dict[str, Any]:
     """All webhooks, the oldest first."""
@@ -79,10 +64,9 @@ async def get_webhooks() -> dict[str, Any]:
 )
 async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make a webhook. Only this answer, and that of a new secret, show the secret."""
-    with _webhook_errors():
-        webhook = await endpoints.create_endpoint(
-            resources().database, caller().org_id, fields, resources().clock()
-        )
+    webhook = await endpoints.create_endpoint(
+        resources().database, caller().org_id, fields, resources().clock()
+    )
     return await _webhook_json(webhook, shows_secret=True), 201
 
 
@@ -108,10 +92,9 @@ async def get_webhook(webhook_text: str) -> dict[str, Any]:
 )
 async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. A webhook that sleeps goes on sleeping."""
-    with _webhook_errors():
-        return await _webhook_json(
-            await endpoints.change_endpoint(resources().database, caller().org_id, webhook_text, fields)
-        )
+    return await _webhook_json(
+        await endpoints.change_endpoint(resources().database, caller().org_id, webhook_text, fields)
+    )
 
 
 @Operation(
@@ -123,8 +106,7 @@ async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, 
 )
 async def remove_webhook(webhook_text: str) -> Response:
     """Delete a webhook. Events that wait for it are not sent."""
-    with _webhook_errors():
-        await endpoints.delete_endpoint(resources().database, caller().org_id, webhook_text)
+    await endpoints.delete_endpoint(resources().database, caller().org_id, webhook_text)
     return Response(status=204)
 
 
@@ -138,7 +120,7 @@ async def remove_webhook(webhook_text: str) -> Response:
 async def test_webhook(webhook_text: str) -> dict[str, Any]:
     """Send a test event, and show what the receiver answered."""
     database, now = resources().database, resources().clock()
-    with _webhook_errors(), deadline_paused():
+    with deadline_paused():
         delivery = await send_test(database, resources().receivers, caller().org_id, webhook_text, now)
     return delivery_json(delivery)
 
@@ -152,8 +134,7 @@ async def test_webhook(webhook_text: str) -> dict[str, Any]:
 )
 async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
     """Wake a webhook that sleeps, or try one that fails at once. It gets all events that waited, in order."""
-    with _webhook_errors():
-        return await _webhook_json(await endpoints.go_on(resources().database, caller().org_id, webhook_text))
+    return await _webhook_json(await endpoints.go_on(resources().database, caller().org_id, webhook_text))
 
 
 @Operation(
@@ -169,10 +150,9 @@ async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str,
     since: datetime = fields["from"]
     if since > resources().clock():
         raise InvalidField("from", "must not lie in the future")
-    with _webhook_errors():
-        return await _webhook_json(
-            await endpoints.replay(resources().database, caller().org_id, webhook_text, since)
-        )
+    return await _webhook_json(
+        await endpoints.replay(resources().database, caller().org_id, webhook_text, since)
+    )
 
 
 @Operation(
@@ -185,8 +165,7 @@ async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str,
 async def rotate_webhook_secret(webhook_text: str) -> dict[str, Any]:
     """Make a new secret, and show it this once. The secret before it goes on to sign for a day."""
     database, now = resources().database, resources().clock()
-    with _webhook_errors():
-        changed = await endpoints.rotate_secret(database, caller().org_id, webhook_text, now)
+    changed = await endpoints.rotate_secret(database, caller().org_id, webhook_text, now)
     return await _webhook_json(changed, shows_secret=True)
 
 
@@ -205,8 +184,7 @@ async def get_webhook_deliveries(webhook_text: str) -> dict[str, Any]:
 
 
 async def _own_webhook(webhook_text: str) -> Endpoint:
-    with _webhook_errors():
-        return await endpoints.get_endpoint(resources().database, caller().org_id, webhook_text)
+    return await endpoints.get_endpoint(resources().database, caller().org_id, webhook_text)
 
 
 async def _webhook_json(endpoint: Endpoint, *, shows_secret: bool = False) -> dict[str, Any]:

@@ -8,21 +8,20 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import IndexModel, ReturnDocument
+from pymongo import IndexModel
 
 from backend.domain.annotations.annotation import (
     MOST_ANNOTATIONS,
     Annotation,
-    AnnotationUnknown,
     NotedBy,
     NotedTime,
-    TooManyAnnotations,
 )
 from backend.domain.errors import InvalidField
 from backend.domain.ids import AnnotationId, LinkId, OrgId
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.links.links import find_link
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
 NAME = "annotations"
@@ -35,6 +34,7 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
 )
+_ANNOTATIONS = OwnDocuments(NAME, MOST_ANNOTATIONS, "text", "notes")
 # The largest difference between the time of a zone and UTC, and a little more.
 _LARGEST_OFFSET = timedelta(hours=15)
 
@@ -44,12 +44,10 @@ async def add_annotation(
 ) -> Annotation:
     """Store a new annotation of these fields, parsed by ANNOTATION_FIELDS.
 
-    Raises InvalidField if the organization has no link of that id, and TooManyAnnotations.
+    Raises InvalidField if the organization has no link of that id, or as many as it may have.
     """
     await _check_link(database, org_id, fields)
-    count = await database[NAME].count_documents({"org_id": org_id}, limit=MOST_ANNOTATIONS)
-    if count >= MOST_ANNOTATIONS:
-        raise TooManyAnnotations
+    await _ANNOTATIONS.check_room(database, org_id)
     document = {
         "_id": str(uuid.uuid4()),
         "org_id": org_id,
@@ -86,30 +84,21 @@ async def list_around(database: Database, org_id: OrgId, start: datetime, end: d
 
 
 async def get_annotation(database: Database, org_id: OrgId, given_id: str) -> Annotation:
-    """The organization's annotation with this id. Raises AnnotationUnknown."""
-    return _existing(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
+    """The organization's annotation with this id. Raises ItemUnknown."""
+    return from_document(await _ANNOTATIONS.get(database, org_id, given_id))
 
 
 async def change_annotation(
     database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any]
 ) -> Annotation:
-    """Change these fields, given as those of `add_annotation`. Raises InvalidField and AnnotationUnknown."""
+    """Change these fields, given as those of `add_annotation`. Raises InvalidField and ItemUnknown."""
     await _check_link(database, org_id, changes)
-    if not changes:
-        return await get_annotation(database, org_id, given_id)
-    document = await database[NAME].find_one_and_update(
-        {"_id": given_id, "org_id": org_id},
-        {"$set": _stored(changes)},
-        return_document=ReturnDocument.AFTER,
-    )
-    return _existing(document)
+    return from_document(await _ANNOTATIONS.change(database, org_id, given_id, _stored(changes)))
 
 
 async def delete_annotation(database: Database, org_id: OrgId, given_id: str) -> None:
-    """Delete the annotation. Raises AnnotationUnknown."""
-    deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
-    if not deleted.deleted_count:
-        raise AnnotationUnknown(given_id)
+    """Delete the annotation. Raises ItemUnknown."""
+    await _ANNOTATIONS.delete(database, org_id, given_id)
 
 
 async def delete_annotations_of_link(database: Database, org_id: OrgId, link_id: LinkId) -> None:
@@ -133,9 +122,3 @@ def _stored(fields: Mapping[str, Any]) -> Document:
     """These fields as they are stored."""
     at = fields.get("at")
     return {**fields, **(asdict(at) if isinstance(at, NotedTime) else {})}
-
-
-def _existing(document: Document | None) -> Annotation:
-    if document is None:
-        raise AnnotationUnknown
-    return from_document(document)

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pymongo import IndexModel, ReturnDocument
+from pymongo import IndexModel
 
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, funnel_json, funnel_of
-from backend.domain.analytics.funnels.saved import MOST_FUNNELS, FunnelUnknown, SavedFunnel, TooManyFunnels
+from backend.domain.analytics.funnels.saved import MOST_FUNNELS, SavedFunnel
 from backend.domain.ids import FunnelId, OrgId
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
 NAME = "funnels"
@@ -27,16 +28,16 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
 )
+_FUNNELS = OwnDocuments(NAME, MOST_FUNNELS, "name")
 
 
 async def create_funnel(
     database: Database, org_id: OrgId, fields: Mapping[str, Any], now: datetime
 ) -> SavedFunnel:
-    """Store a new funnel of these fields, parsed by SAVED_FIELDS. Raises InvalidField and TooManyFunnels."""
+    """Store a new funnel of these fields, parsed by SAVED_FIELDS. Raises InvalidField."""
     funnel_id, created_at = FunnelId(str(uuid.uuid4())), now.replace(microsecond=0)
     saved = SavedFunnel(funnel_id, org_id, fields["name"], funnel_of(fields), created_at)
-    if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_FUNNELS) >= MOST_FUNNELS:
-        raise TooManyFunnels
+    await _FUNNELS.check_room(database, org_id)
     await database[NAME].insert_one(to_document(saved))
     return saved
 
@@ -48,30 +49,25 @@ async def list_funnels(database: Database, org_id: OrgId) -> list[SavedFunnel]:
 
 
 async def get_funnel(database: Database, org_id: OrgId, given_id: str) -> SavedFunnel:
-    """The organization's funnel with this id. Raises FunnelUnknown."""
-    return _existing_funnel(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
+    """The organization's funnel with this id. Raises ItemUnknown."""
+    return from_document(await _FUNNELS.get(database, org_id, given_id))
 
 
 async def change_funnel(
     database: Database, org_id: OrgId, given_id: str, fields: Mapping[str, Any]
 ) -> SavedFunnel:
-    """Change these fields, parsed by SAVED_FIELDS. Raises InvalidField and FunnelUnknown."""
+    """Change these fields, parsed by SAVED_FIELDS. Raises InvalidField and ItemUnknown."""
     before = await get_funnel(database, org_id, given_id)
     if not fields:
         return before
     # As a whole: the fields fit each other, also where somebody else changes others at the same time.
     changes = funnel_json(funnel_of(fields, before.funnel)) | {"name": fields.get("name", before.name)}
-    changed = await database[NAME].find_one_and_update(
-        {"_id": given_id, "org_id": org_id}, {"$set": changes}, return_document=ReturnDocument.AFTER
-    )
-    return _existing_funnel(changed)
+    return from_document(await _FUNNELS.change(database, org_id, given_id, changes))
 
 
 async def delete_funnel(database: Database, org_id: OrgId, given_id: str) -> None:
-    """Delete the funnel. Raises FunnelUnknown."""
-    deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
-    if not deleted.deleted_count:
-        raise FunnelUnknown(given_id)
+    """Delete the funnel. Raises ItemUnknown."""
+    await _FUNNELS.delete(database, org_id, given_id)
 
 
 def to_document(saved: SavedFunnel) -> Document:
@@ -94,9 +90,3 @@ def from_document(document: Document) -> SavedFunnel:
 def funnel_in(document: Document) -> Funnel:
     """What a stored funnel asks. Raises InvalidField where it is none."""
     return funnel_of({name: rule.parse(name, document[name]) for name, rule in FUNNEL_FIELDS.items()})
-
-
-def _existing_funnel(document: Document | None) -> SavedFunnel:
-    if document is None:
-        raise FunnelUnknown
-    return from_document(document)

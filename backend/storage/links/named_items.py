@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from pymongo import IndexModel, ReturnDocument
 from pymongo.errors import DuplicateKeyError
 
-from backend.domain.fields.item_names import NameTaken, NameUnknown, TooManyItems, name_key
+from backend.domain.errors import ItemUnknown, TooManyItems
+from backend.domain.fields.item_names import NameTaken, name_key
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
@@ -68,7 +69,7 @@ class NamedItems(Generic[ItemT]):
         owned = {"org_id": item.org_id}
         count = await database[self.collection].count_documents(owned, limit=self.most, session=session)
         if count >= self.most:
-            raise TooManyItems
+            raise TooManyItems("name", self.most)
         try:
             await database[self.collection].insert_one(self.to_document(item), session=session)
         except DuplicateKeyError:
@@ -93,7 +94,7 @@ class NamedItems(Generic[ItemT]):
     async def find(
         self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
     ) -> ItemT:
-        """The item with this name, in any case. Raises NameUnknown."""
+        """The item with this name, in any case. Raises ItemUnknown."""
         document = await database[self.collection].find_one(_named(org_id, name), session=session)
         return self._required(document, name)
 
@@ -117,7 +118,7 @@ class NamedItems(Generic[ItemT]):
     ) -> ItemT:
         """Set the fields `changes` of the item with this name, and remove the fields `cleared`.
 
-        Raises NameUnknown and NameTaken.
+        Raises ItemUnknown and NameTaken.
         """
         if "name" in changes:
             changes = changes | {"key": name_key(changes["name"])}
@@ -136,13 +137,13 @@ class NamedItems(Generic[ItemT]):
     async def delete(
         self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
     ) -> ItemT:
-        """Delete the item with this name, and return it as it was. Raises NameUnknown."""
+        """Delete the item with this name, and return it as it was. Raises ItemUnknown."""
         deleted = await database[self.collection].find_one_and_delete(_named(org_id, name), session=session)
         return self._required(deleted, name)
 
     def _required(self, document: Document | None, name: str) -> ItemT:
         if document is None:
-            raise NameUnknown(name)
+            raise ItemUnknown(name)
         return self._from(document)
 
     def _from(self, document: Document) -> ItemT:

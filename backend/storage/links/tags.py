@@ -56,7 +56,7 @@ async def find_tag_by_id(database: Database, org_id: OrgId, tag_id: TagId) -> Ta
 async def change_tag(
     database: Database, org_id: OrgId, name: str, *, new_name: str | None = None, color: str | None = None
 ) -> Tag:
-    """Give the tag another name or colour, on all links at once. Raises NameUnknown and NameTaken."""
+    """Give the tag another name or colour, on all links at once. Raises ItemUnknown and NameTaken."""
     changes = {"name": new_name, "color": color}
     new_values = {field: value for field, value in changes.items() if value is not None}
     changed: list[Tag] = []
@@ -71,7 +71,7 @@ async def change_tag(
 
 
 async def delete_tag(database: Database, org_id: OrgId, name: str) -> None:
-    """Delete the tag, which takes it off all links at once. Raises NameUnknown."""
+    """Delete the tag, which takes it off all links at once. Raises ItemUnknown."""
 
     async def work(session: ClientSession) -> None:
         deleted = await _TAGS.delete(database, org_id, name, session)

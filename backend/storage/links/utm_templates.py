@@ -45,7 +45,7 @@ async def change_template(
 ) -> UtmTemplate:
     """Give the template another name, or set and clear (None) some of its fields.
 
-    Links that it filled stay as they are. Raises NameUnknown and NameTaken.
+    Links that it filled stay as they are. Raises ItemUnknown and NameTaken.
     """
     changes: Document = {} if new_name is None else {"name": new_name}
     changes |= {f"utm.{field}": value for field, value in utm.items() if value is not None}
@@ -54,5 +54,5 @@ async def change_template(
 
 
 async def delete_template(database: Database, org_id: OrgId, name: str) -> None:
-    """Delete the template. Links that it filled stay as they are. Raises NameUnknown."""
+    """Delete the template. Links that it filled stay as they are. Raises ItemUnknown."""
     await _TEMPLATES.delete(database, org_id, name)

@@ -20,11 +20,10 @@ from backend.domain.reports.recipient import (
     Recipient,
     RecipientId,
     RecipientState,
-    RecipientUnknown,
-    TooManyRecipients,
 )
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
+from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
 
 NAME = "report_recipients"
@@ -43,6 +42,7 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
 )
+_RECIPIENTS = OwnDocuments(NAME, MOST_RECIPIENTS, "address")
 # Nobody can guess a token of so many bytes.
 _TOKEN_BYTES = 32
 _ENUMS = {"frequency": Frequency, "language": Language, "state": RecipientState}
@@ -53,13 +53,11 @@ async def ask_recipient(
 ) -> Recipient:
     """Store a recipient who has to confirm, with a new code. One who has confirmed already stays as it is.
 
-    `values` are those of RECIPIENT_FIELDS. Raises TooManyRecipients.
+    `values` are those of RECIPIENT_FIELDS. Raises TooManyItems.
     """
     own = {"org_id": org_id} | {name: values[name] for name in ("report_id", "address", "frequency")}
     if not await database[NAME].find_one(own, {"_id": 1}):
-        count = await database[NAME].count_documents({"org_id": org_id}, limit=MOST_RECIPIENTS)
-        if count >= MOST_RECIPIENTS:
-            raise TooManyRecipients
+        await _RECIPIENTS.check_room(database, org_id)
     asked = {
         "state": RecipientState.UNCONFIRMED.value,
         "code": secrets.token_urlsafe(_TOKEN_BYTES),
@@ -88,7 +86,7 @@ async def ask_recipient(
         if not is_duplicate(error):
             raise
         document = await database[NAME].find_one(own)  # confirmed, or made at the same moment
-    return _existing(document)
+    return from_document(existing(document))
 
 
 async def confirm_recipient(database: Database, token: str, code: str, now: datetime) -> Recipient | None:
@@ -138,8 +136,8 @@ async def list_recipients(database: Database, org_id: OrgId) -> list[Recipient]:
 
 
 async def remove_recipient(database: Database, org_id: OrgId, given_id: str) -> Recipient:
-    """Delete the recipient. Returns it as it was. Raises RecipientUnknown."""
-    return _existing(await database[NAME].find_one_and_delete({"_id": given_id, "org_id": org_id}))
+    """Delete the recipient. Returns it as it was. Raises ItemUnknown."""
+    return from_document(await _RECIPIENTS.delete(database, org_id, given_id))
 
 
 async def remove_recipients_of(database: Database, org_id: OrgId, report_id: ReportId) -> None:
@@ -178,9 +176,3 @@ def from_document(document: Document) -> Recipient:
         id=RecipientId(document["_id"]),
         **values | {name: kind(document[name]) for name, kind in _ENUMS.items()},
     )
-
-
-def _existing(document: Document | None) -> Recipient:
-    if document is None:
-        raise RecipientUnknown
-    return from_document(document)

@@ -12,18 +12,19 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import IndexModel, ReturnDocument
+from pymongo import IndexModel
 
 from backend.domain.analytics.event_properties import event_fields
 from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.reports.input import check_report
-from backend.domain.reports.report import MOST_REPORTS, Report, ReportUnknown, TooManyReports
+from backend.domain.reports.report import MOST_REPORTS, Report
 from backend.domain.reports.saved_query import check_properties
 from backend.storage.accounts.organizations import find_event_properties
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.reports.recipients import remove_recipients_of
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
 NAME = "reports"
@@ -36,6 +37,7 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
 )
+_REPORTS = OwnDocuments(NAME, MOST_REPORTS, "name")
 # Nobody can guess a token of so many bytes.
 _TOKEN_BYTES = 32
 # A report that is opened all the time is written once in so long.
@@ -48,11 +50,10 @@ async def create_report(
     """Store a new report, with a new token.
 
     `values` are its fields, parsed by REPORT_FIELDS, with `password_hash` in place of `password`. Raises
-    InvalidField and TooManyReports.
+    InvalidField.
     """
     await _check(database, org_id, check_report(values, now))
-    if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_REPORTS) >= MOST_REPORTS:
-        raise TooManyReports
+    await _REPORTS.check_room(database, org_id)
     report = Report(
         id=ReportId(str(uuid.uuid4())),
         org_id=org_id,
@@ -71,8 +72,8 @@ async def list_reports(database: Database, org_id: OrgId) -> list[Report]:
 
 
 async def get_report(database: Database, org_id: OrgId, given_id: str) -> Report:
-    """The organization's report with this id. Raises ReportUnknown."""
-    return _existing_report(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
+    """The organization's report with this id. Raises ItemUnknown."""
+    return from_document(await _REPORTS.get(database, org_id, given_id))
 
 
 async def find_report(database: Database, org_id: OrgId, report_id: ReportId) -> Report | None:
@@ -92,25 +93,16 @@ async def change_report(
 ) -> Report:
     """Change these fields, which are given as those of `create_report`. The URL stays.
 
-    Raises InvalidField and ReportUnknown.
+    Raises InvalidField and ItemUnknown.
     """
     before = await get_report(database, org_id, given_id)
     await _check(database, org_id, check_report(changes, now, before))
-    if not changes:
-        return before
-    document = await database[NAME].find_one_and_update(
-        {"_id": given_id, "org_id": org_id},
-        {"$set": stored_values(changes)},
-        return_document=ReturnDocument.AFTER,
-    )
-    return _existing_report(document)
+    return from_document(await _REPORTS.change(database, org_id, given_id, stored_values(changes)))
 
 
 async def delete_report(database: Database, org_id: OrgId, given_id: str) -> None:
-    """Delete the report: its URL leads nowhere from now on, and nobody is sent it. Raises ReportUnknown."""
-    deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
-    if not deleted.deleted_count:
-        raise ReportUnknown(given_id)
+    """Delete the report: its URL leads nowhere from now on, and nobody is sent it. Raises ItemUnknown."""
+    await _REPORTS.delete(database, org_id, given_id)
     await remove_recipients_of(database, org_id, ReportId(given_id))
 
 
@@ -143,9 +135,3 @@ async def _check(database: Database, org_id: OrgId, query: Query | None) -> None
     """Raise InvalidField if the query names a property of events that the organization has not marked."""
     if query and event_fields(query.fields):
         check_properties(query, await find_event_properties(database, org_id))
-
-
-def _existing_report(document: Document | None) -> Report:
-    if document is None:
-        raise ReportUnknown
-    return from_document(document)

@@ -24,10 +24,8 @@ from backend.domain.webhooks.endpoint import (
     MOST_ENDPOINTS,
     OLD_SECRET_KEPT,
     Endpoint,
-    EndpointUnknown,
     Form,
     OldSecret,
-    TooManyEndpoints,
 )
 from backend.domain.webhooks.signing import SECRET_BYTES, secret_text
 from backend.storage.driver.mongo import Database, Document, known_fields
@@ -36,6 +34,7 @@ from backend.storage.links.links import find_links
 from backend.storage.links.tags import find_tag_ids
 from backend.storage.outbox.heads import find_heads
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
 from backend.storage.webhooks import deliveries
 
@@ -52,6 +51,7 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
 )
+_ENDPOINTS = OwnDocuments(NAME, MOST_ENDPOINTS, "url")
 # Of secrets that were replaced within a day.
 _MOST_OLD_SECRETS = 3
 # The organization took the endpoint from its holder.
@@ -68,11 +68,10 @@ async def create_endpoint(
 
     `values` are its fields, parsed by `endpoint_rules` and with the ids of tags (`with_tag_ids`); at least
     `url`. The secret is shown only once. Raises InvalidField for links or tags that the organization
-    does not have, and TooManyEndpoints.
+    does not have, and TooManyItems.
     """
     await _check_chosen(database, org_id, values)
-    if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_ENDPOINTS) >= MOST_ENDPOINTS:
-        raise TooManyEndpoints
+    await _ENDPOINTS.check_room(database, org_id)
     endpoint = Endpoint(
         id=EndpointId(str(uuid.uuid4())),
         org_id=org_id,
@@ -93,8 +92,8 @@ async def list_endpoints(database: Database, org_id: OrgId) -> list[Endpoint]:
 
 
 async def get_endpoint(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
-    """The organization's endpoint with this id. Raises EndpointUnknown."""
-    return _existing_endpoint(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
+    """The organization's endpoint with this id. Raises ItemUnknown."""
+    return from_document(await _ENDPOINTS.get(database, org_id, given_id))
 
 
 async def change_endpoint(
@@ -103,7 +102,7 @@ async def change_endpoint(
     """Change these fields, which are parsed as those of `create_endpoint`.
 
     A new URL, and an endpoint that is enabled, are tried at once. An endpoint that sleeps goes on sleeping.
-    A disabled endpoint gets nothing, and its cursor stays. Raises InvalidField and EndpointUnknown.
+    A disabled endpoint gets nothing, and its cursor stays. Raises InvalidField and ItemUnknown.
     """
     await _check_chosen(database, org_id, changes)
     update = stored_values(changes)
@@ -115,18 +114,16 @@ async def change_endpoint(
 async def delete_endpoint(database: Database, org_id: OrgId, given_id: str) -> None:
     """Delete the endpoint and its deliveries. A request that is under way may still arrive.
 
-    Raises EndpointUnknown.
+    Raises ItemUnknown.
     """
-    deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
-    if not deleted.deleted_count:
-        raise EndpointUnknown(given_id)
+    await _ENDPOINTS.delete(database, org_id, given_id)
     await deliveries.forget(database, given_id)
 
 
 async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: datetime) -> Endpoint:
     """Give the endpoint a new secret, which is shown only once. The old one also signs for another day.
 
-    Raises EndpointUnknown.
+    Raises ItemUnknown.
     """
     while True:
         endpoint = await get_endpoint(database, org_id, given_id)
@@ -141,7 +138,7 @@ async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: d
 async def go_on(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
     """Wake the endpoint if it sleeps, and deliver all waiting events at once, in order.
 
-    Raises EndpointUnknown.
+    Raises ItemUnknown.
     """
     return await _change(database, org_id, given_id, {"slept_at": None, **_UNTRIED})
 
@@ -149,15 +146,14 @@ async def go_on(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
 async def replay(database: Database, org_id: OrgId, given_id: str, since: datetime) -> Endpoint:
     """Deliver again the events that were stored since this moment, with the same ids, and then go on.
 
-    The cursor moves back, never forward, so that no waiting event is left out. Raises EndpointUnknown.
+    The cursor moves back, never forward, so that no waiting event is left out. Raises ItemUnknown.
     """
     begin = await cursor_at(database, org_id, since)
     while True:
-        document = await database[NAME].find_one({"_id": given_id, "org_id": org_id})
-        endpoint = _existing_endpoint(document)
+        document = await _ENDPOINTS.get(database, org_id, given_id)
+        endpoint = from_document(document)
         if begin >= endpoint.cursor:
             return endpoint
-        assert document
         update = {
             "cursor": str(begin),
             "cursor_at": _to_milliseconds(since),
@@ -207,7 +203,7 @@ def _stored_value(value: Any) -> Any:
 
 
 async def _change(database: Database, org_id: OrgId, given_id: str, update: Document) -> Endpoint:
-    return _existing_endpoint(await _take_back(database, {"_id": given_id, "org_id": org_id}, update))
+    return from_document(existing(await _take_back(database, {"_id": given_id, "org_id": org_id}, update)))
 
 
 async def _take_back(database: Database, query: Document, update: Document) -> Document | None:
@@ -231,12 +227,6 @@ async def _check_chosen(database: Database, org_id: OrgId, values: Mapping[str, 
 def _refuse_others(field: str, chosen_ids: Iterable[str], own_ids: Iterable[str], kind: str) -> None:
     if missing := set(chosen_ids) - set(own_ids):
         raise InvalidField(field, f"must be ids of {kind} of the organization; {min(missing)} is none")
-
-
-def _existing_endpoint(document: Document | None) -> Endpoint:
-    if document is None:
-        raise EndpointUnknown
-    return from_document(document)
 
 
 def _new_secret() -> str:

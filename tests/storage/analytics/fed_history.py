@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.block import merged, unpack
-from backend.domain.fields.item_names import NameTaken, NameUnknown
+from backend.domain.errors import ItemUnknown
+from backend.domain.fields.item_names import NameTaken
 from backend.domain.ids import CustomerId, DeviceId, InstallId, LinkId, OrgId, TagId
 from backend.domain.links.links import Link
 from backend.domain.sales.refunds import Refund, ToldRefund
@@ -166,7 +167,7 @@ class Stage:
     async def tag(self, number: int, act: Act) -> None:
         """A tag is made, renamed, or deleted."""
         name = _TAGS[act.which % 2]
-        with contextlib.suppress(NameTaken, NameUnknown):
+        with contextlib.suppress(NameTaken, ItemUnknown):
             if act.other == 0:
                 await tags.create_tag(self.database, self.org_id, name, None, datetime.now(UTC))
             elif act.other == 1:

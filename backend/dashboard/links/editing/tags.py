@@ -9,10 +9,10 @@ from typing import Any
 
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.form import field, form
-from backend.domain.errors import InvalidField
-from backend.domain.fields.item_names import ItemName, NameTaken, TooManyItems, name_key
+from backend.domain.errors import InvalidField, TooManyItems
+from backend.domain.fields.item_names import ItemName, NameTaken, name_key
 from backend.domain.ids import TagId
-from backend.domain.links.tags import MOST_TAGS, Tag
+from backend.domain.links.tags import Tag
 from backend.storage.links.tags import create_tag, list_tags
 from backend.web.current import resources
 
@@ -92,8 +92,8 @@ async def _make(name: str) -> None:
     try:
         with suppress(NameTaken):  # somebody else was faster
             await create_tag(resources().database, org_id(), name, None, resources().clock())
-    except TooManyItems:
-        raise InvalidField(MORE, f"would be one more than the {MOST_TAGS:,} that are possible") from None
+    except TooManyItems as error:
+        raise InvalidField(MORE, error.rule) from None
 
 
 def field_of(error: InvalidField) -> str:

@@ -20,14 +20,6 @@ SAVED_FIELDS: dict[str, Rule[Any]] = {"name": FUNNEL_NAME, **FUNNEL_FIELDS}
 SAVED_REQUIRED = ("name", "steps")
 
 
-class FunnelUnknown(LookupError):
-    """The organization has no funnel with this id, or not any more."""
-
-
-class TooManyFunnels(ValueError):
-    """The organization has as many funnels as it may have."""
-
-
 @dataclass(frozen=True, slots=True)
 class SavedFunnel:
     """A funnel with a name. Its period is said whenever it is asked."""
