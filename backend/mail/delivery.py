@@ -12,7 +12,7 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.domain.mail.mail import MailFailure, QueuedMail
 from backend.mail.message import message_bytes, message_of
 from backend.mail.server import MailServer, SmtpConnection
-from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.storage.reports import recipients
@@ -46,11 +46,7 @@ class MailDelivery:
         """Stop. Another process goes on; a mail whose text is on its way is uncertain."""
         await self._task.stop()
         if self._server:
-            try:
-                await end_lease(self._database, LEASE, self._id)
-            except StorageError as error:
-                if not is_unreachable(error):
-                    raise
+            await end_lease(self._database, LEASE, self._id)
 
     async def _go_on(self) -> None:
         assert self._server

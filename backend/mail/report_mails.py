@@ -21,7 +21,7 @@ from backend.storage.accounts.organizations import UnknownOrganization, get_orga
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import FactsNotReady, NoAnswer
-from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.storage.reports import recipients
@@ -66,11 +66,7 @@ class ReportMails:
         """Stop; another process goes on."""
         await self._task.stop()
         if self._resources.settings.sends_mail:
-            try:
-                await end_lease(self._resources.database, LEASE, self._id)
-            except StorageError as error:
-                if not is_unreachable(error):
-                    raise
+            await end_lease(self._resources.database, LEASE, self._id)
 
     async def _go_on(self) -> None:
         database, clock = self._resources.database, self._resources.clock

@@ -19,7 +19,7 @@ from pymongo import UpdateOne
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact_once
-from backend.storage.driver.mongo import Database, Document, StorageError, is_conflict, is_unreachable
+from backend.storage.driver.mongo import Database, Document, StorageError, is_conflict
 from backend.storage.outbox import entries, heads
 from backend.storage.processes.leases import end_lease, find_former_holder, take_lease
 
@@ -72,7 +72,7 @@ class Sequencer:
                 else:
                     await asyncio.sleep(_RENEW_INTERVAL)
         finally:
-            await self._end_lease(holder)
+            await end_lease(self._database, LEASE, holder)
 
     async def _place_while_held(self, session: BlockingSession, holder: str) -> None:
         """Give waiting entries their places until another process has the lease."""
@@ -108,13 +108,6 @@ class Sequencer:
         if former and former != holder:
             session = {"id": Binary(bytes.fromhex(former), UUID_SUBTYPE)}
             await self._database.client.admin.command("killSessions", [session])
-
-    async def _end_lease(self, holder: str) -> None:
-        try:
-            await end_lease(self._database, LEASE, holder)
-        except StorageError as error:
-            if not is_unreachable(error):
-                raise
 
 
 def _poll_interval(idle_seconds: float) -> float:

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from pymongo import ReturnDocument
 
-from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, is_unreachable
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -79,7 +79,13 @@ async def forget_leases(database: Database, prefix: str) -> None:
 
 
 async def end_lease(database: Database, name: str, holder: str) -> None:
-    """End the holder's lease, so that another process can take it at once."""
-    await database[NAME].update_one(
-        {"_id": name, "holder": holder}, [{"$set": {"holder": None, "until": "$$NOW"}}]
-    )
+    """End the holder's lease, so that another process can take it at once.
+
+    Where the storage can't be reached, it ends by itself.
+    """
+    ended: Document = {"$set": {"holder": None, "until": "$$NOW"}}
+    try:
+        await database[NAME].update_one({"_id": name, "holder": holder}, [ended])
+    except StorageError as error:
+        if not is_unreachable(error):
+            raise
