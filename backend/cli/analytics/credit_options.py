@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.options import with_options
 from backend.domain.sales.credit_rules import CreditTo, Model
 
 
@@ -29,6 +30,4 @@ def credit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--lookback-days", type=int, help="How old a touch may be.  [default: no limit]"),
         click.option("--as-of", help="As it stood at the end of this day, as 2026-01-31.  [default: now]"),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from backend.cli.options import with_options
+
 _ONLY, _NOT, _PREFIX = "--filter", "--filter-not", "--filter-prefix"
 # The names of the options' values, in the order in which `GivenFilters.of` takes them.
 FILTER_OPTIONS = ("filters", "filters_not", "filters_prefix")
@@ -34,9 +36,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Only what begins with this; may be repeated for other fields.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)
 
 
 @dataclass(frozen=True, slots=True)

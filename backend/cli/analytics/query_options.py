@@ -12,6 +12,7 @@ import click
 
 from backend.cli.analytics.credit_options import credit_options
 from backend.cli.analytics.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
+from backend.cli.options import with_options
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, WeekStart
 from backend.domain.analytics.query import Field, Measure
@@ -65,9 +66,7 @@ def query_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "with - before it for descending.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)
 
 
 @dataclass(frozen=True, slots=True)

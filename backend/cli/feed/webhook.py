@@ -10,7 +10,7 @@ import click
 
 from backend.cli.command import CommandResult, stored, stored_and_shown
 from backend.cli.confirm import confirm, yes_option
-from backend.cli.options import org_option
+from backend.cli.options import org_option, with_options
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import cell, table
@@ -81,9 +81,7 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--batch-size", type=int, help="The most events of one request.  [default: 1]"),
         click.option("--enabled/--disabled", "is_enabled", default=None, help="Whether anything is sent."),
     ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)
 
 
 async def _fields(database: Database, org_id: OrgId, options: Mapping[str, Any]) -> dict[str, Any]:

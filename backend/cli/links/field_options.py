@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
+from backend.cli.options import with_options
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.refused_field import RefusedField
 from backend.domain.links.input import CHANGE_FIELDS, Changes, parse_changes
@@ -40,9 +41,7 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Any other field, by its name in REST, as social_title='\"Spring\"'; may be repeated.",
         ),
     ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)
 
 
 def body_of(options: Options) -> dict[str, Any]:

@@ -74,7 +74,7 @@ async def _said(name: str, recipient: Recipient, status: int = 200, *, has_butto
         "date": day_in(language, recipient.next_at.astimezone(recipient.zone)) if recipient.next_at else "",
     }
     return await public_page(
-        "mail.html",
+        "said.html",
         status,
         language=language.value,
         title=text_in(language, "pages", f"{name}_title"),

@@ -91,4 +91,4 @@ async def _storage_failed(error: StorageError) -> Response:
 
 
 async def _closed(status: int, title: str, text: str) -> Response:
-    return await public_page("closed.html", status, title=title, text=text)
+    return await public_page("said.html", status, title=title, text=text)
