@@ -38,12 +38,9 @@ async def ask_to_confirm(
     """
     values = {**RECIPIENT_DEFAULTS, **fields}
     report = await get_report(database, org_id, values["report_id"])
-    known = await recipients.list_recipients(database, org_id)
-    same = ("report_id", "address", "frequency")
-    for recipient in known:
-        is_same = all(getattr(recipient, name) == values[name] for name in same)
-        if is_same and recipient.state is RecipientState.CONFIRMED:
-            return recipient
+    former = await recipients.find_recipient(database, org_id, values)
+    if former and former.state is RecipientState.CONFIRMED:
+        return former
     await _check_limits(database, org_id, values["address"], now)
     organization = await get_organization(database, org_id)
     recipient = await recipients.ask_recipient(database, org_id, values, now)

@@ -55,7 +55,7 @@ async def ask_recipient(
 
     `values` are those of RECIPIENT_FIELDS. Raises TooManyItems.
     """
-    own = {"org_id": org_id} | {name: values[name] for name in ("report_id", "address", "frequency")}
+    own = _own(org_id, values)
     if not await database[NAME].find_one(own, {"_id": 1}):
         await _RECIPIENTS.check_room(database, org_id)
     asked = {
@@ -123,6 +123,12 @@ async def unsubscribe_recipient(database: Database, token: str) -> Recipient | N
     return from_document(document) if document else None
 
 
+async def find_recipient(database: Database, org_id: OrgId, values: Mapping[str, Any]) -> Recipient | None:
+    """The recipient of this report, address and frequency; None if there is none."""
+    document = await database[NAME].find_one(_own(org_id, values))
+    return from_document(document) if document else None
+
+
 async def find_recipient_by_token(database: Database, token: str) -> Recipient | None:
     """The recipient with this token, of whichever organization; None if there is none."""
     document = await database[NAME].find_one({"token": token})
@@ -176,3 +182,8 @@ def from_document(document: Document) -> Recipient:
         id=RecipientId(document["_id"]),
         **values | {name: kind(document[name]) for name, kind in _ENUMS.items()},
     )
+
+
+def _own(org_id: OrgId, values: Mapping[str, Any]) -> Document:
+    """The query for the one recipient of a report, an address and a frequency."""
+    return {"org_id": org_id} | {name: values[name] for name in ("report_id", "address", "frequency")}
