@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Measure, Query, QueryField
 from backend.domain.errors import InvalidField
@@ -31,11 +32,19 @@ PRESETS = {
     "year": "This year",
     "all": "All time",
 }
+# Which of them are a period that moves. All time begins with what was known first.
+MOVING_PERIODS = {
+    "today": MovingPeriod.TODAY,
+    "7": MovingPeriod.LAST_7_DAYS,
+    "28": MovingPeriod.LAST_28_DAYS,
+    "90": MovingPeriod.LAST_90_DAYS,
+    "month": MovingPeriod.THIS_MONTH,
+    "year": MovingPeriod.THIS_YEAR,
+}
 COMPARISONS = {"previous": "the time before", "year": "a year before", "none": "nothing"}
 FILTERS = tuple(by for by in Field if by in (LINK_FIELDS | CLICK_FIELDS) - {Field.OUTCOME})
 LONGEST_FILTER = 300
 _CUSTOM = "own"
-_QUARTER = timedelta(minutes=15)
 _DAY = timedelta(days=1)
 # The longest periods that are shown by days and by weeks; longer ones are shown by months.
 _MOST_DAYS, _MOST_WEEKS = 100, 53
@@ -211,12 +220,12 @@ class _Clock:
     def midnight(self, day: date) -> datetime:
         return datetime(day.year, day.month, day.day, tzinfo=self.zone)
 
-    def period(self, first: date, end: datetime | None = None) -> QueryPeriod:
-        """From the beginning of this day until now, rounded up to a quarter of an hour, or until `end`."""
-        until = end or datetime.fromtimestamp(
-            -(-self.now.timestamp() // _QUARTER.total_seconds()) * _QUARTER.total_seconds(), self.zone
-        )
-        return QueryPeriod(self.midnight(first), max(until, self.midnight(first) + _QUARTER), self.zone)
+    def period(self, first: date, end: datetime) -> QueryPeriod:
+        """From the beginning of this day."""
+        return QueryPeriod(self.midnight(first), end, self.zone)
+
+    def moving(self, period: MovingPeriod) -> QueryPeriod:
+        return period.at(self.now, self.zone)
 
 
 def _period(
@@ -230,27 +239,15 @@ def _period(
         except InvalidField as error:
             errors[error.field] = error.rule
     preset = preset_named if preset_named in PRESETS else DEFAULT
-    return preset, clock.period(_first_day(preset, clock))
+    if preset in MOVING_PERIODS:
+        return preset, clock.moving(MOVING_PERIODS[preset])
+    return preset, clock.period(min(clock.beginning, clock.today), clock.moving(MovingPeriod.TODAY).end)
 
 
 def _custom_period(first: date, last: date, clock: _Clock) -> QueryPeriod:
     if last < first:
         raise InvalidField("to", "must not be before the first day")
     return clock.period(first, clock.midnight(last + _DAY))
-
-
-def _first_day(preset: str, clock: _Clock) -> date:
-    today = clock.today
-    match preset:
-        case "today":
-            return today
-        case "month":
-            return today.replace(day=1)
-        case "year":
-            return today.replace(month=1, day=1)
-        case "all":
-            return min(clock.beginning, today)
-    return today - (int(preset) - 1) * _DAY
 
 
 def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:

@@ -8,8 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from backend.dashboard.analytics.attribution import FIELDS
-from backend.dashboard.analytics.view import AnyDay, View
-from backend.domain.analytics.moving_period import MovingPeriod
+from backend.dashboard.analytics.view import MOVING_PERIODS, AnyDay, View
 from backend.domain.analytics.query import Field, Measure
 from backend.domain.sales.credit_rules import CreditTo, Model
 
@@ -20,14 +19,6 @@ CHOICES: Mapping[str, Container[str]] = {
     "credit": tuple(CreditTo),
     "window": ("1", "7", "30", "90", "365"),
     "as_of": AnyDay(),
-}
-_PERIODS = {
-    "today": MovingPeriod.TODAY,
-    "7": MovingPeriod.LAST_7_DAYS,
-    "28": MovingPeriod.LAST_28_DAYS,
-    "90": MovingPeriod.LAST_90_DAYS,
-    "month": MovingPeriod.THIS_MONTH,
-    "year": MovingPeriod.THIS_YEAR,
 }
 # In the order of the form.
 MEASURES = (
@@ -83,8 +74,8 @@ def read_json(text: str) -> Mapping[str, Any]:
 
 def _period(view: View) -> dict[str, str]:
     """The period as a word, or as its first and last day: without a last one it goes on until today."""
-    if view.preset in _PERIODS:
-        return {"period": _PERIODS[view.preset].value}
+    if view.preset in MOVING_PERIODS:
+        return {"period": MOVING_PERIODS[view.preset].value}
     since = view.since if view.preset != "all" and view.since else _day(view)
     until = view.until if view.preset != "all" else ""
     return {"from": since} | ({"to": f"{date.fromisoformat(until) + _DAY}"} if until else {})
