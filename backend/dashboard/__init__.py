@@ -14,6 +14,7 @@ from backend.dashboard.accounts import (
 )
 from backend.dashboard.analytics import attribution, overview, sale
 from backend.dashboard.annotations import notes
+from backend.dashboard.cohorts import cohorts
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.destinations import reports as link_reports
 from backend.dashboard.frame import assets
@@ -46,6 +47,7 @@ __all__ = [
     "broken",
     "bulk",
     "change_link",
+    "cohorts",
     "customer",
     "dashboard",
     "domains",

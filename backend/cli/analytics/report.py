@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from backend.cli.analytics.client import analytics_client
+from backend.cli.analytics.customers import report_cohorts, report_new_customers, report_time_to_sale
 from backend.cli.analytics.made_file import print_file, refuse_terminal
 from backend.cli.analytics.query import report_analytics
 from backend.cli.analytics.shared_reports import list_shared_reports, revoke_report, share_report
@@ -39,6 +40,9 @@ report.add_command(report_analytics)
 report.add_command(share_report)
 report.add_command(list_shared_reports)
 report.add_command(revoke_report)
+report.add_command(report_cohorts)
+report.add_command(report_time_to_sale)
+report.add_command(report_new_customers)
 
 
 @report.command("rejected")

@@ -27,6 +27,7 @@ ITEMS = (
     Item("Attribution", "attribution", "attribution"),
     Item("Funnels", "funnels", "funnel"),
     Item("Reports", "reports", "share"),
+    Item("Cohorts", "cohorts", "cohort"),
     Item("Annotations", "notes", "note"),
     Item("Webhooks", "webhooks", "send"),
     Item("Keys", "keys", "key"),

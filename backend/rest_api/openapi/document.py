@@ -10,6 +10,7 @@ from backend.domain.fields.rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
+from backend.rest_api.analytics.cohorts import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
@@ -48,7 +49,8 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | WEBHOOK_SCHEMAS
             | REPORT_SCHEMAS
             | FUNNEL_SCHEMAS
-            | ANNOTATION_SCHEMAS,
+            | ANNOTATION_SCHEMAS
+            | COHORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.rest_api.analytics import counts, event_properties, query
+from backend.rest_api.analytics import cohorts, counts, event_properties, query
 from backend.rest_api.annotations import notes
 from backend.rest_api.clicks import export
 from backend.rest_api.destinations import rules
@@ -23,7 +23,7 @@ _MODULES = (
     rules,
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
-    *(query, event_properties),
+    *(query, cohorts, event_properties),
     recipients,
     *(ask, saved),
     reports,

@@ -58,7 +58,7 @@ _JOIN_EVENTS = """
     LEFT JOIN (SELECT record AS told_record, metadata FROM records WHERE kind = 'event') AS told
         ON told.told_record = shares.record AND shares.kind = 'event'
 """
-_JOIN_EARNING = "LEFT JOIN earning ON earning.link = shares.link AND earning.clicked_at = shares.click_at"
+JOIN_EARNING = "LEFT JOIN earning ON earning.link = shares.link AND earning.clicked_at = shares.click_at"
 _SUMS = """
     (sum(weight) FILTER (what = 'lead'))::BIGINT AS leads,
     (sum(weight) FILTER (what = 'conversion'))::BIGINT AS conversions,
@@ -128,8 +128,8 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
         WITH shares AS ({shares.text}), {earning} matching_links AS ({links})
         SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN matching_links AS links ON links.link = shares.link
-        {_JOIN_EARNING if earning else ""} {_JOIN_EVENTS if event_fields(query.fields) else ""} {times.join}
-        WHERE {" AND ".join(_conditions(period, parameters))}
+        {JOIN_EARNING if earning else ""} {_JOIN_EVENTS if event_fields(query.fields) else ""} {times.join}
+        WHERE {" AND ".join(conditions_of_shares(period, parameters))}
         {grouped_by(len(columns))}
         """,
         parameters.values,
@@ -213,8 +213,8 @@ def _of_share(field: QueryField, parameters: SqlParameters) -> str:
     return f"earning.click.{field}"
 
 
-def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
-    """Which shares count."""
+def conditions_of_shares(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
+    """Which shares count. `links` are those that match the query, `earning` the clicks that earned them."""
     query = period.query
     conditions = [f"shares.kind IN ({', '.join(map(parameters, _kinds(period)))})"]
     for name, chosen in query.filters.items():

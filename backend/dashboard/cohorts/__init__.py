@@ -1,0 +1,1 @@
+"""The page with customers over time."""

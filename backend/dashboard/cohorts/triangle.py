@@ -1,0 +1,114 @@
+"""The table of cohorts: a row for each week of first touches, a column for each week after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate, dropwhile
+from math import ceil
+
+from backend.dashboard.analytics.figures import amount
+from backend.domain.analytics.changes import Numeric
+from backend.domain.analytics.cohorts.cohorts import Cohort, CohortTable, CohortWeek
+
+# What cells can show.
+SHOWN = {
+    "revenue": "Revenue",
+    "per_customer": "Revenue per customer",
+    "conversions": "Conversions",
+    "customers": "Customers who bought",
+}
+# Customers who bought in two weeks are the same ones in part: they have no sum.
+SUMMED = frozenset(SHOWN) - {"customers"}
+_SHADES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TriangleCell:
+    """A number, how dark its cell is (0 to 5), and whether its week is not over for all customers."""
+
+    text: str
+    shade: int
+    is_partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TriangleRow:
+    """A cohort, with a cell for each week that has begun."""
+
+    label: str
+    customers: int
+    cells: Sequence[TriangleCell]
+    is_partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """The rows, oldest first, and the numbers of the weeks after the first touch."""
+
+    rows: Sequence[TriangleRow]
+    weeks: Sequence[int]
+
+
+def triangle_of(table: CohortTable, shown: str, currency: str, *, is_summed: bool) -> Triangle:
+    """The table with these figures, each week's own, or what all weeks until it come to.
+
+    It begins with the first cohort that has customers.
+    """
+    cohorts = list(dropwhile(lambda cohort: not cohort.customers, table.cohorts))
+    numbers = [_numbers(cohort, shown, currency, is_summed=is_summed) for cohort in cohorts]
+    largest = max((number for row in numbers for number in row), default=0)
+    write = _WRITTEN[shown]
+    rows = [
+        TriangleRow(
+            f"{date.fromisoformat(cohort.label):%-d %b %Y}",
+            cohort.customers,
+            [
+                TriangleCell(write(number) if number else "–", _shade(number, largest), week.is_partial)
+                for number, week in zip(row, cohort.weeks, strict=True)
+            ],
+            cohort.is_partial,
+        )
+        for cohort, row in zip(cohorts, numbers, strict=True)
+    ]
+    return Triangle(rows, range(max((len(row.cells) for row in rows), default=0)))
+
+
+def main_currency(table: CohortTable) -> str:
+    """The currency with the largest amount; EUR where nothing was sold."""
+    sums: dict[str, Decimal] = {}
+    for cohort in table.cohorts:
+        for week in cohort.weeks:
+            for currency, sold in week.figures.revenue.items():
+                sums[currency] = sums.get(currency, Decimal()) + sold
+    return min(sums, key=lambda currency: (-sums[currency], currency)) if sums else "EUR"
+
+
+def _numbers(cohort: Cohort, shown: str, currency: str, *, is_summed: bool) -> list[Numeric]:
+    own = [_NUMBERS[shown](week, currency) for week in cohort.weeks]
+    numbers = list(accumulate(own)) if is_summed and shown in SUMMED else own
+    if shown == "per_customer":
+        return [number / max(1, cohort.customers) for number in numbers]
+    return numbers
+
+
+_NUMBERS: Mapping[str, Callable[[CohortWeek, str], Numeric]] = {
+    "revenue": lambda week, currency: week.figures.revenue.get(currency, Decimal()),
+    "per_customer": lambda week, currency: week.figures.revenue.get(currency, Decimal()),
+    "conversions": lambda week, _: week.figures.conversions,
+    "customers": lambda week, _: week.figures.customers,
+}
+_WRITTEN: Mapping[str, Callable[[Numeric], str]] = {
+    "revenue": amount,
+    "per_customer": amount,
+    "conversions": "{:,}".format,
+    "customers": "{:,}".format,
+}
+
+
+def _shade(number: Numeric, largest: Numeric) -> int:
+    """From 0 for nothing to the darkest."""
+    return ceil(_SHADES * Fraction(number) / Fraction(largest)) if number else 0

@@ -1,0 +1,155 @@
+"""POST /analytics/cohorts, /time-to-sale and /new-and-returning: customers over time (docs/cohorts.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.analytics.cohorts.cohorts import DEFAULT_WEEKS
+from backend.domain.analytics.cohorts.input import (
+    COHORT_FIELDS,
+    CUSTOMER_FIELDS,
+    parse_cohorts,
+    parse_customers,
+)
+from backend.domain.analytics.cohorts.json_form import (
+    cohorts_json,
+    new_and_returning_json,
+    time_to_sale_json,
+)
+from backend.domain.analytics.input import NULLABLE
+from backend.domain.fields.rules import Schema
+from backend.json_api import error_table
+from backend.json_api.json_body import read_json_object
+from backend.rest_api.analytics.query import MOST_BYTES
+from backend.rest_api.analytics.schemas import MEANINGS
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.operation import Operation, reference
+from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
+from backend.storage.driver.deadlines import lift_deadline
+from backend.web.current import resources
+
+_MEANINGS = MEANINGS | {
+    "weeks": f"How many weeks after the first touch are counted; by default {DEFAULT_WEEKS}.",
+    "currency": "Conversions in this currency only.",
+    "model": "Which touch gets the credit: only models that credit a sale to one touch.",
+}
+_ERRORS = (error_table.QUERY_INVALID, error_table.FIGURES_UNAVAILABLE)
+
+
+def _body(fields: Any) -> Schema:
+    properties = {}
+    for name, rule in fields.items():
+        schema = {"anyOf": [rule.schema(), {"type": "null"}]} if name in NULLABLE else rule.schema()
+        properties[name] = schema | {"description": _MEANINGS[name]}
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+_OF_CUSTOMERS = _body(CUSTOMER_FIELDS)
+
+
+@Operation(
+    method="POST",
+    path="/analytics/cohorts",
+    summary="Customers by the week of their first touch, and what they bought in the weeks after",
+    body=_body(COHORT_FIELDS),
+    answer="Cohorts",
+    errors=_ERRORS,
+)
+async def query_cohorts() -> dict[str, Any]:
+    """The cohorts of the weeks between `from` and `to`. Filters go by the customers' first touches."""
+    query, weeks = parse_cohorts(await read_json_object(MOST_BYTES), resources().clock())
+    lift_deadline()
+    return cohorts_json(await resources().analytics.ask(caller().org_id, AskCohorts(query, weeks)))
+
+
+@Operation(
+    method="POST",
+    path="/analytics/time-to-sale",
+    summary="How long it takes from a click to a sale",
+    body=_OF_CUSTOMERS,
+    answer="TimeToSale",
+    errors=_ERRORS,
+)
+async def query_time_to_sale() -> dict[str, Any]:
+    """The time from the click that gets the credit to each conversion of the period."""
+    query = parse_customers(await read_json_object(MOST_BYTES), resources().clock())
+    lift_deadline()
+    return time_to_sale_json(await resources().analytics.ask(caller().org_id, AskTimeToSale(query)))
+
+
+@Operation(
+    method="POST",
+    path="/analytics/new-and-returning",
+    summary="Customers who bought for the first time, and who had bought before",
+    body=_OF_CUSTOMERS,
+    answer="NewAndReturning",
+    errors=_ERRORS,
+)
+async def query_new_and_returning() -> dict[str, Any]:
+    """What new and returning customers bought in the period."""
+    query = parse_customers(await read_json_object(MOST_BYTES), resources().clock())
+    lift_deadline()
+    return new_and_returning_json(await resources().analytics.ask(caller().org_id, AskNewAndReturning(query)))
+
+
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_SECONDS: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}
+_AMOUNTS: Schema = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["currency", "amount"],
+        "properties": {"currency": {"type": "string"}, "amount": {"type": "string"}},
+    },
+}
+_FIGURES: dict[str, Schema] = {
+    "customers": _COUNT,
+    "conversions": _COUNT,
+    "revenue": _AMOUNTS,
+    "refunds": _AMOUNTS,
+    "net_revenue": _AMOUNTS,
+}
+_PARTIAL: dict[str, Schema] = {"partial": {"type": "boolean"}}
+
+
+def _object(properties: dict[str, Schema]) -> Schema:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+COHORT_SCHEMAS: dict[str, Schema] = {
+    "SaleFigures": _object(_FIGURES),
+    "CohortWeek": _object({"week": _COUNT} | _PARTIAL | _FIGURES),
+    "Cohort": _object(
+        {
+            "week": {"type": "string", "format": "date", "description": "The first day of the week."},
+            "customers": _COUNT,
+            **_PARTIAL,
+            "weeks": {"type": "array", "items": reference("CohortWeek")},
+        }
+    ),
+    "Cohorts": _object(
+        {
+            "cohorts": {"type": "array", "items": reference("Cohort")},
+            "notes": {"type": "array", "items": {"type": "string"}},
+        }
+    ),
+    "TimeToSale": _object(
+        {
+            "conversions": _COUNT,
+            "median_seconds": _SECONDS,
+            "p90_seconds": _SECONDS,
+            "buckets": {
+                "type": "array",
+                "items": _object(
+                    {
+                        "from_seconds": _COUNT,
+                        "to_seconds": {"anyOf": [_COUNT, {"type": "null"}]},
+                        "conversions": _COUNT,
+                    }
+                ),
+            },
+            "not_credited": _COUNT,
+        }
+    ),
+    "NewAndReturning": _object({name: reference("SaleFigures") for name in ("new", "returning", "unknown")}),
+}

@@ -1,0 +1,68 @@
+"""The time to a sale, and new and returning customers, in SQL, as domain/analytics/cohorts has them."""
+
+# ruff: noqa: S608 - all text is of this package, and values are parameters
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.analytics.cohorts.new_customers import NewAndReturning
+from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale
+from backend.domain.analytics.query import Query
+from backend.storage.analytics.cohorts.credited_sales import SUMS, bounds_of, credited_sales, in_currency
+from backend.storage.analytics.cohorts.figures import figures_by
+from backend.storage.analytics.conditions.parameters import SqlParameters
+
+_EDGES = [round(edge.total_seconds() * 1000) for edge in EDGES]
+_COUNTS = ", ".join(
+    [
+        *(f"count(*) FILTER (took >= {begin} AND took < {end})" for begin, end in pairwise(_EDGES)),
+        f"count(*) FILTER (took >= {_EDGES[-1]})",
+    ]
+)
+
+
+def find_time_to_sale(connection: DuckDBPyConnection, query: Query) -> TimeToSale:
+    """How long it took to the conversions of the query's period. Its rules name one touch for each."""
+    start, end = bounds_of(query.period)
+    parameters = SqlParameters()
+    text = f"""
+        WITH sold AS (
+            SELECT "at" - touched_at AS took FROM credited_sales
+            WHERE passes AND {in_currency(query, parameters)}
+        )
+        SELECT count(took), list_sort(list(took) FILTER (took IS NOT NULL))[(5 * count(took) + 9) // 10],
+            list_sort(list(took) FILTER (took IS NOT NULL))[(9 * count(took) + 9) // 10],
+            count(*) FILTER (took IS NULL), {_COUNTS}
+        FROM sold
+    """
+    with credited_sales(connection, query, start, end, has_customers=False):
+        found = connection.execute(text, parameters.values).fetchone()
+    assert found
+    conversions, median, p90, untouched, *counts = found
+    return TimeToSale(conversions, median, p90, counts, untouched)
+
+
+def find_new_and_returning(connection: DuckDBPyConnection, query: Query) -> NewAndReturning:
+    """Who bought in the query's period, for the first time or again."""
+    start, end = bounds_of(query.period)
+    parameters = SqlParameters()
+    since = parameters(start)
+    sold = f"""
+        WITH firsts AS (SELECT customer, min("at") AS first_at FROM credited_sales GROUP BY customer),
+        sold AS (
+            SELECT CASE WHEN sales.customer IS NULL THEN 'unknown' WHEN first_at >= {since} THEN 'new'
+                ELSE 'returning' END AS kind, sales.*
+            FROM credited_sales AS sales LEFT JOIN firsts USING (customer)
+            WHERE passes AND "at" >= {since} AND {in_currency(query, parameters)}
+        )
+    """
+    with credited_sales(connection, query, 0, end):
+        people = connection.execute(
+            f"{sold} SELECT kind, count(DISTINCT customer) FROM sold GROUP BY kind", parameters.values
+        ).fetchall()
+        sums = connection.execute(f"{sold} SELECT kind, {SUMS} FROM sold GROUP BY ALL", parameters.values)
+        figures = figures_by(((kind, tuple(more)) for kind, *more in sums.fetchall()), dict(people))
+    return NewAndReturning(**figures)

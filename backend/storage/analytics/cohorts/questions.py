@@ -1,0 +1,54 @@
+"""Cohorts, the time to a sale, and new and returning customers, as questions."""
+
+# What answers them is imported where that is done: those who ask have no use for it.
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backend.domain.analytics.cohorts.cohorts import CohortTable
+from backend.domain.analytics.cohorts.new_customers import NewAndReturning
+from backend.domain.analytics.cohorts.time_to_sale import TimeToSale
+from backend.domain.analytics.query import Query
+from backend.storage.analytics.question import Facts, Question
+
+
+@dataclass(frozen=True, slots=True)
+class AskCohorts(Question[CohortTable]):
+    """The cohorts of a query's period, with so many weeks after the first touch."""
+
+    query: Query
+    weeks: int
+
+    def answer(self, facts: Facts) -> CohortTable:
+        """The table."""
+        from backend.storage.analytics.cohorts.cohorts import find_cohorts
+
+        return find_cohorts(facts.connection, self.query, self.weeks, facts.now)
+
+
+@dataclass(frozen=True, slots=True)
+class AskTimeToSale(Question[TimeToSale]):
+    """How long it took from a click to the sales of a query's period."""
+
+    query: Query
+
+    def answer(self, facts: Facts) -> TimeToSale:
+        """The distribution."""
+        from backend.storage.analytics.cohorts.customers import find_time_to_sale
+
+        return find_time_to_sale(facts.connection, self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class AskNewAndReturning(Question[NewAndReturning]):
+    """Who bought in a query's period, for the first time or again."""
+
+    query: Query
+
+    def answer(self, facts: Facts) -> NewAndReturning:
+        """Their figures."""
+        from backend.storage.analytics.cohorts.customers import find_new_and_returning
+
+        return find_new_and_returning(facts.connection, self.query)

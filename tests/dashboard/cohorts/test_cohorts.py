@@ -1,0 +1,57 @@
+"""The page with customers over time."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+
+import httpx
+
+from backend.dashboard.cohorts.triangle import triangle_of
+from backend.domain.analytics.cohorts.cohorts import Cohort, CohortTable, CohortWeek
+from backend.domain.analytics.cohorts.sales import SaleFigures
+from backend.system.clock import utc_now
+from tests.dashboard.campaigns import table
+from tests.dashboard.people import Person
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import Visitor, call, check, conversion
+
+DAY = timedelta(days=1)
+
+
+async def test_what_customers_bought_later(
+    person: Person, client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """Each week by itself or added up, with who is new; a filter goes by the first touch."""
+    assert "No customers came in this time" in (await person.get("/cohorts")).text
+    await Visitor(client, organization).results(
+        call("identify", customer_id="ada", ago=5 * DAY),
+        check(ago=5 * DAY, utm_campaign="spring"),
+        conversion(ago=4 * DAY, revenue=20, customer_id="ada"),
+        conversion(ago=DAY, revenue=5, customer_id="ada"),
+    )
+    day = (utc_now() - 5 * DAY).astimezone(UTC).date()
+    label = f"{day - timedelta(days=day.weekday()):%-d %b %Y}"
+    for path, revenue in (("/cohorts", "25.00 so far"), ("/cohorts?show=per_customer&sum=1", "25.00 so far")):
+        page = (await person.get(path)).text
+        first = table(page, "Customers by the week of their first touch")[0]
+        assert (first[0].removesuffix(" (partly)"), *first[1:3]) == (label, "1", revenue), path
+        kinds = table(page, "New and returning customers")
+        assert [row[1:] for row in kinds] == [["1", "2", "25.00 EUR"], ["0", "0", "–"]]
+        assert "<dd>1 day</dd>" in page
+    other = (await person.get("/cohorts?campaign=autumn")).text
+    assert "No customers came in this time" in other
+    too_long = await person.get("/cohorts?from=2020-01-01&to=2026-01-01")
+    assert too_long.status_code == 422
+    assert "must be at most 400 days before to" in too_long.text
+
+
+def test_shades_follow_the_largest_number() -> None:
+    """The largest is the darkest, nothing has none; and the table begins with the first customers."""
+
+    def week(conversions: int) -> CohortWeek:
+        return CohortWeek(SaleFigures(1, conversions), is_partial=False)
+
+    cohorts = [Cohort("2026-03-02", 0, [week(0)]), Cohort("2026-03-09", 2, [week(10), week(0), week(1)])]
+    triangle = triangle_of(CohortTable(cohorts), "conversions", "EUR", is_summed=False)
+    [row] = triangle.rows
+    assert [(cell.text, cell.shade) for cell in row.cells] == [("10", 5), ("–", 0), ("1", 1)]

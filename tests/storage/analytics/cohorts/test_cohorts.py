@@ -1,0 +1,103 @@
+"""Cohorts, the time to a sale and new customers in SQL equal domain/analytics/cohorts for any history."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backend.domain.analytics.cohorts import cohorts as domain_cohorts
+from backend.domain.analytics.cohorts.cohorts import cohort_rules, cohorts_of
+from backend.domain.analytics.cohorts.new_customers import new_and_returning
+from backend.domain.analytics.cohorts.sales import CreditedSale
+from backend.domain.analytics.cohorts.time_to_sale import time_to_sale
+from backend.domain.analytics.period import QueryPeriod, WeekStart
+from backend.domain.analytics.query import Field, FieldFilters, Measure, Prefix, Query
+from backend.domain.sales.credit import share_by_histories
+from backend.domain.sales.credit_rules import Model
+from backend.domain.sales.histories import History
+from backend.domain.visitors.attribution import Touch
+from backend.domain.visitors.calls import Kind
+from backend.storage.analytics.cohorts import cohorts as stored_cohorts
+from backend.storage.analytics.cohorts.cohorts import find_cohorts
+from backend.storage.analytics.cohorts.customers import find_new_and_returning, find_time_to_sale
+from tests.storage.analytics.credited_histories import HOURS, RULES, Told, at, histories
+from tests.storage.analytics.tables import tables
+
+_CENT = Decimal("0.01")
+OF_PHONES: FieldFilters = {Field.CAMPAIGN: Prefix("phone")}
+ONE_TOUCH = RULES.filter(lambda rules: rules.model in {Model.LAST, Model.LAST_NON_DIRECT, Model.FIRST})
+PERIODS = st.builds(
+    QueryPeriod,
+    st.sampled_from([at(-1_000), at(12), at(48)]),
+    st.sampled_from([at(60), at(96), at(500)]),
+    st.sampled_from([ZoneInfo("UTC"), ZoneInfo("Asia/Kathmandu")]),
+    st.sampled_from(WeekStart),
+)
+QUERIES = st.builds(
+    Query,
+    period=PERIODS,
+    measures=st.just((Measure.CONVERSIONS, Measure.CUSTOMERS)),
+    filters=st.sampled_from([{}, {}, OF_PHONES]),
+    currency=st.sampled_from([None, "EUR", "USD"]),
+)
+
+
+def told_sales(told: Told, query: Query) -> list[CreditedSale]:
+    """The conversions that the query's rules know, each with its one touch."""
+    facts = told.facts(query.rules)
+    devices = (History.of_device(device, query.rules) for device in told.devices)
+    credited = share_by_histories(facts, devices, query.rules)
+    return [
+        CreditedSale(
+            record.call_id,
+            sale.at,
+            of.customer_id,
+            record.fields["currency"],
+            of.amount * _CENT,
+            of.refunded * _CENT,
+            touched_at(touch, sale.at) if (touch := of.shares[0].touch) else None,
+            passes(touch, query),
+        )
+        for record, sale, of in zip(told.records, facts, credited, strict=True)
+        if record.kind is Kind.CONVERSION and of.shares
+    ]
+
+
+def touched_at(touch: Touch, sold_at: datetime) -> datetime:
+    """The click's time, or the visit's."""
+    return min(touch.click_at or touch.at, sold_at)
+
+
+def passes(touch: Touch | None, query: Query) -> bool:
+    """Links are not stored in these tables, so that a filter leaves only what an ad's address named."""
+    if not query.filters:
+        return True
+    return bool(touch and not touch.link_id and touch.utm["utm_campaign"].startswith("phone"))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
+    """For any history, rules, period, filter and moment."""
+    with tables() as connection, pytest.MonkeyPatch.context() as patch:
+        # The histories are a week long.
+        patch.setattr(domain_cohorts, "WEEK", timedelta(days=1))
+        patch.setattr(stored_cohorts, "_WEEK", 24 * 3_600_000)
+        told = data.draw(histories())
+        told.write(connection)
+        for _ in range(4):
+            query = replace(data.draw(QUERIES), rules=data.draw(ONE_TOUCH))
+            sales = told_sales(told, query)
+            period, currency = query.period, query.currency
+            assert find_time_to_sale(connection, query) == time_to_sale(sales, period, currency)
+            assert find_new_and_returning(connection, query) == new_and_returning(sales, period, currency)
+            query = replace(query, rules=cohort_rules(query.rules.as_of))
+            weeks, now = data.draw(st.integers(1, 4)), at(data.draw(HOURS) + 100)
+            found = find_cohorts(connection, query, weeks, now)
+            assert found == cohorts_of(told_sales(told, query), period, weeks, now, currency)
