@@ -18,15 +18,26 @@ from backend.domain.analytics.cohorts.sales import CreditedSale
 from backend.domain.analytics.cohorts.time_to_sale import time_to_sale
 from backend.domain.analytics.period import QueryPeriod, WeekStart
 from backend.domain.analytics.query import Field, FieldFilters, Measure, Prefix, Query
+from backend.domain.ids import CustomerId
 from backend.domain.sales.credit import share_by_histories
 from backend.domain.sales.credit_rules import Model
 from backend.domain.sales.histories import History
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.cohorts import cohorts as stored_cohorts
 from backend.storage.analytics.cohorts.cohorts import find_cohorts
 from backend.storage.analytics.cohorts.customers import find_new_and_returning, find_time_to_sale
-from tests.storage.analytics.credited_histories import HOURS, RULES, Told, at, histories
+from tests.storage.analytics.credited_histories import (
+    HOURS,
+    RULES,
+    Told,
+    at,
+    clicked,
+    device,
+    histories,
+    sale,
+)
 from tests.storage.analytics.tables import tables
 
 _CENT = Decimal("0.01")
@@ -101,3 +112,23 @@ def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
             weeks, now = data.draw(st.integers(1, 4)), at(data.draw(HOURS) + 100)
             found = find_cohorts(connection, query, weeks, now)
             assert found == cohorts_of(told_sales(told, query), period, weeks, now, currency)
+
+
+def test_the_time_begins_with_the_click_and_the_period_with_its_first_moment() -> None:
+    """A visit may come long after its click; who buys first when the period begins is new in it."""
+    visit = clicked(30, at(31), is_named=False)
+    own = device("phone", visit)
+    hours = {"a": 48, "b": 50}
+    bought = [
+        sale(name, Telling(at(hour), at(hour), own.id, CustomerId("ada"))) for name, hour in hours.items()
+    ]
+    told = Told([own], bought, [[], []])
+    period = QueryPeriod(at(48), at(96), ZoneInfo("UTC"))
+    with tables() as connection:
+        told.write(connection)
+        query = Query(period=period, measures=(Measure.CONVERSIONS, Measure.CUSTOMERS))
+        assert find_time_to_sale(connection, query).median == 24 * 3_600_000
+        found = find_new_and_returning(connection, query)
+        assert (found.new.conversions, found.returning.conversions) == (2, 0)
+        later = replace(query, period=QueryPeriod(at(49), at(96), ZoneInfo("UTC")))
+        assert find_new_and_returning(connection, later).returning.conversions == 1
