@@ -52,7 +52,7 @@ _OF_CUSTOMERS = _body(CUSTOMER_FIELDS)
     path="/analytics/cohorts",
     summary="Customers by the week of their first touch, and what they bought in the weeks after",
     body=_body(COHORT_FIELDS),
-    answer="Cohorts",
+    answer="CohortTable",
     errors=_ERRORS,
 )
 async def query_cohorts() -> dict[str, Any]:
@@ -127,7 +127,7 @@ COHORT_SCHEMAS: dict[str, Schema] = {
             "weeks": {"type": "array", "items": reference("CohortWeek")},
         }
     ),
-    "Cohorts": _object(
+    "CohortTable": _object(
         {
             "cohorts": {"type": "array", "items": reference("Cohort")},
             "notes": {"type": "array", "items": {"type": "string"}},
