@@ -105,10 +105,12 @@ def _figures_text(
         yield from ("", figures.by.upper())
         for row in figures.rows:
             yield row.name
-            yield from _lines(row.figures)
-        yield from [] if figures.rows else [words["no_rows"]]
-        yield from [words["more"]] if figures.left_out else []
-    yield from ("", f"{words['open']}: {url}", "", "-- ", words["why"])
+            yield from (*_lines(row.figures), "")
+        yield from [] if figures.rows else [words["no_rows"], ""]
+        yield from [words["more"], ""] if figures.left_out else []
+    else:
+        yield ""
+    yield from (f"{words['open']}: {url}", "", "-- ", words["why"])
     yield f"{words['unsubscribe']}: {unsubscribe_url}"
 
 

@@ -20,6 +20,7 @@ from backend.mail.texts import text_in
 
 NO_NUMBER = "–"
 _MINUS = "−"
+_NOT_ZERO = "123456789"
 _MORE_DIGITS = 2  # of the revenue of a click
 _RATES = {Measure.CONVERSION_RATE: 2, Measure.CHANCE_OF_BEST: 0}  # with so many decimals of a percent
 
@@ -40,18 +41,24 @@ def lines_of(measure: Measure, value: Value, currency: str | None, language: Lan
 def change_in_words(
     measure: Measure, now: Values, before: Values, currency: str | None, language: Language
 ) -> str:
-    """How a value changed: by a percentage, or by a difference if what was before is too small; "" if not.
+    """How a value changed: by a percentage, or by a difference if what was before is too small.
 
-    Amounts in several currencies have no change in one number.
+    "" where there was nothing before and is nothing now, and for amounts in several currencies, which have no
+    change in one number.
     """
     used = _currencies(now[measure]) | _currencies(before[measure])
     if len(used) > 1:
         return ""
     used_currency = next(iter(used), currency or "")
     change = change_of(measure, now, before, used_currency)
-    if change is None or not change.difference:
-        return "=" if change and change.before else ""
-    return _signed(measure, change, used_currency, language)
+    if change is None or not (change.before or change.difference):
+        return ""
+    if not change.difference:
+        return text_in(language, "words", "no_change")
+    size = _size(measure, change, used_currency, language)
+    if not any(digit in _NOT_ZERO for digit in size):  # nothing is left of it in as many digits as are told
+        return text_in(language, "words", "about_same")
+    return f"{'+' if change.difference > 0 else _MINUS}{size}"
 
 
 def period_in(language: Language, period: QueryPeriod) -> str:
@@ -113,14 +120,14 @@ def _percent(part: float, digits: int, language: Language) -> str:
     return str(format_percent(part, pattern, locale=language.value))
 
 
-def _signed(measure: Measure, change: MeasureChange, currency: str, language: Language) -> str:
-    sign = "+" if change.difference > 0 else _MINUS
+def _size(measure: Measure, change: MeasureChange, currency: str, language: Language) -> str:
+    """By how much a value changed, without the sign."""
     if change.percent is not None:
-        return sign + _percent(abs(change.percent) / 100, 0, language)
+        return _percent(abs(change.percent) / 100, 0, language)
     size: Numeric = -change.difference if change.difference < 0 else change.difference
     if measure in MONEY:
-        return sign + _amount(measure, Decimal(str(size)), currency, language)
+        return _amount(measure, Decimal(str(size)), currency, language)
     if measure in _RATES:
         points = str(format_decimal(100 * float(size), "#,##0.##", locale=language.value))
-        return text_in(language, "words", "points", number=sign + points)
-    return sign + _number(measure, size, language)
+        return text_in(language, "words", "points", number=points)
+    return _number(measure, size, language)

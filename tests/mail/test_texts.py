@@ -54,21 +54,24 @@ def test_numbers(measure: Measure, value: Value, english: list[str], german: lis
 
 
 @pytest.mark.parametrize(
-    ("measure", "now", "before", "english"),
+    ("measure", "now", "before", "english", "german"),
     [
-        (Measure.CLICKS, 150, 100, "+50%"),
-        (Measure.CLICKS, 50, 100, "−50%"),
-        (Measure.CLICKS, 484, 1, "+483"),
-        (Measure.CLICKS, 5, 5, "="),
-        (Measure.CLICKS, 0, 0, ""),
-        (Measure.REVENUE, {"EUR": Decimal(3)}, {}, "+€3.00"),
-        (Measure.REVENUE, {"EUR": Decimal(3), "USD": Decimal(1)}, {"EUR": Decimal(3)}, ""),
-        (Measure.CONVERSION_RATE, None, 0.5, ""),
+        (Measure.CLICKS, 150, 100, "+50%", "+50 %"),
+        (Measure.CLICKS, 50, 100, "−50%", "−50 %"),
+        (Measure.CLICKS, 484, 1, "+483", "+483"),
+        (Measure.CLICKS, 5, 5, "no change", "unverändert"),
+        (Measure.CLICKS, 1234, 1231, "about the same", "etwa gleich"),
+        (Measure.CONVERSION_RATE, 0.50001, 0.5, "about the same", "etwa gleich"),
+        (Measure.CLICKS, 0, 0, "", ""),
+        (Measure.REVENUE, {"EUR": Decimal(3)}, {}, "+€3.00", "+3,00 €"),
+        (Measure.REVENUE, {"EUR": Decimal(3), "USD": Decimal(1)}, {"EUR": Decimal(3)}, "", ""),
+        (Measure.CONVERSION_RATE, None, 0.5, "", ""),
     ],
-)
-def test_changes(measure: Measure, now: Value, before: Value, english: str) -> None:
-    """By a percentage, or by the difference from a base that is too small for one."""
-    assert change_in_words(measure, {measure: now}, {measure: before}, None, Language.EN) == english
+)  # fmt: skip
+def test_changes(measure: Measure, now: Value, before: Value, english: str, german: str) -> None:
+    """By a percentage, or by the difference from a base that is too small for one; never by 0 %."""
+    for language, words in ((Language.EN, english), (Language.DE, german)):
+        assert change_in_words(measure, {measure: now}, {measure: before}, None, language) == words
 
 
 def test_parts_of_the_time() -> None:

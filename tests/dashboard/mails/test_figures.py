@@ -44,7 +44,7 @@ async def test_the_last_whole_week(database: Database, report: Report, mailing: 
     assert f"Abbestellen: {unsubscribe}" in lines
     html = mail["html"]
     assert '<html lang="de">' in html
-    assert "Deutschland 1.234 +23 %" in words(html)
+    assert "Deutschland Klicks 1.234 +23 %" in words(html)
     for without in ("4.321", "EUR", "€", "<img", "<script", "<link", "url("):
         assert without not in text + html, without
 
@@ -61,7 +61,7 @@ async def test_the_last_whole_month(
     assert mail["subject"] == "Spring on www.shop.com: March 2026"
     assert "Compared with February 2026." in mail["text"]
     assert "Revenue          €4,321.50" in mail["text"]
-    assert "Germany 2,234" in words(mail["html"])
+    assert "Germany Clicks 2,234" in words(mail["html"])
 
 
 async def test_when_the_next_is_due(
