@@ -28,7 +28,7 @@ from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.links.sheets import sheets
 from backend.dashboard.live import live
-from backend.dashboard.mails import readers
+from backend.dashboard.mails import mails, readers
 from backend.dashboard.reports import pages as report_pages
 from backend.dashboard.search import customer, search
 from backend.dashboard.services import attach_dashboard_services
@@ -62,6 +62,7 @@ __all__ = [
     "links_file",
     "listing",
     "live",
+    "mails",
     "make_link",
     "notes",
     "origins",

@@ -9,15 +9,15 @@ from jinja2 import Environment, PackageLoader
 
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.json_form import report_url
-from backend.domain.reports.recipient import Recipient, unlinked
+from backend.domain.reports.recipient import Language, Recipient, unlinked
 from backend.domain.reports.report import Report
 from backend.mail.figures import MailedReport, MailFigure
 from backend.mail.numbers import day_in, whole_number
 from backend.mail.texts import text_in
 
 CONFIRM_PATH, UNSUBSCRIBE_PATH = "/mail/confirm", "/mail/unsubscribe"
-# The beginnings of the keys of mails; a recipient's id follows.
-FIGURES_KEY, CONFIRM_KEY = "figures/", "confirm/"
+# The beginnings of the keys of mails. The id of a recipient follows, or of the user who wants a try.
+FIGURES_KEY, CONFIRM_KEY, TRY_KEY = "figures/", "confirm/", "try/"
 _templates = Environment(
     loader=PackageLoader("backend.mail"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
@@ -33,28 +33,24 @@ def figures_mail(
     first: date,
 ) -> Mail:
     """The mail with a report's figures of the week or month that begins with the day `first`."""
-    language = recipient.language
     unsubscribe_url = f"{base_url}{UNSUBSCRIBE_PATH}/{recipient.token}"
-    words = {
-        "why": text_in(
-            language,
-            "words",
-            "why",
-            what=text_in(language, "words", recipient.frequency.value),
-            report=report.name,
-            organization=organization,
-        ),
-        "more": text_in(language, "words", "more_rows", count=whole_number(figures.left_out, language)),
-        **{name: text_in(language, "words", name) for name in ("total", "no_rows", "open", "unsubscribe")},
-    }
-    links = {"url": report_url(base_url, report), "unsubscribe_url": unsubscribe_url}
-    html = _templates.get_template("figures.html").render(
-        language=language.value, name=report.name, figures=figures, words=words, **links
+    why = _why("why", organization, report, recipient)
+    text, html = _texts(
+        base_url, report, recipient.language, figures, why=why, unsubscribe_url=unsubscribe_url
     )
-    text = "\n".join(_figures_text(report.name, figures, words, **links)) + "\n"
     key = f"{FIGURES_KEY}{recipient.id}/{first.isoformat()}"
     subject = f"{report.name}: {figures.period}"
     return Mail(recipient.org_id, key, recipient.address, subject, text, html, unsubscribe_url)
+
+
+def trial_mail(
+    base_url: str, organization: str, report: Report, reader: Recipient, *, figures: MailedReport, key: str
+) -> Mail:
+    """The same mail for somebody who wants to see it once: there is nothing to unsubscribe from."""
+    why = _why("why_try", organization, report, reader)
+    text, html = _texts(base_url, report, reader.language, figures, why=why)
+    subject = text_in(reader.language, "words", "try_subject", subject=f"{report.name}: {figures.period}")
+    return Mail(reader.org_id, key, reader.address, subject, text, html)
 
 
 def confirmation_mail(base_url: str, organization: str, report: Report, recipient: Recipient) -> Mail:
@@ -93,25 +89,55 @@ def confirmation_mail(base_url: str, organization: str, report: Report, recipien
     )
 
 
-def _figures_text(
-    name: str, figures: MailedReport, words: dict[str, str], *, url: str, unsubscribe_url: str
-) -> Iterator[str]:
+def _why(name: str, organization: str, report: Report, recipient: Recipient) -> str:
+    language = recipient.language
+    what = text_in(language, "words", recipient.frequency.value)
+    return text_in(language, "words", name, what=what, report=report.name, organization=organization)
+
+
+def _texts(
+    base_url: str,
+    report: Report,
+    language: Language,
+    figures: MailedReport,
+    *,
+    why: str,
+    unsubscribe_url: str | None = None,
+) -> tuple[str, str]:
+    """The mail as text, and as HTML."""
+    words = {
+        "why": why,
+        "more": text_in(language, "words", "more_rows", count=whole_number(figures.left_out, language)),
+        **{name: text_in(language, "words", name) for name in ("total", "no_rows", "open", "unsubscribe")},
+    }
+    url = report_url(base_url, report)
+    html = _templates.get_template("figures.html").render(
+        language=language.value,
+        name=report.name,
+        figures=figures,
+        words=words,
+        url=url,
+        unsubscribe_url=unsubscribe_url,
+    )
+    end = [f"{words['unsubscribe']}: {unsubscribe_url}"] if unsubscribe_url else []
+    lines = [*_figures_text(report.name, figures, words, url), *end]
+    return "\n".join(lines) + "\n", html
+
+
+def _figures_text(name: str, figures: MailedReport, words: dict[str, str], url: str) -> Iterator[str]:
     yield name
     yield f"{figures.period} ({figures.zone})"
     yield from [figures.compared] if figures.compared else []
     yield from ("", words["total"].upper())
-    yield from _lines(figures.totals)
+    yield from (*_lines(figures.totals), "")
     if figures.by:
-        yield from ("", figures.by.upper())
+        yield figures.by.upper()
         for row in figures.rows:
             yield row.name
             yield from (*_lines(row.figures), "")
         yield from [] if figures.rows else [words["no_rows"], ""]
         yield from [words["more"], ""] if figures.left_out else []
-    else:
-        yield ""
     yield from (f"{words['open']}: {url}", "", "-- ", words["why"])
-    yield f"{words['unsubscribe']}: {unsubscribe_url}"
 
 
 def _lines(figures: Sequence[MailFigure]) -> Iterator[str]:

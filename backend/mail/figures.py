@@ -16,8 +16,9 @@ from backend.domain.reports.report import Report
 from backend.mail.numbers import change_in_words, country_in, lines_of, part_of_time_in, period_in
 from backend.mail.texts import sections_in, text_in
 
-# A mail is read on a phone; the report's page has all rows.
-MOST_ROWS = 25
+# A mail is read on a phone; the report's page has all rows. Days of a month are few enough to be there whole.
+MOST_ROWS, MOST_DAYS = 10, 31
+_DAYS = ((Field.DAY,), (Field.WEEK,), (Field.MONTH,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def mailed_query(report: Report, recipient: Recipient, now: datetime) -> Query:
         query,
         period=recipient.period_at(now),
         compare=Comparison.PREVIOUS,
-        limit=min(query.limit, MOST_ROWS),
+        limit=min(query.limit, MOST_DAYS if tuple(query.group_by) in _DAYS else MOST_ROWS),
         now=now,
     )
 

@@ -90,6 +90,11 @@ def country_in(language: Language, code: str) -> str:
     return str(Locale.parse(language.value).territories.get(code, code))
 
 
+def language_name(language: Language) -> str:
+    """What a language is called in English."""
+    return str(Locale.parse(Language.EN.value).languages[language.value])
+
+
 def whole_number(number: int, language: Language) -> str:
     """A whole number."""
     return str(format_decimal(number, locale=language.value))

@@ -68,22 +68,17 @@ async def last_mails(
     database: Database, org_id: OrgId, of: list[Recipient]
 ) -> Mapping[RecipientId, MailResult]:
     """What became of the last mail to each of these recipients, for those who were sent one."""
-    beginnings = {recipient.id: _keys_of(recipient) for recipient in of}
-    results = await mails.results_of(database, org_id, [key for keys in beginnings.values() for key in keys])
+    of_kinds = [await mails.last_of_each(database, org_id, kind) for kind in (FIGURES_KEY, CONFIRM_KEY)]
     last = {}
-    for recipient_id, keys in beginnings.items():
-        if found := [result for key in keys for result in results[key][:1]]:
-            last[recipient_id] = max(found, key=lambda result: result.created_at)
+    for recipient in of:
+        if found := [results[recipient.id] for results in of_kinds if recipient.id in results]:
+            last[recipient.id] = max(found, key=lambda result: result.created_at)
     return last
 
 
 async def _drop_waiting(database: Database, recipient: Recipient) -> None:
-    for key in _keys_of(recipient):
-        await mails.drop_waiting(database, recipient.org_id, recipient.address, key)
-
-
-def _keys_of(recipient: Recipient) -> list[str]:
-    return [f"{FIGURES_KEY}{recipient.id}/", f"{CONFIRM_KEY}{recipient.id}/"]
+    for kind in (FIGURES_KEY, CONFIRM_KEY):
+        await mails.drop_waiting(database, recipient.org_id, recipient.address, f"{kind}{recipient.id}/")
 
 
 async def _check_limits(database: Database, org_id: OrgId, address: str, now: datetime) -> None:

@@ -6,16 +6,16 @@ import asyncio
 import logging
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.accounts.organizations import Organization
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.domain.reports.saved_query import without_installs
 from backend.mail.composing import figures_mail
-from backend.mail.figures import mailed_query, mailed_report
+from backend.mail.figures import MailedReport, mailed_query, mailed_report
 from backend.settings import Settings
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
 from backend.storage.analytics.client import Analytics
@@ -96,26 +96,25 @@ async def make_due_mail(resources: ReportMailResources, recipient: Recipient) ->
     await recipients.set_next(database, recipient, next_at, error)
 
 
+async def figures_for(
+    resources: ReportMailResources, organization: Organization, report: Report, reader: Recipient
+) -> tuple[MailedReport, date]:
+    """What the reader's mail of now shows, and the first day that it is about.
+
+    Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
+    """
+    now = resources.clock()
+    query = mailed_query(report, reader, now)
+    if query.needs_subscription and not organization.has_subscription(now):
+        query = without_installs(query)
+    answer = await resources.analytics.ask(reader.org_id, AskQuery(query))
+    first = query.period.start.astimezone(reader.zone).date()
+    return mailed_report(answer, reader.language), first
+
+
 async def _queue(resources: ReportMailResources, report: Report, recipient: Recipient) -> None:
     organization = await get_organization(resources.database, recipient.org_id)
-    now = resources.clock()
-    answer = await _answer(resources, report, recipient, has_subscription=organization.has_subscription(now))
-    first = answer.query.period.start.astimezone(recipient.zone).date()
-    mail = figures_mail(
-        resources.settings.base_url,
-        organization.name,
-        report,
-        recipient,
-        figures=mailed_report(answer, recipient.language),
-        first=first,
-    )
-    await mails.queue_mail(resources.database, mail, now)
-
-
-async def _answer(
-    resources: ReportMailResources, report: Report, recipient: Recipient, *, has_subscription: bool
-) -> AnalyticsAnswer:
-    query = mailed_query(report, recipient, resources.clock())
-    if query.needs_subscription and not has_subscription:
-        query = without_installs(query)
-    return await resources.analytics.ask(recipient.org_id, AskQuery(query))
+    figures, first = await figures_for(resources, organization, report, recipient)
+    base_url = resources.settings.base_url
+    mail = figures_mail(base_url, organization.name, report, recipient, figures=figures, first=first)
+    await mails.queue_mail(resources.database, mail, resources.clock())

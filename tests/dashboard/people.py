@@ -7,6 +7,7 @@ import secrets
 import uuid
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -66,13 +67,16 @@ async def make_user(database: Database, *org_ids: OrgId, email: str = "") -> str
     return email
 
 
-async def open_session(database: Database, person: Person) -> None:
+async def open_session(database: Database, person: Person, base_url: str = "") -> None:
     """Sign a person in as far as the service can tell, without the dear comparison of a password."""
     user = await users.find_user_by_email(database, person.email)
     assert user is not None
     token = secrets.token_urlsafe(32)
     await sessions.insert_session(database, new_session(token, user.id, user.org_ids[0], utc_now()))
-    person.client.cookies.set("waylink", token, domain="localhost.local")
+    if base_url:  # a public one, to which browsers send another cookie
+        person.client.cookies.set("__Host-waylink", token, domain=urlsplit(base_url).hostname or "")
+    else:
+        person.client.cookies.set("waylink", token, domain="localhost.local")
 
 
 class FormsOf(HTMLParser):

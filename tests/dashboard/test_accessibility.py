@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,11 +24,15 @@ from pymongo import MongoClient
 from pymongo.database import Database
 
 from backend.dashboard.frame.form import FORM_TOKEN
+from backend.domain.ids import OrgId
+from backend.domain.mail.mail import Mail
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage.accounts.rate_limited_requests import KEPT, NAME
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
-from backend.storage.reports import reports
+from backend.storage.mail import mails
+from backend.storage.mail.mails import waiting_document
+from backend.storage.reports import recipients, reports
 from backend.storage.webhooks import endpoints
 from backend.system.clock import utc_now
 from sdk_build.node import install_packages
@@ -191,7 +196,35 @@ def _reports(running: ServiceProcess, key: str) -> dict[str, str]:
     with database_of(running) as database:
         ended = {"expires_at": utc_now(), "opened_at": utc_now()}
         database[reports.NAME].update_one({"_id": closed["id"]}, {"$set": ended})
-    return {"report_id": closed["id"], "token": open_one["url"].rpartition("/")[2]}
+        reader = _readers(database, closed["id"], open_one["id"])
+    return {
+        "report_id": closed["id"],
+        "token": open_one["url"].rpartition("/")[2],
+        "recipient_id": reader,
+    }
+
+
+def _readers(database: Database[dict[str, Any]], *report_ids: str) -> str:
+    """Readers of the reports in every state, with long addresses, and mails that were refused; an id."""
+    report = database[reports.NAME].find_one({"_id": report_ids[0]})
+    assert report
+    org_id, now = OrgId(report["org_id"]), utc_now()
+    error = f"The mail server refuses the address: 550 {LONG}"
+    of_all: dict[str, object] = {
+        "frequency": "weekly",
+        "language": "de",
+        "timezone": "America/Argentina/ComodRivadavia",
+    }
+    times = ("created_at", "expires_at", "confirmed_at", "next_at")
+    of_all |= dict.fromkeys(times, now + timedelta(days=1))
+    for number, state in enumerate(("unconfirmed", "confirmed", "unsubscribed", "refused", "confirmed")):
+        reader = {"_id": f"{org_id}-{number}", "org_id": org_id, "report_id": report_ids[number == 4]}
+        own = {"address": f"{number}{'x' * 60}@{'y' * 60}.example", "token": uuid.uuid4().hex, "state": state}
+        said = {"error": error if state == "refused" else None}
+        database[recipients.NAME].insert_one(reader | of_all | own | said)
+        mail = waiting_document(Mail(org_id, f"figures/{reader['_id']}/x", own["address"], "", "", ""), now)
+        database[mails.NAME].insert_one(mail | {"error": error})
+    return f"{org_id}-0"
 
 
 def _webhooks(running: ServiceProcess, org: str, link_id: str) -> dict[str, str]:

@@ -10,6 +10,8 @@ import pytest
 
 from backend.domain.accounts.apps import Apps, IosApp
 from backend.domain.ids import OrgId
+from backend.domain.mail.mail import Mail
+from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.domain.visitors.rejections import Rejection
 from backend.storage.accounts.api_keys import list_api_keys
 from backend.storage.accounts.apps import set_apps
@@ -17,6 +19,9 @@ from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_r
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, list_tags
 from backend.storage.links.utm_templates import create_template, list_templates
+from backend.storage.mail import mails
+from backend.storage.mail.mails import waiting_document
+from backend.storage.reports.recipients import ask_recipient, list_recipients
 from backend.storage.reports.reports import create_report, list_reports
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from backend.storage.webhooks import endpoints
@@ -48,7 +53,11 @@ async def other(
     asleep = {"slept_at": utc_now(), "failing_since": utc_now(), "last_error": SECRET}
     await database[endpoints.NAME].update_one({"_id": hook.id}, {"$set": asleep})
     report = {"name": SECRET, "query": {"filters": {"campaign": [SECRET]}}}
-    await create_report(database, other.id, report, utc_now())
+    made = await create_report(database, other.id, report, utc_now())
+    reader = {**RECIPIENT_DEFAULTS, "report_id": made.id, "address": "a@secret.example"}
+    await ask_recipient(database, other.id, {**reader, "frequency": Frequency.WEEKLY}, utc_now())
+    mail = Mail(other.id, "figures/x/y", "a@secret.example", SECRET, SECRET, SECRET)
+    await database[mails.NAME].insert_one(waiting_document(mail, utc_now()) | {"error": SECRET})
     rejection = Rejection("event", SECRET, SECRET)
     await add_rejections(database, [RejectedCalls(other.id, utc_now(), (rejection,))])
     await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())
@@ -64,7 +73,8 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
     (hook,) = await list_endpoints(database, other.id)
     ids = {"key_id": keys[0].id, "tag_id": tag.id, "template_id": template.id, "domain": other.domain}
     (report,) = await list_reports(database, other.id)
-    ids |= {"webhook_id": hook.id, "report_id": report.id}
+    (reader,) = await list_recipients(database, other.id)
+    ids |= {"webhook_id": hook.id, "report_id": report.id, "recipient_id": reader.id}
     return ids | {"link_id": link["id"], "kind": "svg"}
 
 
@@ -123,6 +133,11 @@ async def test_no_form_changes_another_organization(
         "action": "archive",
         "links": their_ids["link_id"],
         f"link-{their_ids['link_id']}": "on",
+        "report_id": their_ids["report_id"],
+        "address": "mine@evil.example",
+        "frequency": "weekly",
+        "language": "en",
+        "timezone": "UTC",
         "ios_team_id": "Z1B2C3D4E5",
         "ios_bundle_id": "evil.app",
         "ios_behavior": "1",
@@ -133,6 +148,7 @@ async def test_no_form_changes_another_organization(
     assert before["users"]
     assert before["webhooks"]
     assert before["reports"]
+    assert before["report_recipients"]
     paths = set(routes("POST", their_ids)) - {"/sign-in", "/sign-out"}
     for path in paths:
         answer = await person.client.post(path, data=fields)

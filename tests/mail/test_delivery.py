@@ -21,7 +21,7 @@ async def result_of(database: Database, key: str, *states: MailState) -> MailRes
     """What became of the mail with this key, once it is in one of the states."""
 
     async def read() -> MailResult:
-        return (await mails.results_of(database, OrgId("o"), [key]))[key][0]
+        return (await mails.last_of_each(database, OrgId("o"), ""))[key]
 
     return await wait_for_async(read, key, lambda result: result.state in states)
 

@@ -15,12 +15,15 @@ import pytest
 from backend.app import Service, create_app
 from backend.mail import delivery, report_mails
 from backend.settings import Settings, SmtpTls
+from backend.storage.reports.recipients import list_recipients
+from backend.storage.reports.reports import create_report
 from tests.api.link_calls import API
 from tests.conftest import MovableClock
+from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.facts.organizations import create_test_organization
 from tests.polling import wait_for_async
 from tests.processes.service_process import own_database
-from tests.processes.smtp_server import Mailbox
+from tests.processes.smtp_server import TAKEN, Mailbox
 
 BASE_URL = "https://links.shop.example"
 ADDRESS = "ada@reader.example"
@@ -117,3 +120,30 @@ async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: M
         assert (again.status_code, again.json()["error"]["fieldName"]) == (404, "RECIPIENT_NOT_FOUND")
         refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": listed["id"]})
         assert refused.json()["error"]["errorMessage"] == "report_id must be a report of your organization"
+
+
+async def test_from_the_dashboard(mailing: Service, mailbox: Mailbox) -> None:
+    """Somebody is asked by the form, and the mail server's refusal stands on the page; the try arrives, and
+    nothing in it unsubscribes anybody."""
+    database = mailing.resources.database
+    organization = await create_test_organization(database)
+    report = {"name": "Links", "query": {"group_by": ["link"]}}
+    made = await create_report(database, organization.id, report, mailing.resources.clock())
+    mailbox.to_address = lambda address: "550 5.1.1 Nobody here" if address == ADDRESS else TAKEN
+    async with browser(mailing, BASE_URL) as client:
+        person = Person(client, await make_user(database, organization.id))
+        await open_session(database, person, BASE_URL)
+        form = f"/mails/new?report={made.id}"
+        assert (await person.send(form, "/mails", address=ADDRESS)).status_code == 303
+
+        async def page() -> str:
+            return (await person.get("/mails")).text
+
+        said = "The mail server refuses the address: 550 5.1.1 Nobody here"
+        await wait_for_async(page, "the refusal", lambda text: text.count(said) == 2)
+        [reader] = await list_recipients(database, organization.id)
+        assert (await person.send("/mails", f"/mails/{reader.id}/try")).status_code == 303
+        await wait_for_async(page, "the try", lambda text: "was taken by the mail server" in text)
+    [message] = mailbox.to(person.email)
+    assert message["Subject"].startswith("A try: Links: ")
+    assert message["List-Unsubscribe"] is None

@@ -75,6 +75,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {"next_try_at": 1},
     ),
     "mails that are on their way": (mails.NAME, {"state": "sending"}, {}),
+    "an organization's mails that were not sent": (
+        mails.NAME,
+        ORG | {"created_at": {"$gte": NOW}, "error": {"$type": "string"}},
+        {"created_at": -1},
+    ),
     "mails to somebody": (mails.NAME, ORG | {"$or": [{"address_sha256": {"$in": ["h", "i"]}}]}, {}),
     "an organization's recipients": (recipients.NAME, ORG, {"report_id": 1, "address": 1, "frequency": 1}),
     "a recipient by token": (recipients.NAME, {"token": "t"}, {}),

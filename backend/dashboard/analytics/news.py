@@ -20,6 +20,7 @@ from backend.storage.accounts.origin_refusals import by_origin, list_origin_refu
 from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.links.destinations.broken import list_broken
 from backend.storage.links.links import find_links
+from backend.storage.mail.mails import count_failed
 from backend.storage.webhooks.endpoints import list_endpoints
 from backend.web.current import of_app, resources
 
@@ -28,6 +29,7 @@ from backend.web.current import of_app, resources
 _SILENT_DAYS = 3
 _FEWEST_CLICKS_BEFORE = 15
 _REFUSED_WITHIN = timedelta(days=7)
+_UNSENT_WITHIN = timedelta(days=7)
 _FAILED_FOR = timedelta(minutes=15)
 _MOST_EXAMINED, _MOST_OF_A_KIND = 10, 3
 _EXAMINATION_SECONDS = 0.05  # what takes longer is shown by the next page
@@ -45,12 +47,13 @@ class News:
 
 
 async def what_is_new(now: datetime) -> list[News]:
-    """Domains with trouble, broken destinations, webhooks that fail, links that stopped, origins refused: the
-    worst first."""
+    """Domains with trouble, broken destinations, webhooks that fail, mails that were not sent, links that
+    stopped, origins refused: the worst first."""
     return [
         *await _domains(),
         *await _broken(),
         *await _failing(now),
+        *await _unsent(now),
         *await _stopped(now),
         *await _refused(now),
     ]
@@ -93,6 +96,17 @@ async def _failing(now: datetime) -> list[News]:
         and endpoint.failing_since
         and endpoint.failing_since < now - _FAILED_FOR
     ][:_MOST_OF_A_KIND]
+
+
+async def _unsent(now: datetime) -> list[News]:
+    """Mails that were refused or given up, or have waited for a while for a mail server that takes them."""
+    since, until = now - _UNSENT_WITHIN, now - _FAILED_FOR
+    failed = await count_failed(resources().database, org_id(), since, until)
+    if not failed:
+        return []
+    words = f"{'was' if failed == 1 else 'were'} not sent in the last {_UNSENT_WITHIN.days} days"
+    subject = f"{failed:,} {'mail' if failed == 1 else 'mails'}"
+    return [News(subject, words, f"{url_for('dashboard.mails')}#failed", is_bad=True)]
 
 
 async def _stopped(now: datetime) -> list[News]:

@@ -42,6 +42,7 @@ from backend.domain.errors import FieldError
 from backend.domain.ids import ReportId
 from backend.domain.reports.report import Report
 from backend.storage.accounts.users.passwords import with_password_hash
+from backend.storage.reports.recipients import count_recipients_of
 from backend.storage.reports.reports import (
     change_report,
     create_report,
@@ -141,7 +142,11 @@ async def _form(fields: Fields, problems: Problems, words: QueryWords) -> Respon
 
 
 async def _change_form(report: Report, fields: Fields, problems: Problems) -> Response:
-    shown: dict[str, Any] = {"shown": await listed_report(report, resources().clock())}
+    database = resources().database
+    shown: dict[str, Any] = {
+        "shown": await listed_report(report, resources().clock()),
+        "mail_readers": await count_recipients_of(database, org_id(), report.id),
+    }
     return await page(
         "reports/report.html", 422 if problems else 200, fields=fields, problems=problems, **shown
     )

@@ -27,3 +27,9 @@ class TimeZone:
 @lru_cache(maxsize=1)
 def _zones() -> frozenset[str]:
     return frozenset(available_timezones())
+
+
+def place_names() -> list[str]:
+    """The names of time zones of places, as Europe/Berlin, and UTC: what people choose among."""
+    areas = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/")
+    return ["UTC", *sorted(name for name in _zones() if name.startswith(areas))]

@@ -76,6 +76,16 @@ class MailResult:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FailedMail:
+    """A mail that was not sent, or not yet: then it is tried again at `next_try_at`."""
+
+    key: str
+    address: str
+    result: MailResult
+    next_try_at: datetime | None
+
+
 @dataclass(eq=False)
 class MailFailure(Exception):
     """The mail was not sent, or it is not known whether it was.

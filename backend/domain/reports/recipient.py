@@ -27,6 +27,8 @@ CONFIRMED_WITHIN = timedelta(days=7)
 # Mails that ask an address to confirm: of all organizations in a day; of one organization while the mails are
 # remembered (a hundred days) and nobody confirms; and of one organization in a day to whomever.
 ASKED_A_DAY, ASKED_IN_VAIN, ASKED_BY_ORGANIZATION_A_DAY = 3, 5, 100
+# Mails that somebody who is signed in may send to themselves in a day, to see what readers get.
+TRIES_A_DAY = 20
 # The hour of the reader's day at which figures are sent: then the day before is told whole.
 _HOUR = 7
 

@@ -8,7 +8,7 @@ whatever process dies (decisions, "mail").
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +17,15 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.domain.mail.address import address_hash
-from backend.domain.mail.mail import Mail, MailFailure, MailResult, MailState, QueuedMail, next_try
+from backend.domain.mail.mail import (
+    FailedMail,
+    Mail,
+    MailFailure,
+    MailResult,
+    MailState,
+    QueuedMail,
+    next_try,
+)
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
@@ -25,11 +33,14 @@ from backend.storage.schema.ownership import ByIdPrefix
 NAME = "mails"
 # Longer than any period that a mail is about: while its key is there, it is not queued again.
 KEPT = timedelta(days=100)
+# Of mails that were not sent, or not yet: the error goes once a mail is sent.
+_WITH_ERROR = {"error": {"$type": "string"}}
 COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("state", 1), ("next_try_at", 1)]),
         IndexModel([("address_sha256", 1), ("created_at", 1)]),
+        IndexModel([("org_id", 1), ("created_at", -1)], partialFilterExpression=_WITH_ERROR),
         IndexModel("created_at", expireAfterSeconds=int(KEPT.total_seconds())),
     ],
     owned_by=ByIdPrefix(),
@@ -39,6 +50,7 @@ COLLECTION = Collection(
     shard_key=NotSharded("few, and gone after a hundred days"),
 )
 _TEXTS = ("subject", "text", "html", "unsubscribe_url")
+_RESULT = tuple(each.name for each in fields(MailResult))
 
 
 async def queue_mail(database: Database, mail: Mail, now: datetime) -> bool:
@@ -144,19 +156,49 @@ async def count_of(database: Database, org_id: OrgId, since: datetime, prefix: s
     return int(await database[NAME].count_documents({"_id": keys, "created_at": {"$gte": since}}))
 
 
-async def results_of(
-    database: Database, org_id: OrgId, keys_begin: Sequence[str]
-) -> Mapping[str, list[MailResult]]:
-    """For each of these beginnings of keys, what became of its mails, the newest first."""
-    results: dict[str, list[MailResult]] = {begin: [] for begin in keys_begin}
-    for begin in keys_begin:
-        first = f"{org_id}/{begin}"
-        found = database[NAME].find(
-            {"_id": {"$gte": first, "$lt": f"{first}\uffff"}}, dict.fromkeys(_TEXTS, 0)
+async def last_of_each(database: Database, org_id: OrgId, keys_begin: str) -> Mapping[str, MailResult]:
+    """What became of the last of the organization's mails whose keys begin so, by the keys' next part.
+
+    The last mails with figures are those of "figures/", by recipient.
+    """
+    first = f"{org_id}/{keys_begin}"
+    next_part = {"$arrayElemAt": [{"$split": ["$_id", "/"]}, first.count("/")]}
+    found = database[NAME].aggregate(
+        [
+            {"$match": {"_id": {"$gte": first, "$lt": f"{first}\uffff"}}},
+            {"$project": dict.fromkeys(_RESULT, 1)},
+            {"$sort": {"created_at": 1}},
+            {"$group": {"_id": next_part, **{name: {"$last": f"${name}"} for name in _RESULT}}},
+        ]
+    )
+    return {document["_id"]: _result(document) async for document in found}
+
+
+async def list_failed(database: Database, org_id: OrgId, since: datetime, limit: int) -> list[FailedMail]:
+    """At most so many of the organization's mails that were queued since then and not sent, the newest first.
+
+    Mails that wait to be tried again are among them, once an attempt has failed.
+    """
+    found = database[NAME].find(_failed(org_id, since), dict.fromkeys(_TEXTS, 0))
+    return [
+        FailedMail(
+            key=document["_id"].removeprefix(f"{org_id}/"),
+            address=document["address"],
+            result=_result(document),
+            next_try_at=document["next_try_at"],
         )
-        async for document in found.sort("created_at", -1):
-            results[begin].append(_result(document))
-    return results
+        async for document in found.sort("created_at", -1).limit(limit)
+    ]
+
+
+async def count_failed(database: Database, org_id: OrgId, since: datetime, until: datetime) -> int:
+    """How many of these mails were queued since then, and before the other time."""
+    failed = _failed(org_id, since)
+    return int(await database[NAME].count_documents(failed | {"created_at": {"$gte": since, "$lt": until}}))
+
+
+def _failed(org_id: OrgId, since: datetime) -> Document:
+    return {"org_id": org_id, "created_at": {"$gte": since}, **_WITH_ERROR}
 
 
 async def _end(

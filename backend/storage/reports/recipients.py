@@ -141,6 +141,17 @@ async def list_recipients(database: Database, org_id: OrgId) -> list[Recipient]:
     return [from_document(document) async for document in database[NAME].find({"org_id": org_id}).sort(order)]
 
 
+async def get_recipient(database: Database, org_id: OrgId, given_id: str) -> Recipient:
+    """The recipient. Raises ItemUnknown."""
+    return from_document(await _RECIPIENTS.get(database, org_id, given_id))
+
+
+async def count_recipients_of(database: Database, org_id: OrgId, report_id: ReportId) -> int:
+    """How many people have confirmed that they want the report's figures."""
+    confirmed = {"org_id": org_id, "report_id": report_id, "state": RecipientState.CONFIRMED.value}
+    return int(await database[NAME].count_documents(confirmed))
+
+
 async def remove_recipient(database: Database, org_id: OrgId, given_id: str) -> Recipient:
     """Delete the recipient. Returns it as it was. Raises ItemUnknown."""
     return from_document(await _RECIPIENTS.delete(database, org_id, given_id))

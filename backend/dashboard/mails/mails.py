@@ -1,0 +1,196 @@
+"""/mails: who gets the figures of which report by mail, and what became of the mails.
+
+Who opens it: whoever sends figures to a client, an agency or a boss, or hears from them that nothing came.
+What they decide by it: whom to ask, whom to ask again, and which address or mail server has to be mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from quart import Response, redirect, url_for
+
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id, user
+from backend.dashboard.frame.page import page
+from backend.dashboard.mails.form import OF_A_TRY, Fields, Problems, new_fields, read_fields, sent_fields
+from backend.dashboard.mails.shown import FREQUENCIES, shown_failure, shown_reader, try_in_words
+from backend.domain.errors import FieldError, InvalidField, ItemUnknown
+from backend.domain.fields.time_zones import TimeZone, place_names
+from backend.domain.reports.recipient import RECIPIENT_FIELDS, Language, Recipient, RecipientState
+from backend.mail.numbers import language_name
+from backend.mail.recipients import ask_to_confirm, last_mails, remove
+from backend.mail.report_mails import ReportMailResources
+from backend.mail.tries import last_try, send_try
+from backend.storage.analytics.question import FactsNotReady, NoAnswer
+from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.mail.mails import list_failed
+from backend.storage.reports.recipients import get_recipient, list_recipients
+from backend.storage.reports.reports import list_reports
+from backend.web.current import resources
+
+_FAILED_WITHIN = timedelta(days=30)
+_MOST_FAILED = 50
+_NO_REPORT = "must be one of your reports"
+
+
+@dashboard.get("/mails")
+async def mails() -> Response:
+    """All readers of reports, and the mails of the last thirty days that were not sent."""
+    return await _list_page()
+
+
+@dashboard.get("/mails/new")
+async def mails_new() -> Response:
+    """The form that asks somebody."""
+    return await _form_page(new_fields(), {})
+
+
+@dashboard.post("/mails")
+async def mails_add() -> Response:
+    """Ask somebody whether they want a report's figures."""
+    if not resources().settings.sends_mail:
+        return await _list_page(status=409)
+    fields, problems = sent_fields(), Problems()
+    values = read_fields(fields, problems, tuple(RECIPIENT_FIELDS))
+    if problems:
+        return await _form_page(fields, problems)
+    try:
+        return _back(await _asked(values))
+    except FieldError as error:
+        problems[error.field if error.field in fields else "address"] = error.rule
+    except ItemUnknown:
+        problems["report_id"] = _NO_REPORT
+    return await _form_page(fields, problems)
+
+
+@dashboard.post("/mails/try")
+async def mails_try_form() -> Response:
+    """Send the user what is chosen in the form, which stays as it is."""
+    if not resources().settings.sends_mail:
+        return await _list_page(status=409)
+    fields, problems = sent_fields(), Problems()
+    values = read_fields(fields, problems, OF_A_TRY)
+    if problems:
+        return await _form_page(fields, problems)
+    if problem := await _problem_of_try(values):
+        return await _form_page(fields, {}, problem=problem)
+    return await _form_page(fields, {}, said=f"The mail is on its way to {user().email}.")
+
+
+@dashboard.post("/mails/<recipient_id>/ask")
+async def mails_ask(recipient_id: str) -> Response:
+    """Ask a reader again, who has not confirmed, has unsubscribed, or was refused by the mail server."""
+    reader = await get_recipient(resources().database, org_id(), recipient_id)
+    if not resources().settings.sends_mail:
+        return await _list_page(status=409)
+    try:
+        return _back(await _asked(_values_of(reader)))
+    except FieldError as error:
+        return await _list_page(f"{reader.address} {error.rule}.", 422)
+
+
+@dashboard.post("/mails/<recipient_id>/try")
+async def mails_try(recipient_id: str) -> Response:
+    """Send the user what this reader would get now."""
+    reader = await get_recipient(resources().database, org_id(), recipient_id)
+    if not resources().settings.sends_mail:
+        return await _list_page(status=409)
+    if problem := await _problem_of_try(_values_of(reader)):
+        return await _list_page(problem, 422)
+    return _to_list("try-sent")
+
+
+@dashboard.post("/mails/<recipient_id>/remove")
+async def mails_remove(recipient_id: str) -> Response:
+    """Send a reader nothing more."""
+    await remove(resources().database, org_id(), recipient_id)
+    return _to_list("mail-removed")
+
+
+async def _asked(values: Mapping[str, Any]) -> Recipient:
+    base_url, now = resources().settings.base_url, resources().clock()
+    return await ask_to_confirm(resources().database, base_url, org_id(), values, now)
+
+
+async def _problem_of_try(values: Mapping[str, Any]) -> str:
+    """Send the user what these fields ask for; why that can't be done, "" if it is."""
+    mailing = ReportMailResources(
+        resources().database, resources().analytics, resources().settings, resources().clock
+    )
+    lift_deadline()  # figures may take longer than what else a form does
+    try:
+        await send_try(mailing, org_id(), user(), values)
+    except InvalidField as error:
+        named = {"address": f"Your address, {user().email},", "report_id": "The report"}
+        return f"{named.get(error.field, error.field)} {error.rule}."
+    except ItemUnknown:
+        return "The report is not there any more."
+    except (FactsNotReady, NoAnswer):
+        return "The figures can't be had just now. Nothing was sent; try again in a minute."
+    return ""
+
+
+def _values_of(reader: Recipient) -> dict[str, Any]:
+    """The reader's fields, as RECIPIENT_FIELDS parse them."""
+    return {
+        "report_id": reader.report_id,
+        "address": reader.address,
+        "frequency": reader.frequency,
+        "language": reader.language,
+        "timezone": TimeZone().parse("timezone", reader.timezone),
+    }
+
+
+def _back(reader: Recipient) -> Response:
+    return _to_list("mail-had" if reader.state is RecipientState.CONFIRMED else "mail-asked")
+
+
+def _to_list(notice: str) -> Response:
+    return redirect(url_for("dashboard.mails", notice=notice), 303)  # type: ignore[return-value]
+
+
+async def _list_page(problem: str = "", status: int = 200) -> Response:
+    database, now, zone = resources().database, resources().clock(), zone_of_browser()
+    reports = {report.id: report for report in await list_reports(database, org_id())}
+    found = [
+        reader for reader in await list_recipients(database, org_id()) if reader.report_id in reports
+    ]  # one of a report that is just being deleted goes with it
+    last = await last_mails(database, org_id(), found)
+    readers = [shown_reader(reader, reports[reader.report_id], last.get(reader.id), now) for reader in found]
+    readers.sort(key=lambda reader: (reader.report.name.lower(), reader.address))
+    failed = await list_failed(database, org_id(), now - _FAILED_WITHIN, _MOST_FAILED)
+    own = await last_try(database, org_id(), user())
+    return await page(
+        "mails/mails.html",
+        status,
+        readers=readers,
+        has_reports=bool(reports),
+        failures=[shown_failure(each, zone) for each in failed],
+        tried=try_in_words(own, user().email, zone) if own else "",
+        problem=problem,
+        zone=zone,
+        settings=resources().settings,
+    )
+
+
+async def _form_page(fields: Fields, problems: Problems, *, problem: str = "", said: str = "") -> Response:
+    reports = await list_reports(resources().database, org_id())
+    return await page(
+        "mails/new.html",
+        422 if problems or problem else 200,
+        fields=fields,
+        problems=problems,
+        problem=problem,
+        said=said,
+        reports=[
+            (each.id, each.name if each.shows_revenue else f"{each.name} (without revenue)")
+            for each in reports
+        ],
+        frequencies=FREQUENCIES.items(),
+        languages=[(each.value, language_name(each)) for each in Language],
+        zones=place_names(),
+        settings=resources().settings,
+    )
