@@ -9,7 +9,7 @@ from typing import Any
 
 from quart import Quart
 
-from backend.app_api import app_api
+from backend.app_api import AppService, app_api
 from backend.concurrency.startable import Startable, running
 from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard, shared
 from backend.destination_watch.watch import DestinationWatch
@@ -26,7 +26,6 @@ from backend.operations.observation import ObservedRoute, observe
 from backend.operations.tls import tls
 from backend.redirector.follow import Redirector
 from backend.redirector.links.file import path_in
-from backend.redirector.request.country import load_table
 from backend.redirector.request.recognition import recognize
 from backend.rest_api import CREATION_PATHS, CreationRoute, documentation, rest
 from backend.rest_api.links.service import LinkService
@@ -50,6 +49,7 @@ from backend.storage.outbox.sequencer import Sequencer
 from backend.system.clock import Clock, utc_now
 from backend.system.interpreter import set_up_interpreter
 from backend.web.api_host import ApiHost
+from backend.web.country import load_table
 from backend.web.current import Resources, attach, handling
 from backend.webhooks.delivery import WebhookDelivery
 from backend.webhooks.sender import SenderResources
@@ -213,7 +213,9 @@ class Service:
 def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     """The Quart application of the API host, for everything but batches of the browser SDK."""
     api = Quart("backend", static_folder=None)  # each part that has files has a route of its own
-    attach(api, resources, sdk_service, LinkService(resources), SalesService(resources))
+    attach(
+        api, resources, sdk_service, LinkService(resources), SalesService(resources), AppService(resources)
+    )
     api.url_rule_class = OneWayRule
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False

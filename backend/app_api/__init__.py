@@ -2,5 +2,6 @@
 
 from backend.app_api import open_app
 from backend.app_api.blueprint import app_api
+from backend.app_api.service import AppService
 
-__all__ = ["app_api", "open_app"]
+__all__ = ["AppService", "app_api", "open_app"]

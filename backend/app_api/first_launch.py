@@ -6,6 +6,7 @@ from backend.app_api.deferred_link import find_deferred_link
 from backend.app_api.link_of_open import MatchedLink
 from backend.domain.apps.installs import AppOpen, Install, Match
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.visitors.app_visits import opened_at
 from backend.json_api.call_limits import sender
 from backend.storage.apps.deferred_links import AlreadyClaimed
 from backend.storage.apps.installs import RecordedInstall, find_install, record_install
@@ -47,7 +48,7 @@ async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> Matched
         install_id=opened.install_id,
         platform=opened.platform,
         link_id=matched.link.id if matched.link else None,
-        at=resources().clock(),
+        at=opened_at(opened, resources().clock()),
         match=matched.match,
         candidate_id=candidate.id if candidate else None,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from backend.app_api.blueprint import app_api, calling_org_id
 from backend.app_api.first_launch import record_first_launch
 from backend.app_api.link_of_open import find_named_link
+from backend.app_api.link_visit import store_link_visit
 from backend.domain.apps.installs import Match, parse_open
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import SOCIAL_FIELDS, UTM_FIELDS, Link, LinkState
@@ -19,18 +20,21 @@ from backend.web.current import resources
 
 @app_api.post("/open")
 async def open_app() -> dict[str, Any]:
-    """Record the install if this is a first launch, and return the link that led to this open.
+    """Record the first launch, and the click that an open by a link is, and return the link.
 
-    `match` says how the link was found. If there is no link, or it leads nowhere now (disabled, expired,
-    held), `match` is `none`, and `destination_url` and `link` are null.
+    `is_counted` says whether this open is a click of its link. `match` says how the link was found. If there
+    is no link, or it leads nowhere now (disabled, expired, held), `match` is `none`, and `destination_url`
+    and `link` are null.
     """
     opened = parse_open(await read_json_object())
     matched, is_new = await find_named_link(opened, calling_org_id()), False
     if opened.is_first_launch:
         matched, is_new = await record_first_launch(opened, calling_org_id(), matched)
+    is_counted = await store_link_visit(opened, calling_org_id(), matched)
     shown = matched.link if matched.link and _leads_somewhere(matched.link) else None
     return {
         "is_new_install": is_new,
+        "is_counted": is_counted,
         "match": (matched.match if shown else Match.NONE).value,
         "destination_url": shown.destination_url if shown else None,
         "link": _link_data(shown) if shown else None,

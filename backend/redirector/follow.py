@@ -31,7 +31,6 @@ from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.request.arrival import Arrival, Arrivals
-from backend.redirector.request.country import country_lookup
 from backend.redirector.request.daily_keys import DailyKeys
 from backend.redirector.request.visit import InvalidHost, Scope, Visit
 from backend.storage.clicks.address_keys import split_key, visitor_key
@@ -40,6 +39,9 @@ from backend.storage.driver.mongo import Database, StorageError
 from backend.web.current import Resources
 
 _REPORT_EVERY = 1.0  # seconds
+# Where an id names the click: to the site that a visitor is led to, and to the app, so that its open is not
+# counted again.
+_NAMES_CLICK = frozenset({Outcome.WEB, Outcome.INTENT, Outcome.APP_PAGE})
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 # Python 3.11 takes longer to look up a member of an enumeration than to compare it.
 _WEB, _NOT_FOUND, _HELD = Outcome.WEB, Outcome.NOT_FOUND, Outcome.HELD
@@ -72,8 +74,7 @@ class Redirector:
         self._rate_limits = resources.rate_limits
         self._block_list = resources.block_list
         self._click_signing = resources.click_signing
-        countries = country_lookup(settings.mmdb)
-        self._arrivals = Arrivals(self._clock, self._proxies, settings.country_header, countries)
+        self._arrivals = Arrivals(self._clock, self._proxies, resources.countries)
         self.cache = LinkCache(
             resources.database,
             self._clock,
@@ -214,10 +215,11 @@ class Redirector:
         variant = None
         if target and outcome is _WEB:
             answer, variant = answer_by_rule(visit, target), target.variant
+            click_id = await self._record(outcome, reason, visit, entry, arrival, variant=variant)
         else:
-            answer = answer_for(outcome, visit, entry, client, self._proxies)
-        click_id = await self._record(outcome, reason, visit, entry, arrival, variant=variant)
-        if click_id:
+            click_id = await self._record(outcome, reason, visit, entry, arrival)
+            answer = answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
+        if click_id and outcome is _WEB:
             answer.add_click_id(click_id)
         return answer
 
@@ -251,7 +253,7 @@ class Redirector:
         *,
         variant: str | None = None,
     ) -> bytes | None:
-        """Record the visit. Returns the id of the click if it counts, leads to the web and is to be named.
+        """Record the visit. Returns the id of the click if it counts and is to be named.
 
         A visit that does not count is not recorded if its address has sent too many such.
         """
@@ -260,9 +262,11 @@ class Redirector:
         line = self._line(outcome, reason, visit, entry, arrival, variant=variant)
         await self.shipper.record(line)
         link = entry.link
-        if reason or outcome is not _WEB or not (key := self._click_signing.key_for(link.org_id)):
+        signing = self._click_signing
+        if reason or outcome not in _NAMES_CLICK:
             return None
-        return click_id(key, link.org_id, link.id, line, variant=variant)
+        key = signing.key_for(link.org_id) if outcome is _WEB else signing.key
+        return click_id(key, link.org_id, link.id, line, variant=variant) if key else None
 
     def _line(
         self,

@@ -24,6 +24,7 @@ from backend.storage.links.destinations.block_list import BlockList
 from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.outbox.watch import FeedWatch
 from backend.system.clock import Clock
+from backend.web.country import Countries
 from backend.web.proxies import TrustedProxies
 from backend.web_client.page_reader import PageReader
 from backend.web_client.receivers import Receivers
@@ -51,6 +52,7 @@ class Resources:
         self.keys = KeyCache(database, clock)
         self.rate_limits = ServiceLimits(database, settings, clock)
         self.proxies = TrustedProxies(settings.trusted_proxies)
+        self.countries = Countries(self.proxies, settings.country_header, settings.mmdb)
         self.block_list = BlockList(settings.block_list)
         self.destinations = DestinationPolicies(database, lambda: self.block_list.current)
         self.pages = PageReader(allows_private=settings.private_destinations)
@@ -148,3 +150,11 @@ def visitor_network() -> str:
 def visitor_address() -> str:
     """The IP address of the visitor, found behind trusted proxies; "" if unknown."""
     return resources().proxies.visitor_address(_current.get().scope)
+
+
+def visitor_country() -> str | None:
+    """The ISO 3166 code of the visitor's country; None if unknown."""
+    countries = resources().countries
+    client = _current.get().scope.get("client")
+    named = header(countries.header) or ""
+    return countries.country(client[0] if client else "", visitor_address(), named.encode("latin-1"))

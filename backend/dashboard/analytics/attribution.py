@@ -45,7 +45,7 @@ from backend.domain.sales.credit_rules import (
 _ROWS_PER_PAGE = 25
 FIELDS = (
     Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
-    Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER,
+    Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.OUTCOME,
 )  # fmt: skip
 MEASURES = (
     Measure.CLICKS,

@@ -16,6 +16,7 @@ from backend.domain.analytics.query import MONEY, ByCurrency, Measure
 LABELS = {
     Measure.CLICKS: "Clicks",
     Measure.VISITORS: "Visitors",
+    Measure.OPENS: "App opens",
     Measure.LEADS: "Leads",
     Measure.CONVERSIONS: "Conversions",
     Measure.CONVERSION_RATE: "Conversion rate",

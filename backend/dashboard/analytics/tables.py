@@ -10,6 +10,7 @@ from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
 from backend.domain.analytics.query import Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
@@ -29,7 +30,9 @@ NAMES: Mapping[str, str] = {
     Field.BROWSER: "Browser",
     Field.REFERRER: "Referrer",
     Field.VARIANT: "Variant",
+    Field.OUTCOME: "Led to",
 }
+_VALUES: Mapping[QueryField, Mapping[str, str]] = {Field.PLATFORM: PLATFORMS, Field.OUTCOME: OUTCOMES}
 _NONE: Mapping[str, str] = {
     Field.LINK: "No link",
     Field.TAG: "No tag",
@@ -56,7 +59,7 @@ CARDS = (
     Card("links", "Links", (Field.LINK, Field.TAG, Field.DOMAIN)),
     Card("referrers", "Referrers", (Field.REFERRER,)),
     Card("countries", "Countries", (Field.COUNTRY,)),
-    Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER)),
+    Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.OUTCOME)),
 )
 # The arguments of an overview's address that choose by what a table's rows are.
 CHOICES = {card.name: tuple(field.value for field in card.fields) for card in CARDS if len(card.fields) > 1}
@@ -151,7 +154,7 @@ def name_of(
     if by is Field.LINK:
         link = links.get(LinkId(value))
         return link.link_name if link else "A deleted link"
-    return PLATFORMS.get(value, value) if by is Field.PLATFORM else value
+    return _VALUES.get(by, {}).get(value, value)
 
 
 def count_of(values: Values, measure: Measure = Measure.CLICKS) -> int:

@@ -13,6 +13,7 @@ OUTCOMES: dict[str, str] = {
     Outcome.PREVIEW: "Link preview",
     Outcome.NOT_FOUND: "Error page",
     Outcome.HELD: "Page of a stopped link",
+    Outcome.APP: "Opened the app at once",
 }
 REASONS: dict[str, str] = {
     NotCounted.HEAD: "a check (HEAD)",

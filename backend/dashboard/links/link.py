@@ -15,6 +15,7 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.course import LinkCourse, course_by_day, course_by_hour
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
@@ -103,6 +104,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "rules": words_of(link),
         "splits": await splits_of(link, now),
         "platform_names": PLATFORMS,
+        "outcome_names": OUTCOMES,
         "reasons": REASONS,
     }
 

@@ -63,6 +63,12 @@ def _install(data: _Data) -> tuple[str, str]:
     return "App installed", ""
 
 
+def _open(data: _Data) -> tuple[str, str]:
+    if data["counted"]:
+        return "App opened", ""
+    return "App opened, not counted", REASONS.get(data["reason"], data["reason"] or "")
+
+
 def _erased(data: _Data) -> tuple[str, str]:
     return "A person was erased", ", ".join(data["customers"])
 
@@ -97,7 +103,7 @@ _WORDS: Mapping[EventType, Callable[[_Data], tuple[str, str]]] = {
     EventType.EVENT: _event,
     EventType.IDENTIFY: _identify,
     EventType.INSTALL: _install,
-    EventType.OPEN: lambda _: ("App opened", ""),
+    EventType.OPEN: _open,
     EventType.LINK_CREATED: lambda data: ("Link made", data["link"]["short_url"]),
     EventType.LINK_CHANGED: _changed,
     EventType.LINK_ARCHIVED: _archived,

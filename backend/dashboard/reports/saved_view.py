@@ -24,6 +24,7 @@ CHOICES: Mapping[str, Container[str]] = {
 MEASURES = (
     Measure.CLICKS,
     Measure.VISITORS,
+    Measure.OPENS,
     Measure.LEADS,
     Measure.CONVERSIONS,
     Measure.CONVERSION_RATE,

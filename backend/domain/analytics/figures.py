@@ -46,6 +46,7 @@ class GroupSums:
     clicks: int = 0
     visitors: int = 0
     not_counted: int = 0
+    opens: int = 0
     installs: int = 0
     customers: int = 0
     contacts: int = 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from backend.domain.analytics.query import Measure
 
 MEANINGS: dict[Measure, str] = {
-    Measure.CLICKS: "Visits of links by people, without crawlers, previews and pages that were loaded ahead.",
+    Measure.CLICKS: "Visits of links by people, without crawlers, previews and pages that were loaded ahead; "
+    "opens of apps by links are among them.",
     Measure.VISITORS: "Different browsers, each once on each day in UTC.",
     Measure.NOT_COUNTED: "Requests for links that are no clicks.",
+    Measure.OPENS: "Clicks of links that opened an installed app at once, as apps tell it.",
     Measure.INSTALLS: "Installs of apps.",
     Measure.LEADS: "Leads that were told, each once.",
     Measure.CONVERSIONS: "Sales that were told, each once; with a currency, those in it.",

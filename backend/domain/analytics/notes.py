@@ -20,6 +20,11 @@ _KINDS = {
     RowKind.OTHER_VALUES: f"The {MOST_VALUES} most frequent values of the events' properties have rows. All "
     "others are “Other values” (kind other_values); a filter names one, or the beginning of some.",
 }
+_OF_PURGED_LINKS = {
+    Measure.CLICKS: "clicks",
+    Measure.NOT_COUNTED: "requests that do not count",
+    Measure.OPENS: "opens of apps",
+}
 _MOST_NAMED = 10
 
 
@@ -112,7 +117,7 @@ def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
         return
     for measure, count in missing.items():
         if count:
-            what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
+            what = _OF_PURGED_LINKS[measure]
             yield f"{count} {what} in the totals are in no row: their links have been deleted for good."
 
 

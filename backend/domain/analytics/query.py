@@ -28,6 +28,7 @@ class Measure(StrEnum):
     CLICKS = "clicks"
     VISITORS = "visitors"
     NOT_COUNTED = "not_counted"
+    OPENS = "opens"  # those clicks that opened an app without a browser
     INSTALLS = "installs"
     LEADS = "leads"
     CONVERSIONS = "conversions"
@@ -100,6 +101,8 @@ CLICK_FIELDS = frozenset(
 )
 # All that is left is of links.
 LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
+# What is counted of the requests and opens of links, each once.
+OF_CLICKS = (Measure.CLICKS, Measure.NOT_COUNTED, Measure.OPENS)
 MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
 # What is counted from visitors' leads, conversions, events and identities.
 SALES = frozenset(

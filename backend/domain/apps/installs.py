@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from backend.domain.errors import FieldError, MissingField, raise_all
-from backend.domain.fields.rules import Flag, Rule, Text, Word, is_uuid, parse_fields
-from backend.domain.ids import InstallId, LinkId, OrgId
+from backend.domain.fields.rules import Flag, Moment, Rule, Text, Uuid, Word, is_uuid, parse_fields
+from backend.domain.ids import CallId, DeviceId, InstallId, LinkId, OrgId
 
 
 class AppPlatform(StrEnum):
@@ -40,6 +40,9 @@ OPEN_OPTIONAL: dict[str, Rule[Any]] = {
     "short_url": Text(8192),
     "install_referrer": Text(8192),
     "app_id": Text(255),
+    "open_id": Uuid(),
+    "occurred_at": Moment(),
+    "sent_at": Moment(),
 }
 # The parameter of a Play install referrer, and of a web destination, that names the link.
 LINK_ID_PARAMETER = "cl_link_id"
@@ -50,6 +53,7 @@ class AppOpen:
     """A report that an app was opened, with what the app knows of the link that led there.
 
     `link_text` is the link's id as the app sent it; `own_link_id` is that id once it is checked.
+    `occurred_at` and `sent_at` are times by the app's clock; None if it told none.
     """
 
     platform: AppPlatform
@@ -59,6 +63,14 @@ class AppOpen:
     short_url: str | None = None
     install_referrer: str | None = None
     app_id: str | None = None  # the iOS bundle id or Android package
+    open_id: CallId | None = None
+    occurred_at: datetime | None = None
+    sent_at: datetime | None = None
+
+    @property
+    def device_id(self) -> DeviceId | None:
+        """The installation as a device of visitors; None if its id is not a UUID, as theirs are."""
+        return device_of(self.install_id)
 
     @property
     def own_link_id(self) -> LinkId | None:
@@ -99,6 +111,11 @@ def parse_open(body: Mapping[str, object]) -> AppOpen:
     parsed = parse_fields(OPEN_REQUIRED | OPEN_OPTIONAL, fields, errors)
     raise_all(errors)
     return AppOpen(link_text=parsed.pop("link_id", None), **parsed)
+
+
+def device_of(install_id: InstallId) -> DeviceId | None:
+    """The installation as a device of visitors; None if its id is not a UUID, as theirs are."""
+    return DeviceId(install_id.lower()) if is_uuid(install_id) else None
 
 
 def link_id_of_referrer(referrer: str) -> str | None:

@@ -79,9 +79,14 @@ def browser_of(org_id: OrgId, link_id: LinkId, place: ClickPlace) -> DeviceId:
     return DeviceId(str(uuid5(_BROWSERS, f"{org_id}/{link_id}/{_milliseconds(place.at)}/{place.mark}")))
 
 
+def place_of(key: bytes, click: Click) -> ClickPlace:
+    """The place of a click, also of one that no redirect gave an id."""
+    return ClickPlace(click.at, int.from_bytes(_mark(key, _line(click))))
+
+
 def is_at(key: bytes, click: Click, place: ClickPlace) -> bool:
     """Whether this is the click at the place."""
-    return click.at == place.at and int.from_bytes(_mark(key, _line(click))) == place.mark
+    return click.at == place.at and place_of(key, click) == place
 
 
 def _line(click: Click) -> bytes:

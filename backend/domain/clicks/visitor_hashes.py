@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 
-from backend.domain.ids import OrgId
+from backend.domain.ids import InstallId, OrgId
 from backend.domain.web.addresses import network_of
 
 # Enough to count: a million visitors have about 116 hashes fewer. Few enough that a hash says
@@ -28,6 +28,13 @@ def visitor_hash(key: bytes, org_id: OrgId, address: str, user_agent: bytes) -> 
         return None
     who = _hashing(key).copy()
     who.update(f"{org_id}\n{network}\n".encode() + user_agent)
+    return int.from_bytes(who.digest(), "big")
+
+
+def app_visitor_hash(key: bytes, org_id: OrgId, install_id: InstallId) -> int:
+    """The same for an installation of an app, which is one visitor wherever it is."""
+    who = _hashing(key).copy()
+    who.update(f"{org_id}\napp\n{install_id}".encode())
     return int.from_bytes(who.digest(), "big")
 
 

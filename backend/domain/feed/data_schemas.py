@@ -85,25 +85,24 @@ def _record(description: str, fields: Mapping[str, Schema]) -> Schema:
 
 
 _METADATA = _or_null(_ANYTHING, "Your own data.")
-_CLICK = _object(
-    "Somebody followed a link.",
-    {
-        "link_id": _UUID,
-        "short_url": _or_null(_TEXT, "The link's; null if the link was deleted for good."),
-        "counted": _described(_FLAG, "Whether it counts. Those of bots, and repeats, do not."),
-        "reason": _or_null(_TEXT, "Why it does not count."),
-        "outcome": _described(
-            {"type": "string", "enum": [outcome.value for outcome in Outcome]}, "Where the visitor was led."
-        ),
-        "platform": _TEXT,
-        "system": _TEXT,
-        "browser": _TEXT,
-        "client_kind": _TEXT,
-        "country": _or_null(_TEXT, "ISO 3166 code."),
-        "referrer_host": _or_null(_TEXT, "The site that the visitor came from."),
-        "variant": _or_null(_TEXT, "The part of a split of the link that was shown."),
-    },
-)
+_CLICK_FIELDS: Mapping[str, Schema] = {
+    "link_id": _UUID,
+    "short_url": _or_null(_TEXT, "The link's; null if the link was deleted for good."),
+    "counted": _described(_FLAG, "Whether it counts. Those of bots, and repeats, do not."),
+    "reason": _or_null(_TEXT, "Why it does not count."),
+    "outcome": _described(
+        {"type": "string", "enum": [outcome.value for outcome in Outcome]}, "Where the visitor was led."
+    ),
+    "platform": _TEXT,
+    "system": _TEXT,
+    "browser": _TEXT,
+    "client_kind": _TEXT,
+    "country": _or_null(_TEXT, "ISO 3166 code."),
+    "referrer_host": _or_null(_TEXT, "The site that the visitor came from."),
+    "variant": _or_null(_TEXT, "The part of a split of the link that was shown."),
+}
+_CLICK = _object("Somebody followed a link.", _CLICK_FIELDS)
+_OPEN = _object("A link opened the app, and no browser asked for it. It is a click too.", _CLICK_FIELDS)
 _LEAD = _record(
     "A lead.",
     {
@@ -249,5 +248,6 @@ DATA_SCHEMAS: Mapping[EventType, Schema] = {
     EventType.EVENT: _EVENT,
     EventType.IDENTIFY: _IDENTIFY,
     EventType.INSTALL: _INSTALL,
+    EventType.OPEN: _OPEN,
     EventType.ERASED: _ERASED,
 }

@@ -21,6 +21,8 @@ from backend.domain.visitors.persons import Person
 # Its `type` is that of the events it stands for, or the name of something that only analytics reads.
 Fact: TypeAlias = dict[str, Any]
 TAG = "tag"
+# The types of facts about blocks of clicks.
+BLOCKS = frozenset({EventType.CLICK.value, EventType.OPEN.value})
 DEVICE = "device"
 REREAD = "reread"
 SUMMARY = "summary"
@@ -29,6 +31,11 @@ SUMMARY = "summary"
 def clicks_fact(receipt: Receipt) -> Fact:
     """The clicks of the block with this receipt. The fact stays after the block has expired."""
     return {"type": EventType.CLICK.value, **asdict(receipt)}
+
+
+def opens_fact(receipt: Receipt) -> Fact:
+    """As `clicks_fact`, of a block whose clicks are opens of apps."""
+    return {"type": EventType.OPEN.value, **asdict(receipt)}
 
 
 def call_fact(kind: Kind, call_id: CallId, telling: int = 0) -> Fact:

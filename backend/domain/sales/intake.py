@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from backend.domain.clicks.clicks import Click
+from backend.domain.clicks.ids import place_of
 from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fact, reread_fact
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit import kept_credit
 from backend.domain.sales.records import Record, RecordKey
+from backend.domain.visitors.app_visits import OPEN_ID
 from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
@@ -32,8 +35,8 @@ CallKey = tuple[OrgId, CallId]
 # An organization, a kind, and the id under which a call of this kind counts once.
 OnceKey = tuple[OrgId, Kind, str]
 
-# The field of a kind by which it counts once.
-ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
+# The field of a kind by which it counts once. Of attribution checks, only opens have it.
+ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id", Kind.ATTRIBUTION: OPEN_ID}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
 # A lead also identifies its customer, with these fields. An event's `name` is not a customer's.
 _ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
@@ -95,7 +98,8 @@ class Decisions:
     stored records of which another telling says more. `credited` are stored records whose credit changes
     because an earlier touch arrived late. `devices` has the device of every call that is stored, even if
     nothing about it changed: so two transactions for the same device write the same document, and MongoDB
-    lets only one of them through. `facts` are for the feeds of the organizations, in order of arrival.
+    lets only one of them through. `clicks` are those opens of apps that no browser asked for. `facts` are for
+    the feeds of the organizations, in order of arrival.
     """
 
     results: list[list[Result]] = field(default_factory=list)
@@ -106,6 +110,7 @@ class Decisions:
     identities: list[Identity] = field(default_factory=list)
     devices: dict[DeviceKey, Device] = field(default_factory=dict)
     credited: dict[RecordKey, Credit] = field(default_factory=dict)
+    clicks: list[Click] = field(default_factory=list)
     facts: dict[OrgId, list[Fact]] = field(default_factory=dict)
 
     def tell(self, org_id: OrgId, fact: Fact) -> None:
@@ -119,7 +124,7 @@ def call_key(batch: Batch, call: Call) -> CallKey:
 
 
 def once_key(batch: Batch, call: Call) -> OnceKey | None:
-    """The key of a transaction_id (conversion) or event_id (lead), which counts only once; else None."""
+    """The key of the id of a conversion, a lead or an open that counts only once; None if it has none."""
     own_id = call.fields.get(ONCE_FIELDS.get(call.kind, ""))
     return None if own_id is None else (batch.org_id, call.kind, own_id)
 
@@ -183,12 +188,14 @@ def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Ite
     for batch in batches:
         occurred = [arrived.call.occurred_at for arrived in batch.calls]
         clock = None
-        if batch.sent_at is None or batch.device_id is None:  # told by a server, in true time
+        if batch.sent_at is None:  # told by a server, in true time
             times = [whole_milliseconds(time) for time in occurred]
         else:
-            key = batch.org_id, batch.device_id
-            clock = clock_of(batch.sent_at, batch.received_at, clocks.get(key, ()))
-            clocks[key] = with_clock(clocks.get(key, ()), clock)
+            key = (batch.org_id, batch.device_id) if batch.device_id else None
+            known = clocks.get(key, ()) if key else ()
+            clock = clock_of(batch.sent_at, batch.received_at, known)
+            if key:
+                clocks[key] = with_clock(known, clock)
             times = counted_at(occurred, batch.sent_at, clock)
         yield _Timed(batch, clock, list(zip(batch.calls, times, strict=True)))
 
@@ -252,9 +259,14 @@ class _Intake:
 
     def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime, once: OnceKey | None) -> None:
         batch, call = timed.batch, arrived.call
-        device = self._device(timed, at)
-        if device and arrived.source:
-            device = self._visited(device, arrived.source, at, batch.received_at)
+        device, source = self._device(timed, at), arrived.source
+        if arrived.opened:
+            click = arrived.opened.click(at)
+            self.decisions.clicks.append(click)
+            if source and click.counted and arrived.opened.key:
+                source = replace(source, click=place_of(arrived.opened.key, click))
+        if device and source:
+            device = self._visited(device, source, at, batch.received_at)
         self._note(device)
         self._note_visit(timed, arrived, at)
         if call.kind in _RECORDED:

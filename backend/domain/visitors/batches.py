@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.domain.clicks.opens import LinkOpen
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Flag, Moment, Text, Uuid
 from backend.domain.ids import DeviceId, OrgId
@@ -42,13 +43,15 @@ class ArrivedCall:
 
     An attribution check also has the source of its visit. A call for which a server named a click has the
     visit that followed the click. `unknown_browser` is a device id that stands for the browser of that visit,
-    if nothing is known of the browser but the call's customer.
+    if nothing is known of the browser but the call's customer. The attribution check of an app that a link
+    opened may have the open, which is a click besides.
     """
 
     call: Call
     source: Source | None = None
     visit: Touch | None = None
     unknown_browser: DeviceId | None = None
+    opened: LinkOpen | None = None
 
     def touches_at(self, at: datetime) -> datetime | None:
         """When the touch happened that the call, counting at this time, adds to the device, if any."""
@@ -59,9 +62,9 @@ class ArrivedCall:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The valid calls of one request of the SDK, or one call of a server, ready to be stored.
+    """The valid calls of one request of the SDK, or one call of a server or an app, ready to be stored.
 
-    `sent_at` is a time by the browser's clock, `received_at` by the service's. Calls of servers have no
+    `sent_at` is a time by the device's clock, `received_at` by the service's. Calls of servers have no
     `sent_at`, since their times need no correction, and they need no device. `retention_days` is for how many
     days the organization keeps data about visitors, as far as is known; None means without limit.
     """

@@ -25,6 +25,7 @@ class ClientKind(StrEnum):
     HTTP_CLIENT = "http_client"
     CRAWLER = "crawler"
     PREVIEW_FETCHER = "preview_fetcher"
+    APP = "app"  # names the link that opened it, and never asks for one
 
     @property
     def is_automatic(self) -> bool:

@@ -97,6 +97,10 @@ def _install(data: Mapping[str, Any]) -> str:
     return f"New install on {platform}"
 
 
+def _open(data: Mapping[str, Any]) -> str:
+    return f"The app was opened{'' if data.get('counted') else ', which does not count,'}"
+
+
 _AMOUNT = re.compile(r"[0-9]{1,30}([.][0-9]{1,30})?")
 
 
@@ -117,6 +121,6 @@ _WORDS: Mapping[EventType, Callable[[Mapping[str, Any]], str]] = {
     EventType.EVENT: _event,
     EventType.IDENTIFY: _identify,
     EventType.INSTALL: _install,
-    EventType.OPEN: lambda _: "The app was opened",
+    EventType.OPEN: _open,
     EventType.ERASED: lambda _: "Everything about a person was erased",
 }

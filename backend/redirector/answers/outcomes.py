@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from backend.domain.accounts.apps import AndroidApp
 from backend.domain.links.destinations.destination import Outcome, fallback_url, intent_url, play_store_url
-from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, web_address
+from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, query_with_click_id, web_address
 from backend.domain.links.rules import Target
 from backend.domain.web.client import Client
 from backend.redirector.answers import pages
@@ -20,19 +20,28 @@ _WEB = Outcome.WEB  # Python 3.11 takes longer to look it up than to compare it
 
 
 def answer_for(
-    outcome: Outcome, visit: Visit, entry: CachedLink, client: Client, proxies: TrustedProxies
+    outcome: Outcome,
+    visit: Visit,
+    entry: CachedLink,
+    client: Client,
+    proxies: TrustedProxies,
+    *,
+    click_id: bytes | None = None,
 ) -> Answer:
-    """The answer for this outcome and this visit, where no rule of the link decides."""
+    """The answer for this outcome and this visit, where no rule of the link decides.
+
+    With `click_id`, an app that is opened learns which click it was, so that its open is not counted again.
+    """
     apps = entry.apps
     if outcome is _WEB:
         return redirect(_fallback(visit, entry, client) or _web(visit, entry))
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
     if outcome is Outcome.INTENT and apps.android:
-        scheme = _scheme(visit, proxies)
-        return redirect(_intent(visit, entry, apps.android, client, scheme).encode("ascii"))
+        intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies), click_id=click_id)
+        return redirect(intent.encode("ascii"))
     if outcome is Outcome.APP_PAGE and apps.android:
-        intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies))
+        intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies), click_id=click_id)
         return pages.app_page(visit, entry.link, intent, _web(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, _address_without_query(entry).decode())
@@ -72,13 +81,22 @@ def _scheme(visit: Visit, proxies: TrustedProxies) -> str:
     return proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
 
 
-def _intent(visit: Visit, entry: CachedLink, app: AndroidApp, client: Client, scheme: str) -> str:
+def _intent(
+    visit: Visit,
+    entry: CachedLink,
+    app: AndroidApp,
+    client: Client,
+    scheme: str,
+    *,
+    click_id: bytes | None,
+) -> str:
     """An address that opens the short URL in the app.
 
     If the app is not installed, it leads to the link's fallback, or else to the Play Store, which passes the
     link's id on to the app.
     """
-    rest = f"{entry.link.domain}/{entry.link.path}" + (f"?{visit.query}" if visit.query else "")
+    query = query_with_click_id(visit.query, click_id)
+    rest = f"{entry.link.domain}/{entry.link.path}" + (f"?{query}" if query else "")
     own = _fallback(visit, entry, client)
     missing = own.decode() if own else play_store_url(app, {LINK_ID_PARAMETER: entry.link.id})
     return intent_url(app, scheme, rest, missing)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.web.client import Client
-from backend.redirector.request.country import Lookup, country_code
 from backend.redirector.request.recognition import recognize
 from backend.redirector.request.visit import Visit
 from backend.system.clock import Clock
+from backend.web.country import Countries
 from backend.web.proxies import TrustedProxies
 
 
@@ -26,24 +26,14 @@ class Arrival:
 class Arrivals:
     """Finds out who visits, without waiting for anything."""
 
-    def __init__(
-        self, clock: Clock, proxies: TrustedProxies, country_header: str, country_of: Lookup
-    ) -> None:
-        """`country_header` is the header in which a trusted proxy names the country; "" if there is none."""
+    def __init__(self, clock: Clock, proxies: TrustedProxies, countries: Countries) -> None:
         self._clock = clock
         self._proxies = proxies
-        self._country_header = country_header.lower().encode()
-        self._country_of = country_of
+        self._countries = countries
 
     def of(self, visit: Visit) -> Arrival:
         """The visitor's client, time, address and country, as far as the request tells."""
         address = self._proxies.visitor_address(visit.scope)
-        country = self._country(visit, address) if address else None
+        countries = self._countries
+        country = countries.country(visit.peer, address, visit.headers.get(countries.header, b""))
         return Arrival(recognize(visit.user_agent), self._clock(), address, country)
-
-    def _country(self, visit: Visit, address: str) -> str | None:
-        if self._country_header and self._proxies.trusts(visit.peer):
-            header = visit.headers.get(self._country_header, b"")
-            if code := country_code(header.decode("latin-1")):
-                return code
-        return self._country_of(address)

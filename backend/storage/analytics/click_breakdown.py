@@ -31,6 +31,7 @@ class Breakdown:
     platforms: list[ClickShare]
     countries: list[ClickShare]
     referrers: list[ClickShare]
+    outcomes: list[ClickShare]
     not_counted: list[ClickShare]
 
 
@@ -48,6 +49,7 @@ class ClickBreakdown(Question[Breakdown]):
             platforms=self._shares(facts, "platform"),
             countries=self._shares(facts, "country"),
             referrers=self._shares(facts, "referrer"),
+            outcomes=self._shares(facts, "outcome"),
             not_counted=self._shares(facts, "reason"),
         )
 

@@ -91,6 +91,10 @@ async def find_candidates(
 async def claim(database: Database, session: ClientSession, install: Install) -> None:
     """Claim the install's candidate in the caller's transaction. Raises AlreadyClaimed."""
     unclaimed = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
-    result = await database[NAME].update_one(unclaimed, {"$set": {"claimed_at": install.at}}, session=session)
+    # An app may have been opened, by its clock, before the click that it claims.
+    claimed_at = {"$max": ["$clicked_at", install.at]}
+    result = await database[NAME].update_one(
+        unclaimed, [{"$set": {"claimed_at": claimed_at}}], session=session
+    )
     if not result.matched_count:
         raise AlreadyClaimed

@@ -6,7 +6,7 @@ twice.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 
 from pymongo import IndexModel
@@ -14,7 +14,7 @@ from pymongo.errors import DuplicateKeyError
 
 from backend.domain.apps.installs import Install, Match
 from backend.domain.feed.facts import install_fact
-from backend.domain.ids import InstallId, LinkId, OrgId
+from backend.domain.ids import DeviceId, InstallId, LinkId, OrgId
 from backend.storage.apps.deferred_links import claim
 from backend.storage.apps.install_counts import add_install
 from backend.storage.driver.mongo import ClientSession, Database, until_confirmed
@@ -55,6 +55,15 @@ async def find_install(database: Database, org_id: OrgId, install_id: InstallId)
         return RecordedInstall(document["link_id"], Match(document["match"]))
     is_counted = await counted_once.was_counted(database, _once_key(org_id, install_id))
     return RecordedInstall(None, Match.NONE) if is_counted else None
+
+
+async def find_installs_of(database: Database, org_id: OrgId, devices: Iterable[DeviceId]) -> list[InstallId]:
+    """The installations that are these devices. An app may write its id in capital letters."""
+    written = {text for device_id in devices for text in (device_id, device_id.upper())}
+    cursor = database[NAME].find(
+        {"_id": {"$in": [f"{org_id}/{text}" for text in sorted(written)]}}, {"_id": 1}
+    )
+    return [InstallId(document["_id"].partition("/")[2]) async for document in cursor]
 
 
 async def record_install(database: Database, install: Install) -> bool:

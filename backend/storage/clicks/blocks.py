@@ -9,7 +9,8 @@ clicks in `parts`, in the order of their clicks in the merged block.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC
 from typing import NamedTuple
 
@@ -17,17 +18,18 @@ from bson import Binary
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from backend.domain.clicks.block import Block
+from backend.domain.clicks.block import Block, blocks_of
 from backend.domain.clicks.clicks import Click
-from backend.domain.feed.facts import Fact, clicks_fact
+from backend.domain.feed.facts import Fact, clicks_fact, opens_fact
 from backend.domain.ids import OrgId
 from backend.domain.ledger.receipts import Receipt
 from backend.storage.accounts.deleted_organizations import find_deleted
 from backend.storage.apps.deferred_links import add_handoffs
 from backend.storage.clicks.logs import AlreadyShipped, LogHead, Moved, advance, find_head
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.outbox import entries
-from backend.storage.outbox.entries import AgesBy
+from backend.storage.outbox.entries import AgesBy, note_blocking
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -105,6 +107,19 @@ async def ship_blocks(
             )
         if (head := await find_head(database, log_id)).position > start:
             raise AlreadyShipped(head)
+
+
+def add_opens(database: BlockingDatabase, session: BlockingSession, clicks: Iterable[Click]) -> None:
+    """Store opens of apps as blocks, and note them in the feed, in the caller's transaction.
+
+    The caller sees to it that each is stored once. The blocks are as those of a click log that is used once.
+    """
+    blocks = blocks_of(clicks)
+    if not blocks:
+        return
+    receipts = _chained(blocks, f"{uuid.uuid4().hex}/0", {})
+    database[NAME].insert_many(_documents(blocks, receipts), session=session)
+    note_blocking(database, session, _facts(receipts, opens_fact), AgesBy.CLICKS)
 
 
 async def delete_unchanged(
@@ -201,15 +216,25 @@ async def _insert(
     """Store the blocks and note them in the feed, in the caller's transaction."""
     if not blocks:
         return
-    documents = [
+    await database[NAME].insert_many(_documents(blocks, receipts), session=session)
+    await entries.note(database, session, _facts(receipts, clicks_fact), AgesBy.CLICKS)
+
+
+def _documents(blocks: Sequence[Block], receipts: Sequence[tuple[OrgId, Receipt]]) -> list[Document]:
+    return [
         {"_id": f"{org_id}/{receipt.block}", **fields_of(block)}
         for block, (org_id, receipt) in zip(blocks, receipts, strict=True)
     ]
-    await database[NAME].insert_many(documents, session=session)
+
+
+def _facts(
+    receipts: Iterable[tuple[OrgId, Receipt]], fact_of: Callable[[Receipt], Fact]
+) -> dict[OrgId, list[Fact]]:
+    """The facts of these blocks, by organization."""
     facts: dict[OrgId, list[Fact]] = {}
     for org_id, receipt in receipts:
-        facts.setdefault(org_id, []).append(clicks_fact(receipt))
-    await entries.note(database, session, facts, AgesBy.CLICKS)
+        facts.setdefault(org_id, []).append(fact_of(receipt))
+    return facts
 
 
 def log_place(block_id: str) -> tuple[str, int] | None:

@@ -43,6 +43,11 @@ class ClickSigning:
         """Stop reading."""
         await self._reading.stop()
 
+    @property
+    def key(self) -> bytes | None:
+        """The key for all click ids; None before MongoDB has answered."""
+        return self._key
+
     def key_for(self, org_id: OrgId) -> bytes | None:
         """The key for the organization's click ids; None if it wants none, or before MongoDB has answered."""
         return None if org_id in self._without else self._key

@@ -33,6 +33,7 @@ def loaders(form: ShortUrlForm) -> Mapping[str, Loader]:
         EventType.LINK_CHANGED: load,
         EventType.LINK_ARCHIVED: load,
         EventType.CLICK: partial(load_clicks, form),
+        EventType.OPEN: partial(load_clicks, form),
         **{kind.value: partial(load_records, kind) for kind in COLLECTIONS},
         EventType.REFUND: load_refunds,
         EventType.IDENTIFY: load_identities,

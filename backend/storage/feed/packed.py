@@ -26,6 +26,7 @@ MOST_ENTRIES = 500
 # Collections, by the types of facts that name their documents.
 COLLECTIONS: Mapping[str, str] = {
     EventType.CLICK: click_blocks.NAME,
+    EventType.OPEN: click_blocks.NAME,
     EventType.LEAD: leads.NAME,
     EventType.CONVERSION: conversions.NAME,
     EventType.REFUND: conversions.NAME,

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.feed.events import EventType
+from backend.domain.feed.facts import BLOCKS
 from backend.domain.ids import OrgId
 from backend.domain.ledger.books import SignedStatement
 from backend.domain.ledger.receipts import Receipt
@@ -154,4 +154,4 @@ async def _receipts(
 
 def receipts_of(entry: Document) -> list[Receipt]:
     """The receipts in an entry of the feed, in their order. Raises ValueError for an invalid one."""
-    return [Receipt.of(fact) for fact in entry["facts"] if fact["type"] == EventType.CLICK]
+    return [Receipt.of(fact) for fact in entry["facts"] if fact["type"] in BLOCKS]

@@ -31,6 +31,7 @@ from backend.domain.visitors.attribution import Device
 from backend.domain.visitors.batches import Batch
 from backend.domain.visitors.calls import Kind
 from backend.storage.accounts.organizations import read_retention_days
+from backend.storage.clicks.blocks import add_opens
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
 from backend.storage.driver.mongo import Database, Document, is_duplicate, run_to_the_end
 from backend.storage.outbox.entries import AgesBy, note_blocking
@@ -131,7 +132,8 @@ def _find_counted_records(
     """The stored records of ids that were counted, by id; without records that were deleted."""
     ids: defaultdict[tuple[OrgId, Kind], list[str]] = defaultdict(list)
     for org_id, kind, own_id in counted:
-        ids[org_id, kind].append(own_id)
+        if kind in _RECORDS:
+            ids[org_id, kind].append(own_id)
     counted_records: dict[OnceKey, Record] = {}
     for (org_id, kind), own_ids in ids.items():
         condition = records.having(org_id, ONCE_FIELDS[kind], own_ids)
@@ -203,6 +205,7 @@ def _write(
     for kind, collection in _RECORDS.items():
         if updates := _record_changes(kind, decisions, stored_records, days):
             database[collection.name].bulk_write(updates, session=session, ordered=False)
+    add_opens(database, session, decisions.clicks)
     note_blocking(database, session, decisions.facts, AgesBy.VISITORS)
 
 

@@ -37,6 +37,7 @@ async def test_an_open_of_a_link(client: httpx.AsyncClient, organization: TestOr
         200,
         {
             "is_new_install": True,
+            "is_counted": False,
             "match": "link",
             "destination_url": "https://shop.example/sale",
             "link": {
@@ -83,7 +84,13 @@ async def test_an_organic_open(
     answer = await post(client, organization, open_body(**known))
     assert (answer.status_code, answer.json()) == (
         200,
-        {"is_new_install": True, "match": "none", "destination_url": None, "link": None},
+        {
+            "is_new_install": True,
+            "is_counted": False,
+            "match": "none",
+            "destination_url": None,
+            "link": None,
+        },
     )
 
 
@@ -158,6 +165,8 @@ async def test_a_required_field(
         ("install_id", "a\x00", "install_id must not contain control characters"),
         ("is_first_launch", 1, "is_first_launch must be true or false"),
         ("link_id", ["x"], "link_id must be a string"),
+        ("open_id", "7", "open_id must be a UUID"),
+        ("occurred_at", "today", "occurred_at must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z"),
     ],
 )
 async def test_a_bad_value(

@@ -21,7 +21,7 @@ from tests.facts.sdk_batches import Visitor, check, conversion
 
 HOUR = timedelta(hours=1)
 ALL = ",".join(measure for measure in Measure if measure is not Measure.CHANCE_OF_BEST)
-COUNTED = "clicks visitors not_counted installs leads conversions events identities customers contacts"
+COUNTED = "clicks visitors not_counted opens installs leads conversions events identities customers contacts"
 COUNTS = dict.fromkeys(COUNTED.split(), "BIGINT")
 SHARED = dict.fromkeys(("leads", "conversions", "events", "identities"), "DECIMAL(38,6)")
 RATES = {"conversion_rate": "DOUBLE"}

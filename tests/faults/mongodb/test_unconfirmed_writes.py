@@ -89,6 +89,13 @@ class Tries:
         headers = {"API-KEY": self.organization.mobile_key}
         return str((await self.client.post(OPEN, json=body, headers=headers)).status_code)
 
+    async def open(self) -> str:
+        """An open of an app by a link."""
+        body = {"platform": "ios", "install_id": self.install_id, "is_first_launch": False}
+        body |= {"open_id": self.install_id, "link_id": self.link_id}
+        headers = {"API-KEY": self.organization.mobile_key}
+        return str((await self.client.post(OPEN, json=body, headers=headers)).status_code)
+
     async def new_link(self) -> str:
         """A new link, with an Idempotency-Key."""
         body = {"domain": self.organization.domain, "destination_url": OLD, "link_name": "n"}
@@ -150,7 +157,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         short_url = await create(client, organization, destination_url=OLD)
         link_id = (await info(client, organization, short_url))["id"]
         tries = Tries(client, service, organization, link_id, urlsplit(short_url).path[1:])
-        actions = [tries.install, tries.new_link, tries.batch, tries.ship]
+        actions = [tries.install, tries.new_link, tries.batch, tries.ship, tries.open]
         await ship(database, [click(organization.id, LinkId(CLICKED), datetime.now(UTC))])
         members.stop_replication()
         for action in (*actions, tries.change_link, *actions):
@@ -169,12 +176,14 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         ]  # fmt: skip
         clicks = await recorded_clicks(database, organization.id, LinkId(CLICKED))
         stored.append(len(clicks) - 1)  # one was stored before
+        clicks = await recorded_clicks(database, organization.id, LinkId(link_id))
+        stored.append(sum(each.outcome is destination.Outcome.APP for each in clicks))
         outcome(
-            Outcome("primary dies with unconfirmed writes (an install, a link, a sale, a click)",
+            Outcome("primary dies with unconfirmed writes (an install, a link, a sale, a click, an open)",
                     len(answers), sum(stored))
         )  # fmt: skip
-        assert answers == ["200", "201", "200", "200"]
-        assert stored == [1, 1, 1, 1]
+        assert answers == ["200", "201", "200", "200", "200"]
+        assert stored == [1, 1, 1, 1, 1]
         assert await tries.destination() == OLD
         window = ClickWindow(LinkId(CLICKED), datetime.now(UTC))
         assert (await service.resources.analytics.ask(organization.id, window)).total == 2

@@ -55,15 +55,18 @@ async def test_a_visitor_s_own_is_left_out(visitor: httpx.AsyncClient, make_link
     assert made not in {"forged", "old"}
 
 
-async def test_only_clicks_that_lead_to_the_web_have_one(
+async def test_who_learns_which_click_it_was(
     visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
 ) -> None:
-    """Not where an app or its store opens, nor what does not count as a click."""
+    """A site, and an app by its short URL, but no store; and nobody, where it does not count as a click."""
     await set_apps(database, organization.domain, organization.id, APPS)
     link = await make_link(**APP)
-    for agent in (PIXEL, IPHONE):
-        answer = await visitor.get(f"/{link.path}", headers={"user-agent": agent})
-        assert "cl_click_id" not in answer.headers["location"]
+    to_app = await visitor.get(f"/{link.path}?a=1&cl_click_id=old", headers={"user-agent": PIXEL})
+    to_store = await visitor.get(f"/{link.path}", headers={"user-agent": IPHONE})
+    [made] = click_ids(to_app)
+    opened = f"intent://{link.domain}/{link.path}?a=1&cl_click_id={made}#Intent;"
+    assert to_app.headers["location"].startswith(opened)
+    assert "cl_click_id" not in to_store.headers["location"]
     assert click_ids(await visitor.head(f"/{link.path}")) == []
     assert click_ids(await visitor.get(f"/{link.path}", headers={"user-agent": "Googlebot/2.1"})) == []
     assert len(click_ids(await visitor.get(f"/{link.path}"))) == 1

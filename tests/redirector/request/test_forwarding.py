@@ -13,10 +13,10 @@ import pytest
 from backend.app import Service, create_app
 from backend.domain.accounts.apps import AndroidApp, Apps
 from backend.domain.links.links import Behavior
-from backend.redirector.request.country import country_code, country_lookup
 from backend.settings import Settings
 from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
+from backend.web.country import country_code, country_lookup
 from tests.facts.organizations import TestOrganization
 from tests.redirector.answers.test_outcomes import PIXEL
 from tests.redirector.conftest import LinkFactory, Recorded

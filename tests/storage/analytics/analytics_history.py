@@ -27,6 +27,7 @@ from backend.domain.analytics.query import (
 )
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
+from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, delete_tag
@@ -115,6 +116,8 @@ class History:
                 add(each.at, facts, Measure.NOT_COUNTED)
                 continue
             add(each.at, facts, Measure.CLICKS)
+            if each.outcome is Outcome.APP:
+                add(each.at, facts, Measure.OPENS)
             if each.visitor is not None:
                 add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
         for sale in self.sales_of(query):

@@ -98,9 +98,11 @@ class _Counting:
     def click(self, click: StoredClick) -> None:
         """Count a request."""
         facts: Facts = {each: getattr(click, each) for each in OF_CLICKS}
-        measure = Measure.NOT_COUNTED if click.reason else Measure.CLICKS
+        measures = {Measure.NOT_COUNTED if click.reason else Measure.CLICKS}
+        if not click.reason and click.outcome == "app":
+            measures.add(Measure.OPENS)
         places = list(self._places(click.at, facts, self._links[click.link]))
-        if measure in self._query.needed:
+        for measure in measures & self._query.needed:
             for each in places:
                 each().counts[measure] += click.weight
         if Measure.VISITORS in self._query.needed and not click.reason and click.visitor is not None:
@@ -290,7 +292,7 @@ def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
     """A measure as a row shows it: rounded once."""
     clicks = tally.counts[Measure.CLICKS]
     match measure:
-        case Measure.CLICKS | Measure.NOT_COUNTED | Measure.INSTALLS:
+        case Measure.CLICKS | Measure.NOT_COUNTED | Measure.OPENS | Measure.INSTALLS:
             return tally.counts[measure]
         case Measure.VISITORS | Measure.CUSTOMERS | Measure.CONTACTS:
             return len(tally.people[measure])

@@ -93,7 +93,7 @@ CLICKS = st.builds(
     StoredClick,
     at=MOMENTS,
     link=st.integers(0, 3),
-    outcome=st.sampled_from(["web", "intent"]),
+    outcome=st.sampled_from(["web", "intent", "app"]),
     reason=st.none() | st.none() | st.sampled_from(["head", "prefetch"]),
     platform=st.sampled_from(["ios", "desktop"]),
     system=st.sampled_from(["", "iOS", "Windows 11.2"]),

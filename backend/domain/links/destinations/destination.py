@@ -21,7 +21,7 @@ _FALLBACKS = {
 
 
 class Outcome(StrEnum):
-    """The possible answers to a request for a short URL."""
+    """The possible answers to a request for a short URL, and what takes their place where nobody asked."""
 
     WEB = "web"  # 302 to the destination
     INTENT = "intent"  # 302 to intent://, which opens the Android app or the Play Store
@@ -30,6 +30,7 @@ class Outcome(StrEnum):
     PREVIEW = "preview"  # 200, the social fields for link-preview fetchers
     NOT_FOUND = "not_found"  # 404, the error page
     HELD = "held"  # 403, the page that says that the link was stopped
+    APP = "app"  # no answer: the system opened the app, which told of it
 
 
 _WEB = Outcome.WEB

@@ -47,6 +47,13 @@ def with_click_id(address: bytes, click_id: bytes) -> bytes:
     return b"%s&cl_click_id=%s%s%s" % (whole, click_id, hash_sign, fragment)
 
 
+def query_with_click_id(query: str, click_id: bytes | None) -> str:
+    """The query of a short URL as an app gets it: with the id of the click, if any, and without another."""
+    others = [parameter for parameter in _parameters(query) if _key(parameter) != CLICK_ID_PARAMETER]
+    own = [f"{CLICK_ID_PARAMETER}={click_id.decode('ascii')}"] if click_id else []
+    return "&".join([*others, *own])
+
+
 def encoded_address(url: str) -> str:
     """A web address as it is, as ASCII text for a Location header."""
     address, hash_sign, fragment = url.partition("#")

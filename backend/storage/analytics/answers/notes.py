@@ -13,7 +13,7 @@ from duckdb import DuckDBPyConnection
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.figures import GroupSums
 from backend.domain.analytics.notes import NotedFacts, notes_on, notes_on_former_days, notes_on_time
-from backend.domain.analytics.query import SALES, Field, Measure
+from backend.domain.analytics.query import OF_CLICKS, SALES, Field, Measure
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, knows_former_visitors
@@ -85,9 +85,7 @@ def _left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[
 
 def _missing(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[Measure, int]:
     """By how much the totals exceed the sum of all rows: clicks of links that were deleted for good."""
-    measures = [
-        measure for measure in (Measure.CLICKS, Measure.NOT_COUNTED) if measure in period.query.measures
-    ]
+    measures = [measure for measure in OF_CLICKS if measure in period.query.measures]
     has_all = not period.link_groups or period.filters_links or Field.TAG in period.group_by
     if has_all or not measures:
         return {}

@@ -9,15 +9,14 @@ from typing import Any
 
 from backend.domain.analytics.answer import NamedLink, RowKind, RowsOfAnswer, ValueColumns
 from backend.domain.analytics.figures import GroupSums, Sold, changes_of, value_of
-from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryField
+from backend.domain.analytics.query import OF_CLICKS, TIMES, Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers.rows import BEFORE
 
 # Measures whose figures are columns of the SQL rows as they are.
 _PLAIN = (
-    Measure.CLICKS,
+    *OF_CLICKS,
     Measure.VISITORS,
-    Measure.NOT_COUNTED,
     Measure.INSTALLS,
     Measure.CUSTOMERS,
     Measure.CONTACTS,

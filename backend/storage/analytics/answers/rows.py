@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backend.domain.analytics.query import PEOPLE, TIMES, Measure
+from backend.domain.analytics.query import OF_CLICKS, PEOPLE, TIMES, Measure
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, visitors_of
@@ -20,6 +20,7 @@ _ADDED = "sum({})::BIGINT"
 _TOGETHER = {
     "clicks": _ADDED,
     "not_counted": _ADDED,
+    "opens": _ADDED,
     "visitors": _ADDED,
     "installs": _ADDED,
     "customers": _ADDED,
@@ -65,7 +66,7 @@ def totals_of(now: QueriedPeriod, before: QueriedPeriod | None, parameters: SqlP
 def _sources(period: QueriedPeriod, parameters: SqlParameters) -> Iterator[tuple[list[str], str]]:
     """For each table that figures come from, the names of the figures and the SELECT that counts them."""
     needed = period.query.needed
-    if clicks := [measure.value for measure in (Measure.CLICKS, Measure.NOT_COUNTED) if measure in needed]:
+    if clicks := [measure.value for measure in OF_CLICKS if measure in needed]:
         yield clicks, clicks_of(period, parameters)
     if Measure.VISITORS in needed:
         yield ["visitors"], visitors_of(period, parameters)

@@ -13,29 +13,37 @@ from backend.domain.analytics.query import (
     QueryField,
     is_of_events,
 )
+from backend.domain.links.destinations.destination import Outcome
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, link_groups, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.times import TimeColumns
 
-_SUMS = {
-    Measure.CLICKS: "(sum(weight) FILTER (reason IS NULL))::BIGINT AS clicks",
-    Measure.NOT_COUNTED: "(sum(weight) FILTER (reason IS NOT NULL))::BIGINT AS not_counted",
+# Which rows of `clicks` each measure counts.
+_WHICH = {
+    Measure.CLICKS: "reason IS NULL",
+    Measure.NOT_COUNTED: "reason IS NOT NULL",
+    Measure.OPENS: f"reason IS NULL AND outcome = '{Outcome.APP}'",
 }
 # A visitor's hash, of 32 bits, tells visitors of one day in UTC apart: the day is put before it.
 _WHO = "{day} * 4294967296 + visitor AS who"
 
 
 def clicks_of(period: QueriedPeriod, parameters: SqlParameters, more: str = "") -> str:
-    """A SELECT of `clicks` and `not_counted` of each group that has any. `more` is a condition for clicks."""
-    asks = [measure for measure in _SUMS if measure in period.query.needed]
-    only = [f"reason IS {'NOT ' * (asks[0] is Measure.NOT_COUNTED)}NULL"] if len(asks) == 1 else []
+    """A SELECT of `clicks`, `not_counted` and `opens` of each group that has any of them, as is asked.
+
+    `more` is a condition for clicks.
+    """
+    asks = [measure for measure in _WHICH if measure in period.query.needed]
+    sums = [f"(sum(weight) FILTER ({_WHICH[measure]}))::BIGINT AS {measure}" for measure in asks]
+    counts_all = {Measure.CLICKS, Measure.NOT_COUNTED} <= {*asks}
+    only = [] if counts_all else [f"({' OR '.join(_WHICH[measure] for measure in asks)})"]
     times = TimeColumns(period, "clicks.at", parameters)
     columns = _counted_by(period, times)
     is_event = bool(period.group_by) and not columns  # no row of nothing
     counted = f"""
-        SELECT {", ".join([*columns, *(_SUMS[measure] for measure in asks)])}
+        SELECT {", ".join([*columns, *sums])}
         FROM clicks {times.join} {_join_links(period)}
         WHERE {" AND ".join([*_conditions(period, parameters), *only, *([more] if more else [])])}
         GROUP BY ALL {"HAVING count(*) > 0" * is_event}

@@ -13,7 +13,7 @@ from bson import Timestamp
 from backend.domain.clicks.block import MOST_CLICKS
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import DEVICE, REREAD, SUMMARY, TAG
+from backend.domain.feed.facts import BLOCKS, DEVICE, REREAD, SUMMARY, TAG
 from backend.domain.fields.rules import Flag
 from backend.domain.links.json_form import own_link_json
 from backend.domain.web.short_urls import ShortUrlForm
@@ -100,7 +100,7 @@ _VISITORS = {
     DEVICE: _open({"device_id": or_none(text)}),
     REREAD: _REREAD,
 }
-_CLICKS = {EventType.CLICK.value: _open({"block": text, "clicks": _place})}
+_CLICKS = dict.fromkeys(BLOCKS, _open({"block": text, "clicks": _place}))
 _FOR_SOME_TIME = {
     EventType.ERASED.value: _open(
         {

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from backend.domain.apps.installs import device_of
 from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
 from backend.domain.visitors.attribution import Device, Times
 from backend.domain.visitors.persons import DeviceUser, Person, Share, person_of, share_of, users_of_device
+from backend.storage.apps import installs
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.sales import leads
 from backend.storage.visitors import devices, identities
@@ -19,8 +21,8 @@ from backend.storage.visitors import devices, identities
 class Subject:
     """The subject of a request for access or erasure.
 
-    It is a customer, a device, the owner of a hashed e-mail address, or an installation of an app (which
-    can't be connected with a customer).
+    It is a customer, a device, the owner of a hashed e-mail address, or an installation of an app. An
+    installation whose id is a UUID is a device too.
     """
 
     customer_id: CustomerId | None = None
@@ -71,7 +73,10 @@ async def find_belongings(database: Database, org_id: OrgId, subject: Subject) -
         belongings.devices.append(subject.device_id)
     if subject.install_id:
         belongings.installs.append(subject.install_id)
-    return belongings
+        if device_id := device_of(subject.install_id):
+            belongings.devices.append(device_id)
+    belongings.installs.extend(await installs.find_installs_of(database, org_id, belongings.devices))
+    return replace(belongings, installs=list(dict.fromkeys(belongings.installs)))
 
 
 def _times(device: Device, share: Share, person: Person) -> Times:

@@ -12,9 +12,31 @@ import maxminddb
 from geoip2fast import GeoIP2Fast
 
 from backend.concurrency.bounded_cache import remember
+from backend.web.proxies import TrustedProxies
 
 Lookup = Callable[[str], str | None]
 _LONGEST_ADDRESS = 64  # characters; with an IPv6 zone
+
+
+class Countries:
+    """Finds the countries of visitors, without waiting for anything."""
+
+    def __init__(self, proxies: TrustedProxies, header: str, mmdb: Path | None) -> None:
+        """`header` is the one in which a trusted proxy names the country; "" if there is none."""
+        self.header = header.lower().encode()
+        self._proxies = proxies
+        self._country_of = country_lookup(mmdb)
+
+    def country(self, peer: str, address: str, named: bytes) -> str | None:
+        """The country of the visitor at this address, "" if it is unknown.
+
+        `peer` is the address of the connection, and `named` the value of `header` in the request.
+        """
+        if not address:
+            return None
+        if self.header and self._proxies.trusts(peer) and (code := country_code(named.decode("latin-1"))):
+            return code
+        return self._country_of(address)
 
 
 def country_lookup(mmdb: Path | None) -> Lookup:
