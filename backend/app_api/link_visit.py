@@ -51,7 +51,12 @@ async def store_link_visit(opened: AppOpen, org_id: OrgId, matched: MatchedLink)
 
 
 def _is_visit(opened: AppOpen, matched: MatchedLink) -> bool:
-    """Whether the installation came by the link now. Play's referrer stays the same in later opens."""
+    """Whether to keep that the installation came by the link now, as its person has consented to.
+
+    Play's referrer stays the same in later opens.
+    """
+    if not opened.has_consent:
+        return False
     return opened.is_first_launch or (matched.match is Match.LINK and opened.open_id is not None)
 
 

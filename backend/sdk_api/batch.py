@@ -1,4 +1,7 @@
-"""POST {sdk_api_url}/batch: checks key, origin, envelope, then each call (decisions, "wire format")."""
+"""POST {sdk_api_url}/batch: checks key, origin, envelope, then each call (decisions, "wire format").
+
+Apps send batches with a mobile key. They come from no web page, so they have no origin.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ import contextlib
 from typing import Any
 
 from backend.concurrency.group_commit import NotStored
-from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.api_keys import ApiKey, KeyKind, kind_of
 from backend.domain.errors import InvalidField
-from backend.domain.ids import OrgId
 from backend.domain.visitors.batches import MOST_CALLS, Envelope, parse_envelope
 from backend.domain.visitors.rejections import BATCH, Rejection
 from backend.json_api import error_table
@@ -101,9 +103,10 @@ class BatchRoute:
         body = EXACT.read(await _read_body(request))
         key = await _authenticate(site.sender, body.get("api_key"))
         site.sender.count_calls(key, _number_of_calls(body))
-        await require_allowed_origin(site, key.org_id)
+        if key.kind is KeyKind.WEB:
+            await require_allowed_origin(site, key.org_id)
         try:
-            envelope = await self._parse_envelope(key.org_id, body)
+            envelope = await self._parse_envelope(key, body)
             organization = await self._service.organizations.get(key.org_id)
             if envelope.erase:
                 return json_answer(await withdraw(self._service, organization, envelope))
@@ -112,20 +115,20 @@ class BatchRoute:
             raise storage_unreachable() from None
         notes = {"notes": envelope.notes} if envelope.notes else {}
         answer = json_answer({"results": results} | notes)
-        if organization.device_cookie:
+        if organization.device_cookie and key.kind is KeyKind.WEB:
             sent = ";".join(request.headers(b"cookie"))
             cookies = await renewed_device_cookie(organization, envelope.device_id, sent, site.origin or "")
             answer.headers += [(b"set-cookie", cookie.encode()) for cookie in cookies]
         return answer
 
-    async def _parse_envelope(self, org_id: OrgId, body: dict[str, Any]) -> Envelope:
+    async def _parse_envelope(self, key: ApiKey, body: dict[str, Any]) -> Envelope:
         """Parse the envelope. If that fails, the reason is stored for the organization's owner."""
         try:
-            return parse_envelope(body)
+            return parse_envelope(body, is_of_app=key.kind is KeyKind.MOBILE)
         except InvalidField as error:
             rejection = Rejection(BATCH, error.field, error.rule)
             now = self._service.resources.clock()
-            await store_rejections(self._service, org_id, now, [rejection])
+            await store_rejections(self._service, key.org_id, now, [rejection])
             raise
 
 
@@ -142,7 +145,8 @@ async def _authenticate(sender: Sender, text: Any) -> ApiKey:
     if not text or not isinstance(text, str):
         sender.count_without_key()
         raise ApiError(error_table.KEY_INVALID if text else KEY_MISSING)
-    key = await sender.find_key(text, KeyKind.WEB)
+    kind = KeyKind.MOBILE if kind_of(text) is KeyKind.MOBILE else KeyKind.WEB
+    key = await sender.find_key(text, kind)
     if key is None:
         raise ApiError(error_table.KEY_INVALID)
     return key

@@ -16,11 +16,11 @@ _NOT_SWITCHED_ON = "erase: the organization has not switched it on; see `waylink
 async def withdraw(service: SdkService, organization: Organization, envelope: Envelope) -> dict[str, Any]:
     """Erase what the organization has of the device, if it has switched that on. Returns the answer's body.
 
-    Only that browser knows the device id, so the id alone gives the right to erase. An interrupted request
-    can be sent again.
+    Only that browser, or that app, knows the device id, so the id alone gives the right to erase. An
+    interrupted request can be sent again.
     """
     if organization.erases_on_withdrawal:
-        subject = Subject(device_id=envelope.device_id)
+        subject = Subject(device_id=envelope.device_id, install_id=envelope.install_id)
         await erase_subject(service.resources.database, organization.id, subject)
     notes = [*envelope.notes, *([] if organization.erases_on_withdrawal else [_NOT_SWITCHED_ON])]
     answer = {"results": [], "erased": organization.erases_on_withdrawal}

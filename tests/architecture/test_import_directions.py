@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # interfaces, which never import each other
     "rest_api": {"concurrency", "domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
-    "app_api": {"domain", "json_api", "storage", "web"},
+    "app_api": {"concurrency", "domain", "json_api", "storage", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "web"},
     "dashboard": {
         "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "web", "web_client",

@@ -63,7 +63,7 @@ def event(type_: EventType, **data: Any) -> Event:
         (event(EventType.LINK_CREATED, link=MADE), "New link go.shop.com/spring"),
         (event(EventType.LINK_CHANGED, link=MADE), "Somebody changed the link go.shop.com/spring"),
         (event(EventType.LINK_ARCHIVED, link=MADE), "Somebody archived the link go.shop.com/spring"),
-        (event(EventType.OPEN, link_id=LINK), "The app was opened through go.shop.com/spring"),
+        (event(EventType.OPEN, counted=True, link_id=LINK), "The app was opened through go.shop.com/spring"),
         (event(EventType.ERASED), "Everything about a person was erased"),
     ],
 )  # fmt: skip

@@ -43,6 +43,7 @@ OPEN_OPTIONAL: dict[str, Rule[Any]] = {
     "open_id": Uuid(),
     "occurred_at": Moment(),
     "sent_at": Moment(),
+    "has_consent": Flag(),
 }
 # The parameter of a Play install referrer, and of a web destination, that names the link.
 LINK_ID_PARAMETER = "cl_link_id"
@@ -53,7 +54,8 @@ class AppOpen:
     """A report that an app was opened, with what the app knows of the link that led there.
 
     `link_text` is the link's id as the app sent it; `own_link_id` is that id once it is checked.
-    `occurred_at` and `sent_at` are times by the app's clock; None if it told none.
+    `occurred_at` and `sent_at` are times by the app's clock; None if it told none. Without `has_consent`, no
+    visit of the installation is kept.
     """
 
     platform: AppPlatform
@@ -66,6 +68,7 @@ class AppOpen:
     open_id: CallId | None = None
     occurred_at: datetime | None = None
     sent_at: datetime | None = None
+    has_consent: bool = True
 
     @property
     def device_id(self) -> DeviceId | None:

@@ -10,7 +10,7 @@ from typing import Any
 from backend.domain.clicks.opens import LinkOpen
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Flag, Moment, Text, Uuid
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.call_fields import notes_on_unknown
 from backend.domain.visitors.calls import Call
@@ -18,16 +18,17 @@ from backend.domain.visitors.sources import Source
 
 MOST_CALLS = 50
 _SDK, _UUID, _MOMENT = Text(64), Uuid(), Moment()
-_FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls", "erase"})
+_FIELDS = frozenset({"api_key", "sdk", "sent_at", "calls", "erase"})
 _FLAG = Flag()
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A request from the SDK with a valid key. Its calls are not parsed yet.
+    """A request from the SDK or from an app, with a valid key. Its calls are not parsed yet.
 
-    With `erase` it has no calls: its visitor has withdrawn consent. `notes` are sentences that say which
-    fields were left out.
+    An app's `device_id` is its installation, whose id as the app writes it is `install_id`. With `erase` it
+    has no calls: its visitor has withdrawn consent. `notes` are sentences that say which fields were left
+    out.
     """
 
     device_id: DeviceId
@@ -35,6 +36,7 @@ class Envelope:
     calls: list[Any]
     notes: tuple[str, ...] = ()
     erase: bool = False
+    install_id: InstallId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +79,21 @@ class Batch:
     retention_days: int | None = None
 
 
-def parse_envelope(body: Mapping[str, Any]) -> Envelope:
-    """Read the body of a request, but not its calls.
+def parse_envelope(body: Mapping[str, Any], *, is_of_app: bool = False) -> Envelope:
+    """Read the body of a request, but not its calls. An app has `install_id` in the place of `device_id`.
 
     Unknown fields are left out. Raises InvalidField for the first field that breaks a rule.
     """
+    own_id = "install_id" if is_of_app else "device_id"
     _SDK.parse("sdk", body.get("sdk"))
     erase = "erase" in body and _FLAG.parse("erase", body["erase"])
     return Envelope(
-        device_id=DeviceId(_UUID.parse("device_id", body.get("device_id"))),
+        device_id=DeviceId(_UUID.parse(own_id, body.get(own_id))),
         sent_at=_MOMENT.parse("sent_at", body.get("sent_at")),
         calls=_no_calls(body.get("calls", [])) if erase else _calls(body.get("calls")),
-        notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS])),
+        notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS | {own_id}])),
         erase=erase,
+        install_id=InstallId(body[own_id]) if is_of_app else None,
     )
 
 

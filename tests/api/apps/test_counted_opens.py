@@ -147,3 +147,6 @@ async def test_a_tap_that_a_browser_asked_for(app: App, database: Database) -> N
     assert device
     [of_redirect, of_open] = device["touches"]
     assert of_redirect["click_at"] < of_open["click_at"] == of_open["at"]
+    app.install_id = str(uuid.uuid4())
+    assert (await app.open(short_url=short_url, has_consent=False))["is_counted"]
+    assert await database["devices"].find_one({"device_id": app.install_id}) is None

@@ -67,10 +67,9 @@ async def test_keys_that_are_none(visitor: Visitor, database: Database, key: Any
     await assert_nothing_stored(database, visitor)
 
 
-@pytest.mark.parametrize("kind", ["rest_key", "mobile_key"])
-async def test_keys_of_the_wrong_kind(visitor: Visitor, database: Database, kind: str) -> None:
-    """REST and mobile keys are not valid here, although they are the organization's."""
-    inner = shape_a(await visitor.post(conversion(), api_key=getattr(visitor.organization, kind)), 401)
+async def test_a_key_of_the_wrong_kind(visitor: Visitor, database: Database) -> None:
+    """A REST key is not valid here, although it is the organization's."""
+    inner = shape_a(await visitor.post(conversion(), api_key=visitor.organization.rest_key), 401)
     assert inner["errorMessage"] == "Invalid Api Key"
     await assert_nothing_stored(database, visitor)
 

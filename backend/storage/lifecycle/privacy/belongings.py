@@ -73,8 +73,8 @@ async def find_belongings(database: Database, org_id: OrgId, subject: Subject) -
         belongings.devices.append(subject.device_id)
     if subject.install_id:
         belongings.installs.append(subject.install_id)
-        if device_id := device_of(subject.install_id):
-            belongings.devices.append(device_id)
+        if own_device := device_of(subject.install_id):
+            belongings.devices.append(own_device)
     belongings.installs.extend(await installs.find_installs_of(database, org_id, belongings.devices))
     return replace(belongings, installs=list(dict.fromkeys(belongings.installs)))
 
