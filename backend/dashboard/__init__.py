@@ -12,7 +12,7 @@ from backend.dashboard.accounts import (
     subscription,
     switch_organization,
 )
-from backend.dashboard.analytics import attribution, overview, sale
+from backend.dashboard.analytics import attribution, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
 from backend.dashboard.cohorts import cohorts
 from backend.dashboard.destinations import broken, rules
@@ -79,6 +79,8 @@ __all__ = [
     "shared_page",
     "sheets",
     "sign_in",
+    "single_clicks",
+    "single_sales",
     "subscription",
     "switch_organization",
     "tags",

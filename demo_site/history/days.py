@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
@@ -37,6 +37,7 @@ class UsedLink:
 @dataclass(slots=True)
 class _Hour:
     clicks: list[Click] = field(default_factory=list)
+    later_clicks: list[Click] = field(default_factory=list)
     batches: list[Batch] = field(default_factory=list)
 
 
@@ -57,7 +58,11 @@ class History:
 
     def clicks(self, hours: range) -> list[Click]:
         """The requests for links in these hours, in the order of their times."""
-        return [click for hour in hours for click in self._hour(hour).clicks]
+        start, end = self.at(hours.start), self.at(hours.stop)
+        made = [click for hour in hours for click in self._hour(hour).clicks]
+        for hour in range(max(0, hours.start - LONGEST // _HOUR), hours.stop):
+            made += [click for click in self._hour(hour).later_clicks if start <= click.at < end]
+        return sorted(made, key=lambda click: click.at)
 
     def batches(self, hours: range) -> list[Batch]:
         """The batches that the SDK sends in these hours, in the order of arrival."""
@@ -102,8 +107,13 @@ class History:
             made.clicks.append(click)
             if click.counted and (purpose := _purpose(drawn, used.plan.channel)):
                 ids = Ids(self.run, f"{hour}-{len(made.clicks)}")
-                journey = Journey(ids, drawn, used.link, drawn.choice(self._ways_back).link, person.country)
+                way_back = drawn.choice(self._ways_back).link
+                journey = Journey(ids, drawn, used.link, way_back, person.country)
                 made.batches += journey.batches(at, purpose, self.retention_days)
+                made.later_clicks += [
+                    replace(click, link_id=way_back.id, at=again, referrer_host=None)
+                    for again in journey.returns
+                ]
         return made
 
     def _expected(self, day: int) -> list[float]:

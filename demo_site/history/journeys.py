@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import Any
 
+from backend.domain.clicks.ids import ClickPlace
 from backend.domain.ids import DeviceId
 from backend.domain.links.links import Link
 from backend.domain.visitors.batches import ArrivedCall, Batch
@@ -64,11 +65,13 @@ class Journey:
         self._currency = "USD" if country in _DOLLARS else CURRENCY
         self._sent: list[tuple[datetime, list[ArrivedCall]]] = []
         self._sales = 0
+        # When the person clicks on the link `way_back`.
+        self.returns: list[datetime] = []
 
     def batches(self, at: datetime, purpose: Purpose, retention_days: int | None) -> list[Batch]:
         """The batches that the SDK sends after a click at this time."""
         drawn = self._drawn
-        self._land(at + 2 * _SECOND, self._link)
+        self._land(at, self._link)
         if purpose is Purpose.LEAD:
             self._lead(at + _MINUTE * drawn.uniform(1, 15))
             if drawn.random() < _LEAD_BUYS:
@@ -85,10 +88,13 @@ class Journey:
             for sent, calls in self._sent
         ]
 
-    def _land(self, at: datetime, link: Link) -> None:
+    def _land(self, clicked_at: datetime, link: Link) -> None:
+        """The visit after a click: its address has the click's id."""
+        at = clicked_at + 2 * _SECOND
         signals = {LINK_SIGNAL: link.id} | link.utm
         call = self._call(Kind.ATTRIBUTION, at, page=link.destination_url, signals=signals)
-        self._sent.append((at, [ArrivedCall(call.call, source_of(signals, link))]))
+        click = ClickPlace(clicked_at, int(self._ids.uuid(f"click{len(self._sent)}")[-8:], 16))
+        self._sent.append((at, [ArrivedCall(call.call, source_of(signals, link, click))]))
 
     def _lead(self, at: datetime) -> None:
         call = self._call(
@@ -101,6 +107,8 @@ class Journey:
         self._sent.append((at, [call]))
 
     def _come_back(self, at: datetime) -> None:
+        at = at.replace(microsecond=at.microsecond // 1000 * 1000)
+        self.returns.append(at)
         self._land(at, self._way_back)
         self._buy(at + _MINUTE * self._drawn.uniform(3, 20))
 

@@ -23,6 +23,8 @@ VIEWS = (
     "/search?q=Link",
     "/?period=today&chart=revenue&source=letter",
     "/?from=x&to=y&country=DE",
+    "/clicks?country=DE",
+    "/sales?of=leads&touch=linear",
 )
 
 

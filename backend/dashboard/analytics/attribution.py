@@ -20,10 +20,12 @@ from backend.dashboard.analytics.figures import (
     FigureCell,
     cell_of,
     currencies_of,
+    definitions_of,
     figures,
     label_in,
     meanings_of,
 )
+from backend.dashboard.analytics.rows_behind import rows_address, rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import NAMES, link_of, name_of
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
@@ -66,14 +68,27 @@ _DAYS = ("1", "7", "30", "90", "365")
 WINDOWS = {"": window_words(None), **{days: window_words(int(days)) for days in _DAYS}}
 # The choices of who gets the credit, with their words, on all pages.
 CREDIT_CHOICES = {"credit": CREDITS, "model": MODELS, "lookback_days": WINDOWS}
-_CHOICES: dict[str, Container[str]] = {
-    "by": tuple(FIELDS),
+CREDIT_VALUES: dict[str, Container[str]] = {
     "touch": tuple(MODELS),
     "credit": tuple(CREDITS),
     "window": _DAYS,
     "as_of": AnyDay(),
+}
+_CHOICES: dict[str, Container[str]] = {
+    "by": tuple(FIELDS),
+    **CREDIT_VALUES,
     SORT: orders_of(MEASURES),
 }
+
+
+def rules_of(view: View) -> CreditRules:
+    """The rules of credit in the view's address."""
+    return CreditRules(
+        CreditTo(view.others.get("credit", CreditTo.DEVICE)),
+        Model(view.others.get("touch", Model.LAST_NON_DIRECT)),
+        int(window) if (window := view.others.get("window")) else None,
+        view.end_of(day) if (day := view.others.get("as_of")) else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +116,7 @@ class Choice:
         """The choice in the view's address."""
         return cls(
             Field(view.others.get("by", Field.CAMPAIGN)),
-            CreditRules(
-                CreditTo(view.others.get("credit", CreditTo.DEVICE)),
-                Model(view.others.get("touch", Model.LAST_NON_DIRECT)),
-                int(window) if (window := view.others.get("window")) else None,
-                view.end_of(day) if (day := view.others.get("as_of")) else None,
-            ),
+            rules_of(view),
         )
 
     def query(self, view: View, sorting: Sorting, cursor: str | None = None) -> Query:
@@ -192,6 +202,7 @@ async def _content(view: View) -> dict[str, Any]:
         "fields": FIELDS,
         "names": NAMES,
         "words": meanings_of(measures),
+        "definitions": definitions_of(measures, partial(rows_behind, view=view)),
         "choices": CREDIT_CHOICES,
     }
 
@@ -219,7 +230,10 @@ def _row(
     return AttributionRow(
         name_of(by, key, answer.links, row.kind),
         "" if row.kind else address,
-        [cell_of(measure, row, currencies) for measure in measures],
+        [
+            cell_of(measure, row, currencies, "" if row.kind else rows_address(measure, view, Field(by), key))
+            for measure in measures
+        ],
         link_of(by, row, answer.links),
     )
 

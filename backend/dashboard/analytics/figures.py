@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -44,6 +44,24 @@ class ShownChange:
     text: str
     way: str
     before: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowsBehind:
+    """The page of what a number counts: its address, and what it is called."""
+
+    words: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a measure is called and what it counts, and the page of what it counts here, if there is one."""
+
+    name: str
+    label: str
+    meaning: str
+    rows: RowsBehind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +179,16 @@ def cell_of(
 def meanings_of(measures: Iterable[Measure]) -> list[tuple[str, str]]:
     """What each of these measures is called, and what it counts."""
     return [(LABELS[measure], MEANINGS[measure]) for measure in measures]
+
+
+def definitions_of(
+    measures: Iterable[Measure], rows: Callable[[Measure], RowsBehind | None]
+) -> dict[str, Definition]:
+    """What each of these measures counts, and its rows as the function `rows` names them."""
+    return {
+        measure.value: Definition(measure.value, LABELS[measure], MEANINGS[measure], rows(measure))
+        for measure in measures
+    }
 
 
 def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str) -> Course:

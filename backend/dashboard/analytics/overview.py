@@ -17,9 +17,10 @@ from typing import Any
 from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_answer, view_of_request
-from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
+from backend.dashboard.analytics.figures import course, currencies_of, definitions_of, figures, meanings_of
 from backend.dashboard.analytics.marks import marks_of, note_path
 from backend.dashboard.analytics.news import News, what_is_new
+from backend.dashboard.analytics.rows_behind import rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
@@ -91,6 +92,7 @@ async def _content(view: View) -> dict[str, Any]:
         ],
         "names": NAMES,
         "words": meanings_of(series.query.measures),
+        "definitions": definitions_of(series.query.measures, partial(rows_behind, view=view)),
         "notes": dict.fromkeys(note for answer in (series, *answers) for note in answer.notes),
         "news": news,
         "steps": steps,

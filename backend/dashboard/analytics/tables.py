@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.dashboard.analytics.figures import FigureCell, cell_of, label_in, number
+from backend.dashboard.analytics.rows_behind import rows_address
 from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.heading import Heading
@@ -114,7 +115,16 @@ def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: S
             row.group[0],
             name_of(by, row.group[0], answer.links, row.kind),
             100 * _sorted_by(row, sorting) / most if most else 0.0,
-            [cell_of(measure, row, currencies, divides_counts=False) for measure in MEASURES],
+            [
+                cell_of(
+                    measure,
+                    row,
+                    currencies,
+                    "" if row.kind else rows_address(measure, view, Field(by), row.group[0]),
+                    divides_counts=False,
+                )
+                for measure in MEASURES
+            ],
             None if row.kind else view.with_filter(path, by, row.group[0]),
             link_of(by, row, answer.links),
         )

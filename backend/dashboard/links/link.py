@@ -9,8 +9,15 @@ from typing import Any
 from quart import Response, abort, request
 
 from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import Figure, currencies_of, figures, meanings_of
+from backend.dashboard.analytics.figures import (
+    Figure,
+    currencies_of,
+    definitions_of,
+    figures,
+    meanings_of,
+)
 from backend.dashboard.analytics.marks import note_path
+from backend.dashboard.analytics.rows_behind import rows_of_link
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -94,6 +101,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "days": DAYS[period][1],
         "single_clicks_since": await _single_clicks_since(link, now),
         "words": meanings_of(_OUTCOME),
+        "definitions": definitions_of(_OUTCOME, partial(rows_of_link, link_id=link.id)),
         "outcome": await _outcome(link, now),
         "latest": await latest_table(link.id),
         "clicks_left": await _clicks_left(link),

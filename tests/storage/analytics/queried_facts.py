@@ -49,6 +49,7 @@ class StoredClick:
     referrer: str | None = None
     variant: str | None = None
     visitor: int | None = None
+    kind: str | None = "browser"
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,9 @@ def histories(draw: Any) -> StoredFacts:
         former = draw(st.lists(visitors, max_size=8, unique=True))
         end = (FORMER_DAY + 1) * DAY_MS
         clicks = [
-            replace(each, at=each.at // 900_000 * 900_000, visitor=None, weight=2) if each.at < end else each
+            replace(each, at=each.at // 900_000 * 900_000, visitor=None, weight=2, kind=None)
+            if each.at < end
+            else each
             for each in clicks
         ]
     installs = draw(st.lists(st.builds(Install, MOMENTS, st.none() | st.integers(0, 3)), max_size=3))

@@ -18,6 +18,7 @@ from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, link_groups, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod, grouped_by
+from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
 
 # Which rows of `clicks` each measure counts.
@@ -53,6 +54,28 @@ def clicks_of(period: QueriedPeriod, parameters: SqlParameters, more: str = "") 
             period, parameters, counted, [f"sum({measure})::BIGINT AS {measure}" for measure in asks]
         )
     return _shown(period, parameters, counted, [*asks], is_grouped=False)
+
+
+def single_clicks_of(period: QueriedPeriod, until: int | None) -> Sql:
+    """A SELECT of the single requests of the period, those that its query counts: the newest first.
+
+    It takes `$most` of them, behind `$skipped` ones. `until` is the last millisecond that is looked at.
+    """
+    parameters = SqlParameters()
+    is_not = "NOT " * (Measure.CLICKS not in period.query.needed)
+    conditions = [*_conditions(period, parameters), f"reason IS {is_not}NULL", "kind IS NOT NULL"]
+    conditions += [f"clicks.at <= {parameters(until)}"] if until is not None else []
+    tables = ""
+    if period.filters_links:
+        tables = f"WITH matching_links AS ({matching_links(period, parameters)})"
+    return parameters.whole(f"""
+        {tables}
+        SELECT clicks.at, links.id, CASE WHEN links.is_kept THEN links.link_name END, reason, outcome,
+            platform, system, browser, country, referrer, variant
+        FROM clicks JOIN links ON links.link = clicks.link
+        WHERE {" AND ".join(conditions)}
+        ORDER BY clicks.at DESC, clicks.rowid DESC LIMIT $most OFFSET $skipped
+    """)
 
 
 def visitors_of(period: QueriedPeriod, parameters: SqlParameters) -> str:

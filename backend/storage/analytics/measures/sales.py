@@ -28,6 +28,7 @@ from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
+from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
 from backend.storage.analytics.measures.shares import earning_of, shares_of
 
@@ -134,6 +135,32 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
         """,
         parameters.values,
     )
+
+
+def single_sales_of(connection: DuckDBPyConnection, period: QueriedPeriod) -> Sql:
+    """A SELECT of how many shares pass the query's filters, and of each: its sale, its part, and its touch.
+
+    The newest come first. It takes `$most` of them, behind `$skipped` ones.
+    """
+    parameters = SqlParameters()
+    shares = shares_of(connection, period, _kinds(period), parameters)
+    earning = earning_of(connection, shares)
+    conditions = [*conditions_of_shares(period, parameters), f"NOT {_is_left_out(period, parameters)}"]
+    campaign = _of_share(Field.CAMPAIGN, parameters)
+    return parameters.whole(f"""
+        WITH shares AS ({shares.text}), earning AS ({earning}),
+        matching_links AS ({matching_links(period, parameters)})
+        SELECT count(*) OVER (), shares.at, shares.name, told_records.transaction_id, shares.customer,
+            shares.currency, shares.digits, shares.amount, shares.refunded, weight, whole, has_touch,
+            links.id, links.link_name, {campaign}, earning.click.country, earning.click.platform
+        FROM shares LEFT JOIN matching_links AS links ON links.link = shares.link
+        LEFT JOIN (SELECT record, kind, transaction_id FROM records) AS told_records
+            ON told_records.record = shares.record AND told_records.kind = shares.kind
+        {JOIN_EARNING} {_JOIN_EVENTS if event_fields(period.query.fields) else ""}
+        WHERE {" AND ".join(conditions)}
+        ORDER BY shares.at DESC, shares.record DESC, shares.touched_at DESC NULLS LAST
+        LIMIT $most OFFSET $skipped
+    """)
 
 
 def sales_of(period: QueriedPeriod, parameters: SqlParameters) -> str:

@@ -1,0 +1,75 @@
+"""Where numbers lead: the pages of the single clicks and sales that they count."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from urllib.parse import urlencode
+
+from quart import url_for
+
+from backend.dashboard.analytics.figures import RowsBehind
+from backend.dashboard.analytics.view import View
+from backend.domain.analytics.query import Field, Measure
+from backend.domain.ids import LinkId
+
+# What a page of single facts shows, as its address names it, and the measures that are made of it.
+CLICKS, NOT_COUNTED = "clicks", "not_counted"
+SALES, LEADS, EVENTS = "sales", "leads", "events"
+SALES_MEASURES: Mapping[str, tuple[Measure, ...]] = {
+    SALES: (Measure.CONVERSIONS, Measure.REVENUE, Measure.REFUNDS, Measure.CUSTOMERS),
+    LEADS: (Measure.LEADS,),
+    EVENTS: (Measure.EVENTS,),
+}
+_PAGES: Mapping[Measure, tuple[str, str, str]] = {
+    Measure.CLICKS: ("clicks", CLICKS, "The single clicks"),
+    Measure.VISITORS: ("clicks", CLICKS, "The single clicks"),
+    Measure.NOT_COUNTED: ("clicks", NOT_COUNTED, "The single requests"),
+    Measure.LEADS: ("sales", LEADS, "The single leads"),
+    Measure.CONTACTS: ("sales", LEADS, "The single leads"),
+    Measure.EVENTS: ("sales", EVENTS, "The single events"),
+    **dict.fromkeys(
+        (
+            Measure.CONVERSIONS,
+            Measure.CUSTOMERS,
+            Measure.REVENUE,
+            Measure.REFUNDS,
+            Measure.NET_REVENUE,
+            Measure.CONVERSION_RATE,
+            Measure.REVENUE_PER_CLICK,
+        ),
+        ("sales", SALES, "The single sales, and why they are credited so"),
+    ),
+}
+# The arguments of an address that say who gets the credit. Pages of clicks do without them.
+CREDIT_ARGUMENTS = ("touch", "credit", "window", "as_of")
+
+
+def rows_behind(
+    measure: Measure, view: View, by: Field | None = None, value: str | None = None
+) -> RowsBehind | None:
+    """The page of what a measure counts in this view, of one row if `by` is given; None if there is none."""
+    if measure not in _PAGES:
+        return None
+    endpoint, what, words = _PAGES[measure]
+    kept: Container[str] = CREDIT_ARGUMENTS if endpoint == "sales" else ()
+    changes: dict[str, str | None] = {name: None for name in view.others if name not in kept}
+    if endpoint == "clicks":
+        changes["currency"] = None
+    changes["of"] = None if what in {CLICKS, SALES} else what
+    changes["compare"] = None
+    if by:
+        changes[by.value] = value or ""
+    return RowsBehind(words, view.address(url_for(f"dashboard.{endpoint}"), **changes))
+
+
+def rows_address(measure: Measure, view: View, by: Field, value: str | None) -> str:
+    """The address of the page of what a row's number counts; "" if there is none."""
+    behind = rows_behind(measure, view, by, value)
+    return behind.address if behind else ""
+
+
+def rows_of_link(measure: Measure, link_id: LinkId) -> RowsBehind:
+    """The page of what a measure counts of a link in the default period."""
+    endpoint, what, words = _PAGES[measure]
+    of = {} if what in {CLICKS, SALES} else {"of": what}
+    return RowsBehind(words, f"{url_for(f'dashboard.{endpoint}')}?{urlencode({'link': link_id} | of)}")

@@ -1,0 +1,140 @@
+"""/clicks: the single clicks that a number of clicks counts.
+
+Who opens it: whoever doubts a number, or wants to see what came of a post in the last minutes. They come from
+a number, and see what it counts, the newest first, under the same filters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Container
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from quart import Response, request, url_for
+
+from backend.dashboard.analytics.answers import ask, chips_of, view_of_request
+from backend.dashboard.analytics.rows_behind import CLICKS, NOT_COUNTED
+from backend.dashboard.analytics.view import PRESETS, View
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
+from backend.dashboard.frame.page import page
+from backend.domain.analytics.query import Measure, Query
+from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.singles.clicks import ClickPageStart, SingleClick, SingleClicks
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
+
+_ROWS_PER_PAGE, _ROWS_PER_PIECE = 50, 5_000
+_OF = "of"
+_CHOICES: dict[str, Container[str]] = {_OF: (NOT_COUNTED,)}
+_TABS = {CLICKS: "Clicks", NOT_COUNTED: "Not counted"}
+_COLUMNS = (
+    "time", "link_id", "link_name", "outcome", "not_counted", "platform", "system", "browser", "country",
+    "referrer", "variant",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SingleClickRow:
+    """A single click in words. `link_name` is "" for a link that was deleted for good."""
+
+    time: str
+    link_id: LinkId
+    link_name: str
+    device: str
+    country: str | None
+    referrer: str
+    outcome: str
+
+
+@dashboard.get("/clicks")
+async def clicks() -> Response:
+    """A page of the single clicks that the view counts."""
+    view = await view_of_request(_CHOICES)
+    status = 422 if view.errors else 200
+    return await page("analytics/clicks.html", status, later=partial(_content, view), view=view)
+
+
+async def _content(view: View) -> dict[str, Any]:
+    path = url_for("dashboard.clicks")
+    query = _query(view)
+    found = await resources().analytics.ask(org_id(), SingleClicks(query, _ROWS_PER_PAGE, _place()))
+    [measure] = query.measures
+    total = await ask(query)
+    after = found.next_place
+    return {
+        "path": path,
+        "csv_path": url_for("dashboard.clicks_csv"),
+        "presets": PRESETS,
+        "chips": await chips_of(view, path),
+        "tabs": _TABS,
+        "of": view.others.get(_OF, CLICKS),
+        "total": total.totals.values[measure],
+        "notes": total.notes,
+        "rows": [_row(click, view) for click in found.clicks],
+        "next_page": view.address(path, after=f"{after.at}-{after.skipped}") if after else "",
+        "is_first_page": "after" not in request.args,
+    }
+
+
+@dashboard.get("/clicks.csv")
+async def clicks_csv() -> Response:
+    """All single clicks that the view counts, as a file."""
+    view = await view_of_request(_CHOICES)
+    lines = _lines(resources().analytics, org_id(), _query(view), view)
+    headers = {"Content-Disposition": 'attachment; filename="waylink-clicks.csv"'}
+    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+
+
+def _query(view: View) -> Query:
+    is_counted = view.others.get(_OF) != NOT_COUNTED
+    return view.query(Measure.CLICKS if is_counted else Measure.NOT_COUNTED, currency=None)
+
+
+def _place() -> ClickPageStart | None:
+    """Where the page begins, as the address says; None for the beginning."""
+    match = re.fullmatch(r"([0-9]{1,15})-([0-9]{1,9})", request.args.get("after", ""), re.ASCII)
+    return ClickPageStart(int(match[1]), int(match[2])) if match else None
+
+
+def _row(click: SingleClick, view: View) -> SingleClickRow:
+    platform = PLATFORMS.get(click.platform, click.platform)
+    facts = (platform, click.system if click.system != platform else "", click.browser)
+    outcome = OUTCOMES.get(click.outcome, click.outcome)
+    if click.reason is not None:
+        outcome = f"Not counted: {REASONS.get(click.reason, click.reason)}"
+    return SingleClickRow(
+        f"{click.at.astimezone(view.zone):%-d %b, %H:%M:%S}",
+        click.link_id,
+        click.link_name or "",
+        ", ".join(fact for fact in facts if fact),
+        click.country,
+        click.referrer or "None",
+        outcome + (f", variant {click.variant}" if click.variant else ""),
+    )
+
+
+async def _lines(
+    analytics: Analytics, organization: OrgId, query: Query, view: View
+) -> AsyncGenerator[bytes, None]:
+    yield csv_line(_COLUMNS).encode()
+    place: ClickPageStart | None = None
+    while True:
+        found = await analytics.ask(organization, SingleClicks(query, _ROWS_PER_PIECE, place))
+        yield "".join(csv_line(_cells(click, view)) for click in found.clicks).encode()
+        place = found.next_place
+        if place is None:
+            return
+
+
+def _cells(click: SingleClick, view: View) -> list[str | None]:
+    return [
+        click.at.astimezone(view.zone).isoformat(timespec="milliseconds"), click.link_id, click.link_name,
+        click.outcome, click.reason, click.platform, click.system, click.browser, click.country,
+        click.referrer, click.variant,
+    ]  # fmt: skip

@@ -1,0 +1,148 @@
+"""/sales: the single sales, leads or events that a number counts, and who gets the credit for each.
+
+Who opens it: whoever asks which orders a campaign's revenue is made of. They come from a number, see its
+sales under the same filters and rules of credit, and go on to the explanation of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Container
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from quart import Response, url_for
+
+from backend.dashboard.analytics.answers import chips_of, view_of_request
+from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDIT_VALUES, rules_of
+from backend.dashboard.analytics.figures import amount
+from backend.dashboard.analytics.rows_behind import SALES, SALES_MEASURES
+from backend.dashboard.analytics.view import PRESETS, View
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.analytics.query import Query
+from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.sales.explanation import percent
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.singles.sales import SingleSale, SingleSales
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
+
+_ROWS_PER_PIECE = 5_000
+_OF = "of"
+_TABS = {SALES: "Sales", "leads": "Leads", "events": "Events"}
+_CHOICES: dict[str, Container[str]] = {_OF: tuple(_TABS), **CREDIT_VALUES}
+_COLUMNS = (
+    "time", "event", "transaction_id", "customer_id", "revenue", "refunded", "currency", "part", "credited",
+    "link_id", "link_name", "campaign", "country", "platform",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SingleSaleRow:
+    """A single sale in words. `explanation` is the address of its explanation; "" if it has no order id."""
+
+    time: str
+    name: str
+    amount: str
+    refunded: str
+    part: str
+    explanation: str
+    customer: str
+    link_id: LinkId | None
+    credited_to: str
+    country: str | None
+    platform: str
+
+
+@dashboard.get("/sales")
+async def sales() -> Response:
+    """A page of the single sales that the view counts."""
+    view = await view_of_request(_CHOICES)
+    status = 422 if view.errors else 200
+    return await page("analytics/sales.html", status, later=partial(_content, view, paging()), view=view)
+
+
+async def _content(view: View, paged: Paging) -> dict[str, Any]:
+    path = url_for("dashboard.sales")
+    question = SingleSales(_query(view), PAGE_SIZE, paged.skip)
+    found = await resources().analytics.ask(org_id(), question)
+    return {
+        "path": path,
+        "csv_path": url_for("dashboard.sales_csv"),
+        "presets": PRESETS,
+        "chips": await chips_of(view, path),
+        "tabs": _TABS,
+        "of": view.others.get(_OF, SALES),
+        "rules": rules_of(view),
+        "choices": CREDIT_CHOICES,
+        "rows": [_row(sale, view) for sale in found.sales],
+        "total": found.total,
+        "paging": paged.with_total(found.total),
+    }
+
+
+@dashboard.get("/sales.csv")
+async def sales_csv() -> Response:
+    """All single sales that the view counts, as a file with exact amounts."""
+    view = await view_of_request(_CHOICES)
+    lines = _lines(resources().analytics, org_id(), view)
+    headers = {"Content-Disposition": f'attachment; filename="waylink-{view.others.get(_OF, SALES)}.csv"'}
+    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+
+
+def _query(view: View) -> Query:
+    return view.query(*SALES_MEASURES[view.others.get(_OF, SALES)], rules=rules_of(view))
+
+
+def _row(sale: SingleSale, view: View) -> SingleSaleRow:
+    explanation = ""
+    if sale.transaction_id and sale.revenue is not None:
+        names = {"touch": "model", "credit": "credit", "window": "lookback_days"}
+        chosen = {name: view.others[named] for named, name in names.items() if named in view.others}
+        arguments = urlencode({"order": sale.transaction_id} | chosen)
+        explanation = f"{url_for('dashboard.attribution_sale')}?{arguments}"
+    return SingleSaleRow(
+        time=f"{sale.at.astimezone(view.zone):%-d %b, %H:%M:%S}",
+        name=sale.name or sale.transaction_id or "–",
+        amount="–" if sale.revenue is None else f"{amount(sale.revenue)} {sale.currency}",
+        refunded=amount(sale.refunded) if sale.refunded else "",
+        part="" if sale.part == 1 else percent(sale.part),
+        explanation=explanation,
+        customer=sale.customer or "–",
+        link_id=sale.link_id,
+        credited_to=sale.link_name or sale.campaign or ("No link" if sale.is_credited else "Not credited"),
+        country=sale.country,
+        platform=PLATFORMS.get(sale.platform, sale.platform) if sale.platform else "–",
+    )
+
+
+async def _lines(analytics: Analytics, organization: OrgId, view: View) -> AsyncGenerator[bytes, None]:
+    yield csv_line(_COLUMNS).encode()
+    query, skipped = _query(view), 0
+    while True:
+        found = await analytics.ask(organization, SingleSales(query, _ROWS_PER_PIECE, skipped))
+        yield "".join(csv_line(_cells(sale, view)) for sale in found.sales).encode()
+        skipped += len(found.sales)
+        if len(found.sales) < _ROWS_PER_PIECE:
+            return
+
+
+def _cells(sale: SingleSale, view: View) -> list[str | None]:
+    revenue, refunded = (None if paid is None else f"{paid:f}" for paid in (sale.revenue, sale.refunded))
+    return [
+        sale.at.astimezone(view.zone).isoformat(timespec="milliseconds"), sale.name, sale.transaction_id,
+        sale.customer, revenue, refunded, sale.currency, _decimal(sale.part),
+        "true" if sale.is_credited else "false", sale.link_id, sale.link_name, sale.campaign, sale.country,
+        sale.platform,
+    ]  # fmt: skip
+
+
+def _decimal(part: Fraction) -> str:
+    """A part of a sale with six decimals; 1 as it is."""
+    return "1" if part == 1 else f"{float(part):.6f}"

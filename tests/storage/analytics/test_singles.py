@@ -1,0 +1,62 @@
+"""The single clicks and sales behind numbers: all that a query counts, each once, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from hypothesis import Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from backend.domain.analytics.answer import plain_count
+from backend.domain.analytics.query import Measure, Query
+from backend.storage.analytics.answers.query import answer_query
+from backend.storage.analytics.question import Facts
+from backend.storage.analytics.singles.clicks import ClickPageStart, SingleClick, SingleClicks
+from backend.storage.analytics.singles.sales import SingleSales
+from backend.system.clock import utc_now
+from tests.storage.analytics.queried_facts import StoredFacts
+from tests.storage.analytics.random_facts import PROPERTIES, histories, queries
+
+
+@settings(max_examples=8, phases=[Phase.generate], deadline=None)
+@given(facts=histories(), asked=st.lists(queries(), min_size=5, max_size=5))
+def test_singles_add_up_to_the_number(facts: StoredFacts, asked: list[Query]) -> None:
+    """For any facts and filters: clicks page by page, and the exact parts and amounts of sales."""
+    assume(not facts.former)
+    with facts.stored() as connection:
+        moment = Facts(connection, None, utc_now(), Path(), [each.property_name for each in PROPERTIES])
+        for query in asked:
+            measures = (
+                Measure.CLICKS,
+                Measure.NOT_COUNTED,
+                Measure.CONVERSIONS,
+                Measure.REVENUE,
+                Measure.LEADS,
+            )
+            plain = replace(query, group_by=(), order=None, compare=None, change=False, measures=measures)
+            total = answer_query(connection, plain).totals.values
+            for measure in (Measure.CLICKS, Measure.NOT_COUNTED):
+                singles = all_clicks(moment, replace(plain, measures=(measure,)))
+                assert len(singles) == total[measure]
+                assert {single.reason is None for single in singles} <= {measure is Measure.CLICKS}
+                assert singles == sorted(singles, key=lambda single: single.at, reverse=True)
+            sold = SingleSales(replace(plain, measures=(Measure.CONVERSIONS,)), 1000).answer(moment)
+            assert len(sold.sales) == sold.total
+            parts = sum((sale.part for sale in sold.sales), Fraction())
+            assert plain_count(parts) == total[Measure.CONVERSIONS]
+            leads = SingleSales(replace(plain, measures=(Measure.LEADS,)), 1000).answer(moment)
+            assert plain_count(sum((lead.part for lead in leads.sales), Fraction())) == total[Measure.LEADS]
+
+
+def all_clicks(facts: Facts, query: Query) -> list[SingleClick]:
+    """The clicks of all pages, three on each."""
+    place: ClickPageStart | None = None
+    found: list[SingleClick] = []
+    while True:
+        page = SingleClicks(query, 3, place).answer(facts)
+        found += page.clicks
+        place = page.next_place
+        if place is None:
+            return found
