@@ -28,9 +28,10 @@ from backend.domain.analytics.cohorts.json_form import (
 )
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
 from backend.domain.analytics.cohorts.sales import SaleFigures
-from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale, in_words
+from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import WeekStart
+from backend.domain.durations import duration_words
 from backend.domain.errors import FieldError
 from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import get_organization
@@ -104,11 +105,14 @@ def report_time_to_sale(as_json: bool, **options: Any) -> None:
         click.echo(json.dumps(time_to_sale_json(found)))
         return
     rows = [
-        (f"from {in_words(begin)}" if end is None else f"{in_words(begin)} to {in_words(end)}", count)
+        (
+            f"{duration_words(begin)} to {duration_words(end)}" if end else f"from {duration_words(begin)}",
+            count,
+        )
         for begin, end, count in zip_longest(EDGES, EDGES[1:], found.counts)
     ]
     ends = [("median", found.median), ("90 %", found.p90)]
-    known = [(name, in_words(timedelta(milliseconds=took))) for name, took in ends if took is not None]
+    known = [(name, duration_words(timedelta(milliseconds=took))) for name, took in ends if took is not None]
     click.echo(table(("time", "conversions"), [*rows, ("no touch", found.untouched), *known]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -22,8 +23,9 @@ from backend.domain.analytics.funnels.answer import (
 )
 from backend.domain.analytics.funnels.input import funnel_json, parse_funnel_query
 from backend.domain.analytics.funnels.saved import SavedFunnel, saved_funnel_json
-from backend.domain.analytics.funnels.words import duration_words, step_words
+from backend.domain.analytics.funnels.words import step_words
 from backend.domain.analytics.moving_period import MovingPeriod
+from backend.domain.durations import duration_words
 from backend.domain.errors import FieldError, OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.sales.credit_rules import CreditTo
@@ -153,12 +155,16 @@ def _steps_table(answer: FunnelAnswer) -> str:
             _percent(share(times.count, answer.steps[0].count)),
             _percent(share(times.count, answer.steps[number - 1].count)) if number else None,
             stopped(answer.steps, number),
-            None if times.median is None else duration_words(times.median),
-            None if times.p90 is None else duration_words(times.p90),
+            _took(times.median),
+            _took(times.p90),
         )
         for number, (step, times) in enumerate(zip(answer.query.funnel.steps, answer.steps, strict=True))
     ]
     return table(headings, rows)
+
+
+def _took(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else duration_words(timedelta(milliseconds=milliseconds))
 
 
 def _groups_table(answer: FunnelAnswer) -> str:

@@ -27,8 +27,9 @@ from backend.domain.analytics.cohorts.input import customers_query
 from backend.domain.analytics.cohorts.json_form import cohort_notes
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
 from backend.domain.analytics.cohorts.sales import SaleFigures
-from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale, in_words
+from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale
 from backend.domain.analytics.query import Measure
+from backend.domain.durations import duration_words
 from backend.domain.errors import InvalidField
 from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
 from backend.web.current import resources
@@ -112,16 +113,18 @@ async def _content(view: View) -> dict[str, Any]:
 def _ends(took: TimeToSale) -> list[tuple[str, str]]:
     """By when half of the sales, and nine of ten, had come."""
     ends = (("Half of the sales came within", took.median), ("Nine of ten within", took.p90))
-    return [(name, in_words(timedelta(milliseconds=end))) for name, end in ends if end is not None]
+    return [(name, duration_words(timedelta(milliseconds=end))) for name, end in ends if end is not None]
 
 
 def _buckets(took: TimeToSale) -> list[tuple[str, list[int]]]:
     """The rows of the histogram."""
     words = [
-        f"{in_words(begin)} or more" if end is None else f"{in_words(begin)} to {in_words(end)}"
+        f"{duration_words(begin)} or more"
+        if end is None
+        else f"{duration_words(begin)} to {duration_words(end)}"
         for begin, end in zip_longest(EDGES, EDGES[1:])
     ]
-    words[0] = f"under {in_words(EDGES[1])}"
+    words[0] = f"under {duration_words(EDGES[1])}"
     return [(name, [count]) for name, count in zip(words, took.counts, strict=True)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,9 @@ from backend.dashboard.frame.page import page
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share, stopped
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery, FunnelStep
 from backend.domain.analytics.funnels.saved import SavedFunnel
-from backend.domain.analytics.funnels.words import duration_words, filters_words, step_words
+from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.analytics.query import TIMES, Field, QueryField
+from backend.domain.durations import duration_words
 from backend.domain.errors import InvalidField
 from backend.domain.ids import FunnelId
 from backend.domain.sales.credit_rules import CreditTo
@@ -157,4 +159,4 @@ def _percent(part: float | None) -> str:
 
 
 def _time(milliseconds: int | None) -> str:
-    return "" if milliseconds is None else duration_words(milliseconds)
+    return "" if milliseconds is None else duration_words(timedelta(milliseconds=milliseconds))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +17,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.durations import duration_words
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -28,7 +28,6 @@ from backend.web.file_answer import file_answer
 # The number of sales on the link's own page.
 LATEST = 5
 _HEADINGS = ("at", "revenue", "currency", "transaction_id", "customer_id", "visit_at", "refunded")
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +95,9 @@ def _row(sale: Sale, zone: ZoneInfo) -> SaleRow:
         f"{amount(sale.revenue)} {sale.currency}",
         sale.transaction_id or "–",
         sale.customer_id or "–",
-        in_words(sale.at - sale.touched_at),
+        duration_words(sale.at - sale.touched_at),
         amount(sale.refunded) if sale.refunded else "",
     )
-
-
-def in_words(passed: timedelta) -> str:
-    """A length of time in its largest unit, rounded down."""
-    for seconds, unit in _UNITS:
-        if number := int(passed.total_seconds() // seconds):
-            return f"{number} {unit}{'' if number == 1 else 's'}"
-    return "at once"
 
 
 async def _lines(batches: AsyncGenerator[list[Sale], None], zone: ZoneInfo) -> AsyncGenerator[bytes, None]:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
-from backend.dashboard.links.sales import in_words
+from backend.domain.durations import duration_words
 from backend.domain.feed.events import EventType
 from backend.domain.ids import EndpointId, TagId
 from backend.domain.webhooks.deliveries import Delivery
@@ -173,7 +173,7 @@ def _behind(endpoint: Endpoint, since: datetime | None, now: datetime, zone: Zon
     """The time up to which a webhook has its events. `since` is when the oldest waiting event was stored."""
     if since is None or (endpoint.state is EndpointState.ACTIVE and now - since < _CURSOR_INTERVAL):
         return "All there is"
-    passed = in_words(now - since) if now - since >= _MINUTE else "less than a minute"
+    passed = duration_words(now - since) if now - since >= _MINUTE else "less than a minute"
     return f"Up to {moment(since, zone)}, {passed} behind"
 
 

@@ -65,12 +65,3 @@ def time_to_sale(
 def _rank(took: Sequence[timedelta], tenths: int) -> int | None:
     """The smallest time that so many tenths of all do not exceed."""
     return took[-(-len(took) * tenths // 10) - 1] // timedelta(milliseconds=1) if took else None
-
-
-def in_words(took: timedelta) -> str:
-    """A time in the largest unit of which it has at least one, such as 3.5 days."""
-    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        if took >= unit:
-            number = round(took / unit, 1)
-            return f"{number:g} {name}{'' if number == 1 else 's'}"
-    return f"{took.total_seconds():g} seconds" if took else "0"
