@@ -22,6 +22,7 @@ from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.funnels import funnel, funnels
 from backend.dashboard.links import bulk, link, links_file, listing, sales
+from backend.dashboard.links import taps as link_taps
 from backend.dashboard.links.editing import change as change_link
 from backend.dashboard.links.editing import make as make_link
 from backend.dashboard.links.editing import preview as fill_preview
@@ -59,6 +60,7 @@ __all__ = [
     "link",
     "link_reports",
     "link_rules",
+    "link_taps",
     "links_file",
     "listing",
     "live",

@@ -14,10 +14,11 @@ from backend.doctor.association_files import GOOGLE, examine_association_files
 from backend.doctor.certificates import examine_certificate
 from backend.doctor.finding import Area, Finding, Findings, Severity
 from backend.doctor.site import Site, site_of
+from backend.domain.web.client import Platform
 from backend.settings import Settings
 from backend.storage.accounts.apps import find_apps
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import list_app_paths
+from backend.storage.links.path_rules import opens_any_app
 from backend.web.api_host import ApiHost
 
 _findings = Findings(Area.DOMAINS)
@@ -61,7 +62,7 @@ class DomainExamination:
         yield await self._reach(site)
         for finding in await examine_association_files(self.client, site, apps):
             yield finding
-        if not apps.ios and await list_app_paths(self.database, domain, 1):
+        if not apps.ios and await opens_any_app(self.database, domain, Platform.IOS):
             yield _findings.warning(
                 domain,
                 "It has links that open in an iOS app, and no iOS app: they open in the browser.",

@@ -12,6 +12,7 @@ _PLACES = {
     "create": "write:create",
     "update": "write:update",
     "archive": "archive:archive",
+    "explain": "explain:explain",
     "check": "check:check",
     "hold": "hold:hold",
     "release": "hold:release",

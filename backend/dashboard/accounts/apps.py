@@ -7,12 +7,14 @@ from quart import Response, abort, redirect, url_for
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
+from backend.dashboard.taps.labs import KindChange, changes_of_apps
 from backend.domain.accounts import apps as terms
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
 from backend.storage.accounts.apps import find_apps, list_apps, set_apps
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.web.current import resources
 
+_PREVIEW = "preview_taps"  # the name of the button that shows what a change does, before it is saved
 # The form's field for each identifier.
 _FIELDS = {
     terms.TEAM_ID: "ios_team_id",
@@ -42,13 +44,15 @@ async def apps_of_domain(domain: str) -> Response:
 
 @dashboard.post("/apps/<domain>")
 async def set_apps_of_domain(domain: str) -> Response:
-    """Store a domain's apps; they replace earlier ones."""
+    """Store a domain's apps, which replace earlier ones; or show for which links this would change what."""
     await _check_owner(domain)
+    sent = {name: field(name) for name in _FIELDS.values()}
     try:
         new_apps = _read_form()
     except InvalidApp as error:
-        sent = {name: field(name) for name in _FIELDS.values()}
         return await _form(domain, sent, {_FIELDS[error.identifier]: error.rule})
+    if field(_PREVIEW):
+        return await _form(domain, sent, changes=await changes_of_apps(domain, new_apps))
     await set_apps(resources().database, domain, org_id(), new_apps)
     return redirect(url_for("dashboard.apps", notice="apps-saved"), 303)  # type: ignore[return-value]
 
@@ -79,8 +83,19 @@ def _values(apps: Apps) -> dict[str, str]:
     }
 
 
-async def _form(domain: str, values: dict[str, str], errors: dict[str, str] | None = None) -> Response:
+async def _form(
+    domain: str,
+    values: dict[str, str],
+    errors: dict[str, str] | None = None,
+    changes: list[KindChange] | None = None,
+) -> Response:
     status = 422 if errors else 200
     return await page(
-        "accounts/apps_of_domain.html", status, domain=domain, values=values, errors=errors or {}
+        "accounts/apps_of_domain.html",
+        status,
+        domain=domain,
+        values=values,
+        errors=errors or {},
+        changes=changes,
+        short_url_form=resources().short_url_form,
     )

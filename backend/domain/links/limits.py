@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 from backend.domain.accounts.users import LONGEST_PASSWORD
@@ -82,6 +83,14 @@ LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
 _KEPT = frozenset({*LIMIT_FIELDS, "password_hash"} - {"password"})
 
 
+class Obstacle(StrEnum):
+    """Why a link's limits keep a visitor from its destination."""
+
+    EXPIRED = "expired"
+    NOT_STARTED = "not_started"
+    PASSWORD = "password"  # noqa: S105 - the name of a reason
+
+
 @dataclass(frozen=True, slots=True)
 class LinkLimits:
     """The limits of a link; None where there is no such limit.
@@ -105,6 +114,17 @@ class LinkLimits:
     def is_expired(self, now: datetime) -> bool:
         """Whether the link does not lead to its destination any more."""
         return self.is_used_up or (self.expires_at is not None and now >= self.expires_at)
+
+    def obstacle(self, now: datetime, *, has_password: bool) -> Obstacle | None:
+        """What keeps a visitor from the destination at this time; None if nothing does.
+
+        `has_password` says whether the visitor gave the link's password. Clicks are not counted here.
+        """
+        if self.is_expired(now):
+            return Obstacle.EXPIRED
+        if self.is_before_start(now):
+            return Obstacle.NOT_STARTED
+        return Obstacle.PASSWORD if self.password_hash and not has_password else None
 
     @property
     def stays_in_browser(self) -> bool:

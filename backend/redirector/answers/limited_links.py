@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.destinations.web_address import encoded_address
-from backend.domain.links.limits import LinkLimits
+from backend.domain.links.limits import LinkLimits, Obstacle
 from backend.domain.links.links import Link
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer, plain, redirect
@@ -48,12 +48,16 @@ class LimitedLinks:
         `reason` says why the visit does not count as a click. Only a visit that counts takes one of the
         clicks that the link has left. `gave_password`: the visitor just gave the link's password.
         """
-        limits, now = link.limits, self._clock()
-        if limits.is_expired(now):
+        limits = link.limits
+        has_password = gave_password or (
+            limits.password_hash is not None and self.passwords.has_pass(visit, link)
+        )
+        obstacle = limits.obstacle(self._clock(), has_password=has_password)
+        if obstacle is Obstacle.EXPIRED:
             return _expired(visit, limits)
-        if limits.is_before_start(now):
+        if obstacle is Obstacle.NOT_STARTED:
             return Withheld(pages.not_found(visit), NotCounted.NOT_STARTED)
-        if limits.password_hash and not gave_password and not self.passwords.has_pass(visit, link):
+        if obstacle is Obstacle.PASSWORD:
             return Withheld(pages.password(visit), NotCounted.PASSWORD)
         if limits.max_clicks is None:
             return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 from backend.domain.accounts.apps import AndroidApp
-from backend.domain.links.destinations.destination import Outcome, fallback_url, intent_url, play_store_url
-from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, query_with_click_id, web_address
+from backend.domain.links.destinations.app_addresses import fallback_address, intent_address
+from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.destinations.web_address import web_address
 from backend.domain.links.rules import Target
 from backend.domain.web.client import Client
 from backend.redirector.answers import pages
@@ -34,14 +34,15 @@ def answer_for(
     """
     apps = entry.apps
     if outcome is _WEB:
-        return redirect(_fallback(visit, entry, client) or _web(visit, entry))
+        fallback = fallback_address(entry.link, client, visit.query) if entry.link.fallbacks else None
+        return redirect(fallback.encode("ascii") if fallback else _web(visit, entry))
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
     if outcome is Outcome.INTENT and apps.android:
-        intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies), click_id=click_id)
+        intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
         return redirect(intent.encode("ascii"))
     if outcome is Outcome.APP_PAGE and apps.android:
-        intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies), click_id=click_id)
+        intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
         return pages.app_page(visit, entry.link, intent, _web(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, _address_without_query(entry).decode())
@@ -70,33 +71,15 @@ def _address_without_query(place: CachedLink | Target) -> bytes:
     return web_address(place.link, variant=place.variant).encode("ascii")
 
 
-def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
-    """The link's fallback address for this client, with the usual parameters; None if it has none."""
-    url = fallback_url(entry.link, client) if entry.link.fallbacks else None
-    return web_address(replace(entry.link, destination_url=url), visit.query).encode("ascii") if url else None
-
-
-def _scheme(visit: Visit, proxies: TrustedProxies) -> str:
-    """The scheme of the short URL in the visitor's browser. The app's intent filter must match it."""
-    return proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
-
-
 def _intent(
     visit: Visit,
     entry: CachedLink,
     app: AndroidApp,
     client: Client,
-    scheme: str,
+    proxies: TrustedProxies,
     *,
     click_id: bytes | None,
 ) -> str:
-    """An address that opens the short URL in the app.
-
-    If the app is not installed, it leads to the link's fallback, or else to the Play Store, which passes the
-    link's id on to the app.
-    """
-    query = query_with_click_id(visit.query, click_id)
-    rest = f"{entry.link.domain}/{entry.link.path}" + (f"?{query}" if query else "")
-    own = _fallback(visit, entry, client)
-    missing = own.decode() if own else play_store_url(app, {LINK_ID_PARAMETER: entry.link.id})
-    return intent_url(app, scheme, rest, missing)
+    """An address that opens the short URL, with its scheme in the visitor's browser, in the app."""
+    scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
+    return intent_address(entry.link, app, client, scheme, visit.query, click_id=click_id)

@@ -13,12 +13,13 @@ from backend.rest_api.reports import recipients, reports
 from backend.rest_api.routes.operation import REGISTERED
 from backend.rest_api.sales import explain, tell_calls, tell_refunds
 from backend.rest_api.tags import tags, utm_templates
+from backend.rest_api.taps import explain as explain_taps
 from backend.rest_api.visitors import take_back_identity
 from backend.rest_api.webhooks import webhooks
 
 # Every module that has operations. What is not imported has no routes.
 _MODULES = (
-    *(create, change, info, listing, write, preview, bulk, page),
+    *(create, change, info, listing, write, preview, explain_taps, bulk, page),
     *(tags, utm_templates),
     rules,
     *(counts, export),

@@ -12,6 +12,8 @@ from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELD
 from backend.domain.links.operations import Done
 from backend.domain.sales.explanation import StepKind
 from backend.domain.sales.intake import Status
+from backend.domain.taps.devices import CachedFile, TapDevice
+from backend.domain.taps.tap import Effect
 
 _TEXT: Schema = {"type": "string"}
 # Said, since generators of clients take an object without properties for one that has none.
@@ -135,6 +137,16 @@ _CLICK = _object(
     referrer_host=_or_null(_TEXT),
     variant=_or_null(_TEXT),
 )
+_TAP = _object(
+    device={"enum": [*TapDevice]},
+    tapped_in=_TEXT,
+    has_app={"type": "boolean"},
+    file=_or_null({"enum": [*CachedFile]}),
+    effect={"enum": [*Effect]},
+    address=_or_null(_TEXT),
+    why={"type": "array", "items": _TEXT},
+    differs={"type": "boolean", "description": "Whether it does otherwise without the query’s behaviours."},
+)
 _TOUCH = _object(
     at=_INSTANT,
     link_id=_or_null(_UUID),
@@ -215,6 +227,7 @@ SCHEMAS: dict[str, Schema] = {
         links={"type": "array", "items": {"$ref": "#/components/schemas/WholeLink"}},
         next_cursor=_or_null(_TEXT),
     ),
+    "Taps": _object(short_url=_TEXT, taps={"type": "array", "items": _TAP}),
     "Tag": _object(name=_TEXT, color=_TEXT, links=_COUNT, created_at=_ZONED_TIME),
     "TagList": _object(tags={"type": "array", "items": {"$ref": "#/components/schemas/Tag"}}),
     "UtmTemplate": _object(name=_TEXT, **dict.fromkeys(UTM_FIELDS, _or_null(_TEXT)), created_at=_ZONED_TIME),

@@ -27,13 +27,16 @@ ARCHIVED = {"archived_at": {"$type": "date"}}
 TAGGED = {"tag_ids": {"$gt": ""}}
 HELD = {"hold.at": {"$type": "date"}}
 # The queries for links that stay in the browser (`LinkLimits.stays_in_browser`).
-_STAYS_IN_BROWSER = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
+STAYS_IN_BROWSER = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("domain", 1), ("path", 1)], unique=True),
-        IndexModel([("domain", 1), ("ios_behavior", 1), ("is_enabled", 1), *NEWEST_FIRST]),
+        *(
+            IndexModel([("domain", 1), (behavior, 1), ("is_enabled", 1), *NEWEST_FIRST])
+            for behavior in ("ios_behavior", "android_behavior")
+        ),
         IndexModel([("org_id", 1), *NEWEST_FIRST]),
         IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
         IndexModel([("org_id", 1), ("modified_at", 1), ("_id", 1)]),
@@ -49,7 +52,7 @@ COLLECTION = Collection(
         IndexModel([("hold.at", 1)], partialFilterExpression=HELD),
         *(
             IndexModel([("domain", 1), (name, 1)], partialFilterExpression=limit)
-            for limit in _STAYS_IN_BROWSER
+            for limit in STAYS_IN_BROWSER
             for name in limit
         ),
     ],
@@ -64,6 +67,11 @@ COLLECTION = Collection(
 async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link | None:
     """The organization's link with this id; None if it has none."""
     return _from_optional(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
+
+
+async def find_link_of_any(database: Database, link_id: LinkId) -> Link | None:
+    """The link with this id, of any organization, for the service's operator; None if there is none."""
+    return _from_optional(await database[NAME].find_one({"_id": link_id}))
 
 
 async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[LinkId, Link]:
@@ -130,31 +138,6 @@ def update(stored: Link, changed: Link) -> UpdateOne:
     before, after = to_document(stored), to_document(changed)
     different = {name: value for name, value in after.items() if not is_same(value, before[name])}
     return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
-
-
-async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
-    """Paths of a domain's enabled links that open in the iOS app, newest first, at most `limit`."""
-    app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value, "hold": None}
-    opening = app_links | {"$nor": [*_STAYS_IN_BROWSER]}
-    cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
-    return [document["path"] for document in await cursor.to_list(limit)]
-
-
-async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
-    """Paths of a domain's links that must not open in the iOS app, newest first, at most `limit`.
-
-    These are links that open in the browser, disabled ones, those that the operator holds, and those whose
-    limits need the service.
-    """
-    in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
-    disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
-    stopped = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
-    queries = [stopped, *({"domain": domain, **limit} for limit in _STAYS_IN_BROWSER)]
-    paths: dict[str, None] = {}
-    for query in queries:
-        cursor = database[NAME].find(query, {"path": 1}).limit(limit)
-        paths |= {document["path"]: None for document in await cursor.to_list(limit)}
-    return [*paths][:limit]
 
 
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:

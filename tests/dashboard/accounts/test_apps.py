@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import uuid
+from dataclasses import replace
+
 import pytest
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
-from backend.storage.accounts.apps import find_apps
+from backend.domain.ids import LinkId
+from backend.domain.links.links import Behavior
+from backend.storage.accounts.apps import find_apps, set_apps
 from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
+from tests.dashboard.campaigns import make_link
 from tests.dashboard.people import Person, heading
 from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
 
 FINGERPRINTS = [":".join(["AB"] * 32), ":".join(["01"] * 32)]
 APPS = Apps(
@@ -75,3 +83,25 @@ async def test_another_organization_s_domain(
     assert answer.status_code == 404
     assert await find_apps(database, other.domain) == Apps()
     assert other.domain not in (await person.get("/apps")).text
+
+
+async def test_what_new_apps_change_is_shown_before_they_are_saved(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """By kind of link, with their number and one of them; nothing is stored."""
+    path = f"/apps/{organization.domain}"
+    made = [await make_link(database, organization, name, utc_now()) for name in ("A", "B", "C")]
+    app_links = [
+        replace(link, id=LinkId(str(uuid.uuid4())), path=f"app-{link.path}", ios_behavior=Behavior.APP)
+        for link in made[:2]
+    ]
+    await insert_links(database, app_links)
+    answer = await person.send(path, path, **FORM, preview_taps="yes")
+    assert heading(answer) == f"Apps of {organization.domain}"
+    assert "2 links, such as" in answer.text
+    assert any(f"/links/{link.id}/taps" in answer.text for link in app_links)
+    assert "opens the app" in answer.text
+    assert await find_apps(database, organization.domain) == Apps()
+    await set_apps(database, organization.domain, organization.id, APPS)
+    same = await person.send(path, path, preview_taps="yes")
+    assert "would do the same as now" in same.text

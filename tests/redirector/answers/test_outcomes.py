@@ -9,10 +9,16 @@ from urllib.parse import quote
 import httpx
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
-from backend.domain.links.links import Behavior, Link
+from backend.domain.links.destinations.destination import leaves_to_app
+from backend.domain.links.limits import LinkLimits
+from backend.domain.links.links import Behavior, Hold, Link
+from backend.domain.taps.apple_file import parse_apple_file
+from backend.domain.taps.google_file import parse_google_file
+from backend.domain.web.client import Platform
 from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import NAME
+from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
@@ -84,7 +90,7 @@ async def test_fallbacks_instead_of_store_and_destination(
 async def test_association_files(
     visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
 ) -> None:
-    """They name the domain's apps, and the links that open in none; without an app they are missing."""
+    """They name the domain's apps, and what stays in the browser; without an app they are missing."""
     apple = "/.well-known/apple-app-site-association"
     assert (await visitor.get(apple)).status_code == 404
     await set_apps(database, organization.domain, organization.id, APPS)
@@ -98,8 +104,41 @@ async def test_association_files(
     assert {each["/"] for each in links} == {f"/{path}" for path in excluded}
     assert all(each["exclude"] for each in [*links, svg, png])
     assert everything_else == {"/": "*"}
-    [target] = (await visitor.get("/.well-known/assetlinks.json")).json()
-    assert target["target"]["package_name"] == "com.shop.app"
+    [statement] = (await visitor.get("/.well-known/assetlinks.json")).json()
+    assert statement["target"]["package_name"] == "com.shop.app"
+    [rules] = statement["relation_extensions"].values()
+    assert rules["dynamic_app_link_components"] == details["components"]
+
+
+async def test_each_system_has_rules_of_its_own(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """Both files leave to the app what the lab says, whatever keeps a link in the browser."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    links = [
+        await make_link(**{**APP, **fields})
+        for fields in (
+            {},
+            {"ios_behavior": Behavior.BROWSER},
+            {"android_behavior": Behavior.BROWSER},
+            {"is_enabled": False},
+            {"hold": Hold(utc_now(), "spam")},
+            {"limits": LinkLimits(max_clicks=5)},
+            {"limits": LinkLimits(password_hash="x")},
+            {"archived_at": utc_now(), "is_enabled": False},
+        )
+    ]
+    apple = parse_apple_file((await visitor.get("/apple-app-site-association")).json())
+    google = parse_google_file((await visitor.get("/.well-known/assetlinks.json")).json())
+    statement = google.about(APPS.android) if APPS.android else None
+    assert statement
+    for link in links:
+        url = f"https://{link.domain}/{link.path}"
+        found = apple.decide("A1B2C3D4E5.com.shop.app", url)
+        assert found
+        assert found.is_excluding is not leaves_to_app(link, Platform.IOS)
+        assert statement.opens(url) is leaves_to_app(link, Platform.ANDROID)
+    assert not statement.opens(f"https://{organization.domain}/{links[0].path}.qr.svg")
 
 
 async def test_an_association_file_for_more_links_than_apple_takes(

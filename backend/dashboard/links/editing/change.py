@@ -18,14 +18,19 @@ from backend.dashboard.links.editing.form import (
 from backend.dashboard.links.editing.limit_form import limits_of, read_limits, sent_limits
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.tags import TagChoices, choices_for, field_of, sent_choices, tag_changes
+from backend.dashboard.taps.labs import changes_of_link
+from backend.dashboard.taps.words import ChangedTap
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
-from backend.domain.links.input import CHANGE_FIELDS, Changes, parse_changes
+from backend.domain.links.input import CHANGE_FIELDS, Changes, apply_changes, parse_changes
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import ChangeLink, LinkGone, LinkRequest
 from backend.storage.accounts.users.passwords import with_password_hash
 from backend.storage.links.writing.writes import store_link
 from backend.web.current import resources
+
+# The name of the button that shows what a change does, before it is saved.
+PREVIEW = "preview_taps"
 
 
 @dashboard.get("/links/<link_id>/edit")
@@ -46,11 +51,20 @@ async def links_change(link_id: LinkId) -> Response:
     if problems:
         return await change_form(link, fields, problems, choices)
     try:
+        if field(PREVIEW):
+            return await _previewed(link, body, fields, choices)
         changes = parse_changes(body | await tag_changes(choices), CHANGE_FIELDS)
         await store_changes(link, await with_password_hash(changes))
     except InvalidField as error:
         return await change_form(link, fields, {field_of(error): error.rule}, choices)
     return _back(link, "link-changed")
+
+
+async def _previewed(link: Link, body: Changes, fields: Fields, choices: TagChoices) -> Response:
+    """The form as it was sent, with what taps would do if it was saved. Raises InvalidField."""
+    changes = await with_password_hash(parse_changes(body, CHANGE_FIELDS))
+    changed = apply_changes(link, changes, resources().clock())
+    return await change_form(link, fields, {}, choices, await changes_of_link(link, changed))
 
 
 @dashboard.post("/links/<link_id>/status")
@@ -91,11 +105,15 @@ def _back(link: Link, notice: str) -> Response:
 
 
 async def change_form(
-    link: Link, fields: Fields, problems: Problems, choices: TagChoices | None = None
+    link: Link,
+    fields: Fields,
+    problems: Problems,
+    choices: TagChoices | None = None,
+    changed_taps: list[ChangedTap] | None = None,
 ) -> Response:
     """The form with these texts in its fields, and what is wrong with some of them.
 
-    Without `choices`, the link's tags are ticked.
+    Without `choices`, the link's tags are ticked. With `changed_taps`, it shows what taps would do.
     """
     status = 422 if problems else 200
     return await page(
@@ -106,4 +124,5 @@ async def change_form(
         fields=limits_of(link) | fields,
         problems=problems,
         tag_choices=choices or await choices_for(link.tag_ids),
+        changed_taps=changed_taps,
     )

@@ -81,6 +81,11 @@ def _uses_fallback(link: Link, platform: Platform) -> bool:
     return platform is Platform.DESKTOP or _opens_app(link, platform)
 
 
+def leaves_to_app(link: Link, platform: Platform) -> bool:
+    """Whether the association files leave the link to the app: not if it leads nowhere."""
+    return link.is_enabled and not link.hold and _opens_app(link, platform)
+
+
 def _opens_app(link: Link, platform: Platform) -> bool:
     """Whether the link opens the app on this system of phones. Links whose limits need the service don't."""
     behavior = link.ios_behavior if platform is Platform.IOS else link.android_behavior

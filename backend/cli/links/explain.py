@@ -1,0 +1,130 @@
+"""`waylink links explain`: what a tap on a link does, on every phone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from backend.cli.command import CommandResult, run_on_database
+from backend.cli.options import json_option
+from backend.cli.printable import printable
+from backend.cli.table import table
+from backend.domain.fields.rules import is_uuid
+from backend.domain.ids import LinkId
+from backend.domain.links.destinations.policy import leads_to
+from backend.domain.links.links import Link
+from backend.domain.taps.apple_file import parse_apple_file
+from backend.domain.taps.components import UnreadableFile
+from backend.domain.taps.google_file import parse_google_file
+from backend.domain.taps.json_form import tap_json
+from backend.domain.taps.manifest import parse_manifest
+from backend.domain.taps.tap import phones_that_fail
+from backend.domain.web.short_urls import parse_short_url
+from backend.settings import load_settings
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.block_list import read_block_list
+from backend.storage.links.links import find_link_of_any, resolve_link
+from backend.storage.links.tap_lab import Known, open_lab
+from backend.system.clock import utc_now
+
+ContentT = TypeVar("ContentT")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("explain")
+@click.argument("link")
+@click.option("--apple-file", type=_FILE, help="apple-app-site-association as phones have it now.")
+@click.option("--google-file", type=_FILE, help="assetlinks.json as phones have it now.")
+@click.option("--manifest", type=_FILE, help="AndroidManifest.xml of the app, with its intent filters.")
+@click.option(
+    "--expect", type=click.Choice(["app", "browser"]),
+    help="End with code 1 if any phone that has the app does otherwise.",
+)  # fmt: skip
+@json_option
+def explain(  # noqa: PLR0917 - click passes them by name
+    link: str,
+    apple_file: Path | None,
+    google_file: Path | None,
+    manifest: Path | None,
+    expect: str | None,
+    as_json: bool,
+) -> None:
+    """Say what a tap on LINK, an id or a short URL, does on every phone, and why.
+
+    By the rules that Apple and Google publish, and by the decision of the redirect itself. Without files,
+    those that the domain answers now, and an Android app whose manifest takes all of the domain.
+    """
+    files = {
+        "apple_file": _read(apple_file, lambda text: parse_apple_file(json.loads(text))),
+        "google_file": _read(google_file, lambda text: parse_google_file(json.loads(text))),
+        "filters": _read(manifest, parse_manifest),
+    }
+    result = run_on_database(_explain, {"text": link, "files": files, "expect": expect})
+    click.echo(json.dumps(result) if as_json else _shown(result))
+    if result["failing"]:
+        raise SystemExit(1)
+
+
+async def _explain(database: Database, text: str, files: dict[str, Any], expect: str | None) -> CommandResult:
+    link = await _find(database, text.strip())
+    if link is None:
+        raise click.ClickException(f"There is no link {printable(text)!r}.")
+    settings = load_settings()
+    is_blocked = leads_to(link, read_block_list(settings.block_list))
+    known = Known(settings.short_url_form, utc_now(), is_blocked, **files)
+    lab = await open_lab(database, link, known)
+    taps = [*lab.taps()]
+    failing = phones_that_fail(taps, expects_app=expect == "app") if expect else []
+    return {
+        "short_url": lab.short_url,
+        "taps": [*map(tap_json, taps)],
+        "expected": expect,
+        "failing": [*map(tap_json, failing)],
+    }
+
+
+async def _find(database: Database, text: str) -> Link | None:
+    """The link of any organization with this id or short URL."""
+    if is_uuid(text):
+        return await find_link_of_any(database, LinkId(text.lower()))
+    place = parse_short_url(text if "://" in text else f"https://{text}")
+    return await resolve_link(database, *place) if place else None
+
+
+def _read(path: Path | None, parse: Callable[[str], ContentT]) -> ContentT | None:
+    if path is None:
+        return None
+    try:
+        return parse(path.read_text())
+    except UnreadableFile as error:
+        raise click.ClickException(f"{path}: {error}.") from None
+    except (ValueError, RecursionError):  # also of bytes that are no text
+        raise click.ClickException(f"{path}: it is not JSON.") from None
+
+
+def _shown(result: CommandResult) -> str:
+    rows = [
+        (
+            tap["device"],
+            tap["tapped_in"],
+            "yes" if tap["has_app"] else "no",
+            tap["file"] or "any",
+            tap["effect"],
+            " ".join(tap["why"]),
+        )
+        for tap in result["taps"]
+    ]
+    shown = [
+        printable(result["short_url"]),
+        table(("device", "tapped in", "has the app", "its file", "effect", "why"), rows),
+    ]
+    if result["expected"]:
+        failing = ", ".join(tap["device"] for tap in result["failing"])
+        shown.append(
+            f"Expected: {result['expected']}. " + (f"Otherwise on: {failing}" if failing else "So it is.")
+        )
+    return "\n\n".join(shown)

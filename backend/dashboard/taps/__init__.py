@@ -1,0 +1,1 @@
+"""What taps on links do, in the words of pages."""

@@ -1,0 +1,117 @@
+"""Taps in the words of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backend.domain.taps.devices import FIREFOX, IN_APP_BROWSER, MESSAGE, CachedFile, Situation, TapDevice
+from backend.domain.taps.tap import Effect, Tap
+
+DEVICES = {
+    TapDevice.IOS: "iPhone, iPad",
+    TapDevice.ANDROID_15: "Android 15 and newer",
+    TapDevice.ANDROID_14: "Android 14 and older",
+    TapDevice.DESKTOP: "Desktop",
+}
+PLACES = {
+    MESSAGE: "A message, a mail or a page",
+    FIREFOX: "The same, with Firefox as the browser",
+    IN_APP_BROWSER: "Another app, which has its own browser",
+}
+FILES = {
+    CachedFile.CURRENT: "today’s",
+    CachedFile.BEFORE: "from before the link",
+    CachedFile.NONE: "none",
+    None: "any",
+}
+EFFECTS = {
+    Effect.APP: "opens the app",
+    Effect.APP_BY_REDIRECT: "opens the app, by a redirect",
+    Effect.APP_PAGE: "shows a page with a button",
+    Effect.STORE: "opens the store",
+    Effect.WEB: "opens the web page",
+    Effect.PASSWORD: "asks for the password",
+    Effect.ERROR_PAGE: "shows the error page",
+    Effect.STOPPED_PAGE: "says that the link was stopped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TapRow:
+    """Taps that do the same for the same reason, as a row of a table."""
+
+    place: str
+    app: str
+    file: str
+    effect: str
+    is_app: bool
+    address: str | None
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRows:
+    """The taps on one kind of device."""
+
+    name: str
+    rows: list[TapRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTap:
+    """What a tap does now and after a change."""
+
+    device: str
+    where: str
+    before: str
+    after: str
+    address: str | None
+
+
+def by_device(taps: Iterable[Tap]) -> list[DeviceRows]:
+    """The taps of each device, in order."""
+    found: dict[TapDevice, dict[object, list[Tap]]] = {}
+    for tap in taps:
+        same = (tap.situation.place, tap.effect, tap.address, tap.why)
+        found.setdefault(tap.situation.device, {}).setdefault(same, []).append(tap)
+    return [DeviceRows(DEVICES[device], [*map(_row, rows.values())]) for device, rows in found.items()]
+
+
+def changed_taps(changes: Iterable[tuple[Tap, Tap]]) -> list[ChangedTap]:
+    """Changes of taps in words, without those that differ only in the file that a phone still has."""
+    return [
+        ChangedTap(
+            DEVICES[new.situation.device],
+            _where(new.situation),
+            EFFECTS[old.effect],
+            EFFECTS[new.effect],
+            new.address,
+        )
+        for old, new in changes
+        if new.situation.file in {CachedFile.CURRENT, None}
+    ]
+
+
+def _row(taps: Sequence[Tap]) -> TapRow:
+    """The row of taps that do the same in one place."""
+    tap = taps[0]
+    apps = {"installed" if each.situation.has_app else "not installed": None for each in taps}
+    files = {FILES[each.situation.file]: None for each in taps}
+    is_asked = tap.situation.device is not TapDevice.DESKTOP
+    return TapRow(
+        PLACES[tap.situation.place.name],
+        ("installed or not" if len(apps) > 1 else next(iter(apps))) if is_asked else "none",
+        " or ".join(files),
+        EFFECTS[tap.effect],
+        tap.effect.is_app,
+        tap.address,
+        tap.why,
+    )
+
+
+def _where(situation: Situation) -> str:
+    place = PLACES[situation.place.name]
+    if situation.device is TapDevice.DESKTOP:
+        return place
+    return f"{place}; the app is {'installed' if situation.has_app else 'not installed'}"

@@ -1,0 +1,39 @@
+"""Addresses for phones: what a link leads to in the place of its destination, and what opens its app."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backend.domain.accounts.apps import AndroidApp
+from backend.domain.links.destinations.destination import fallback_url, intent_url, play_store_url
+from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, query_with_click_id, web_address
+from backend.domain.links.links import Link
+from backend.domain.web.client import Client
+
+
+def fallback_address(link: Link, client: Client, query: str) -> str | None:
+    """The link's fallback for this client, with the usual parameters; None if it has none. In ASCII."""
+    url = fallback_url(link, client) if link.fallbacks else None
+    return web_address(replace(link, destination_url=url), query) if url else None
+
+
+def intent_address(
+    link: Link,
+    app: AndroidApp,
+    client: Client,
+    scheme: str,
+    query: str,
+    *,
+    click_id: bytes | None = None,
+) -> str:
+    """An address that opens the short URL, of this scheme and with this query, in the app.
+
+    With `click_id`, the app learns which click it was, so that its open is not counted again.
+
+    If the app is not installed, it leads to the link's fallback, or else to the Play Store, which passes the
+    link's id on to the app. The app's intent filter must match the scheme.
+    """
+    app_query = query_with_click_id(query, click_id)
+    rest = f"{link.domain}/{link.path}" + (f"?{app_query}" if app_query else "")
+    missing = fallback_address(link, client, query) or play_store_url(app, {LINK_ID_PARAMETER: link.id})
+    return intent_url(app, scheme, rest, missing)

@@ -1,0 +1,105 @@
+"""Which links of a domain open its app, as rules for paths, within the size that phones take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import accumulate
+from typing import Any
+
+from backend.domain.accounts.apps import AndroidApp, IosApp
+from backend.domain.taps.components import ComponentJson
+from backend.domain.taps.google_file import COMPONENTS, EXTENSIONS, HANDLE_ALL_URLS
+
+# Apple takes less than 128 KB; the names of apps and certificates need some of it. Google publishes no limit,
+# and gets no more.
+MOST_BYTES = 126_000
+MOST_PATHS = 11_000  # a path of one character takes 12 bytes, so no more than this many fit
+# From this share on, people are told that the file fills up.
+NEARLY_FULL = 0.8
+_CODES = tuple(f"*.qr.{kind}" for kind in ("svg", "png"))
+
+
+class Listing(StrEnum):
+    """Which links a file names."""
+
+    BROWSER_LINKS = "browser_links"  # those that stay in the browser; all others open the app
+    APP_LINKS = "app_links"  # those that open the app; all others stay in the browser
+    SOME_APP_LINKS = "some_app_links"  # the newest that open the app; older ones stay in the browser too
+
+
+@dataclass(frozen=True, slots=True)
+class PathRules:
+    """The rules for paths of a file, by its `listing`, with the paths that it names."""
+
+    listing: Listing
+    paths: tuple[str, ...] = ()
+
+    @property
+    def components(self) -> list[ComponentJson]:
+        """The rules in their order. Phones use the first component that matches."""
+        if self.listing is not Listing.BROWSER_LINKS:
+            return [{"/": f"/{path}"} for path in self.paths]
+        excluded = [*(f"/{path}" for path in self.paths), *_CODES]
+        return [*({"/": pattern, "exclude": True} for pattern in excluded), {"/": "*"}]
+
+    @property
+    def size(self) -> int:
+        """How many bytes the rules take in a file."""
+        return sum(map(_size, self.components))
+
+    def without(self, path: str) -> PathRules:
+        """The rules before there was a link with this path."""
+        return replace(self, paths=tuple(each for each in self.paths if each != path))
+
+    def with_link(self, path: str, *, opens_app: bool) -> PathRules:
+        """The rules once the link with this path opens the app, or stays in the browser.
+
+        A full file takes no further link.
+        """
+        if opens_app is (self.listing is Listing.BROWSER_LINKS):
+            return self.without(path)
+        if self.listing is Listing.SOME_APP_LINKS:
+            return self
+        return self if path in self.paths else replace(self, paths=(path, *self.paths))
+
+
+def all_but(paths: Iterable[str]) -> PathRules | None:
+    """Rules for every path except these and QR codes; None if they don't fit."""
+    rules = PathRules(Listing.BROWSER_LINKS, tuple(paths))
+    return rules if rules.size < MOST_BYTES else None
+
+
+def only(paths: Sequence[str]) -> PathRules:
+    """Rules for these paths, and for as many of them, from the start, as fit."""
+    ends = accumulate(_size({"/": f"/{path}"}) for path in paths)
+    fitting = tuple(path for path, end in zip(paths, ends, strict=True) if end < MOST_BYTES)
+    is_whole = len(fitting) == len(paths) and len(paths) < MOST_PATHS
+    return PathRules(Listing.APP_LINKS if is_whole else Listing.SOME_APP_LINKS, fitting)
+
+
+def apple_file_content(app: IosApp, rules: PathRules) -> Any:
+    """The JSON of apple-app-site-association."""
+    return {"applinks": {"details": [{"appIDs": [app.app_id], "components": rules.components}]}}
+
+
+def google_file_content(app: AndroidApp, rules: PathRules) -> Any:
+    """The JSON of assetlinks.json. Android 14 and older ignore the rules, and follow the app's manifest."""
+    target = {
+        "namespace": "android_app",
+        "package_name": app.package,
+        "sha256_cert_fingerprints": list(app.fingerprints),
+    }
+    return [
+        {
+            "relation": [HANDLE_ALL_URLS],
+            "target": target,
+            EXTENSIONS: {HANDLE_ALL_URLS: {COMPONENTS: rules.components}},
+        }
+    ]
+
+
+def _size(component: ComponentJson) -> int:
+    return len(json.dumps(component, separators=(",", ":"))) + 1  # and a comma

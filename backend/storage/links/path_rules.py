@@ -1,0 +1,88 @@
+"""Which links of a domain open its app on a system of phones, for the domain's association files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.links.links import Behavior
+from backend.domain.taps.path_rules import MOST_BYTES, MOST_PATHS, Listing, PathRules, all_but, only
+from backend.domain.web.client import Platform
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.links.links import HELD, NAME, NEWEST_FIRST, STAYS_IN_BROWSER
+
+_BEHAVIORS = {Platform.IOS: "ios_behavior", Platform.ANDROID: "android_behavior"}
+
+
+async def find_path_rules(database: Database, domain: str, platform: Platform) -> PathRules:
+    """The rules of the domain's association file for this system."""
+    in_browser = await list_browser_paths(database, domain, platform)
+    if rules := await beside_the_loop(lambda: all_but(in_browser)):
+        return rules
+    in_app = await list_app_paths(database, domain, platform)
+    return await beside_the_loop(lambda: only(in_app))
+
+
+@dataclass(frozen=True, slots=True)
+class FileFill:
+    """How full a domain's association file is.
+
+    `share` is the part of the size that phones take which the rules need. `left_out` is the number of links
+    that should open the app and are not in the file.
+    """
+
+    listing: Listing
+    share: float
+    named: int
+    left_out: int = 0
+
+
+async def find_file_fill(database: Database, domain: str, platform: Platform) -> FileFill:
+    """How full the domain's association file for this system is."""
+    rules = await find_path_rules(database, domain, platform)
+    share = await beside_the_loop(lambda: rules.size) / MOST_BYTES
+    named = len(rules.paths)
+    if rules.listing is not Listing.SOME_APP_LINKS:
+        return FileFill(rules.listing, share, named)
+    in_all = int(await database[NAME].count_documents(_opening(domain, platform)))
+    return FileFill(rules.listing, share, named, max(0, in_all - named))
+
+
+async def opens_any_app(database: Database, domain: str, platform: Platform) -> bool:
+    """Whether the domain has a link that is to open the app."""
+    return await database[NAME].find_one(_opening(domain, platform), {"_id": 1}) is not None
+
+
+async def list_app_paths(database: Database, domain: str, platform: Platform) -> list[str]:
+    """Paths of a domain's enabled links that open in the app, newest first, as many as may fit."""
+    opening = _opening(domain, platform)
+    cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(MOST_PATHS)
+    return [document["path"] for document in await cursor.to_list(MOST_PATHS)]
+
+
+async def list_browser_paths(database: Database, domain: str, platform: Platform) -> list[str]:
+    """Paths of a domain's links that must not open in the app, as many as may fit.
+
+    These are links that open in the browser, disabled ones, those that the operator holds, and those whose
+    limits need the service.
+    """
+    behavior = _BEHAVIORS[platform]
+    in_browser = {"domain": domain, behavior: Behavior.BROWSER.value}
+    disabled = {"domain": domain, behavior: Behavior.APP.value, "is_enabled": False}
+    stopped = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
+    queries = [stopped, *({"domain": domain, **limit} for limit in STAYS_IN_BROWSER)]
+    paths: dict[str, None] = {}
+    for query in queries:
+        cursor = database[NAME].find(query, {"path": 1}).limit(MOST_PATHS)
+        paths |= {document["path"]: None for document in await cursor.to_list(MOST_PATHS)}
+    return [*paths][:MOST_PATHS]
+
+
+def _opening(domain: str, platform: Platform) -> Document:
+    app_links = {
+        "domain": domain,
+        "is_enabled": True,
+        _BEHAVIORS[platform]: Behavior.APP.value,
+        "hold": None,
+    }
+    return app_links | {"$nor": [*STAYS_IN_BROWSER]}
