@@ -12,7 +12,7 @@ from backend.dashboard.accounts import (
     subscription,
     switch_organization,
 )
-from backend.dashboard.analytics import attribution, overview, sale, single_clicks, single_sales
+from backend.dashboard.analytics import attribution, events, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
 from backend.dashboard.cohorts import cohorts
 from backend.dashboard.destinations import broken, rules
@@ -52,6 +52,7 @@ __all__ = [
     "customer",
     "dashboard",
     "domains",
+    "events",
     "fill_preview",
     "funnel",
     "funnels",

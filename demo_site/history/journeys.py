@@ -16,7 +16,7 @@ from backend.domain.links.links import Link
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Kind, parse_call
 from backend.domain.visitors.sources import LINK_SIGNAL, source_of
-from demo_site.kites import CURRENCY, KITES
+from demo_site.kites import CURRENCY, KITES, Kite
 
 # The last sale to which a click may lead comes within this time.
 LONGEST = timedelta(days=22)
@@ -24,6 +24,8 @@ _DOLLARS = frozenset({"US", "CA", "MX"})
 _DAY, _MINUTE, _SECOND = timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)
 # Shares: of sales in the visit of the click, of leads and of buyers who come back and buy.
 _BUYS_IN_VISIT, _LEAD_BUYS, _BUYS_AGAIN = 0.6, 0.14, 0.11
+# Of those who only look, one of so many puts a kite into the cart.
+_ONE_PUTS_INTO_CART = 4
 _EXTRAS = (Decimal(0), Decimal(0), Decimal("9.90"), Decimal("14.50"))
 
 
@@ -72,6 +74,9 @@ class Journey:
         """The batches that the SDK sends after a click at this time."""
         drawn = self._drawn
         self._land(at, self._link)
+        if purpose is Purpose.LOOK and self._number("cart") % _ONE_PUTS_INTO_CART == 0:
+            kite = KITES[self._number("kite") % len(KITES)]
+            self._sent.append((at + 3 * _MINUTE, [self._put_into_cart(at + 3 * _MINUTE, kite)]))
         if purpose is Purpose.LEAD:
             self._lead(at + _MINUTE * drawn.uniform(1, 15))
             if drawn.random() < _LEAD_BUYS:
@@ -104,7 +109,9 @@ class Journey:
             email_sha256=hashlib.sha256(f"{self._ids.text('customer')}@example.com".encode()).hexdigest(),
             event_id=self._ids.text("lead"),
         )
-        self._sent.append((at, [call]))
+        wants = ["wind report", "new kites"][self._number("newsletter") % 2]
+        signed_up = self._event("signed_up", at - 4 * _SECOND, newsletter=wants)
+        self._sent.append((at, [signed_up, call]))
 
     def _come_back(self, at: datetime) -> None:
         at = at.replace(microsecond=at.microsecond // 1000 * 1000)
@@ -125,12 +132,23 @@ class Journey:
             transaction_id=self._ids.text(f"order{self._sales}"),
             product_id=kite.slug,
         )
-        self._sent.append((at, [call]))
+        self._sent.append((at, [self._put_into_cart(at - 2 * _MINUTE, kite), call]))
 
-    def _call(self, kind: Kind, at: datetime, **fields: Any) -> ArrivedCall:
+    def _put_into_cart(self, at: datetime, kite: Kite) -> ArrivedCall:
+        return self._event("added_to_cart", at, kite=kite.name, shape=kite.shape, price=kite.price)
+
+    def _event(self, name: str, at: datetime, **metadata: Any) -> ArrivedCall:
+        call_id = self._ids.uuid(f"{name}{len(self._sent)}")
+        return self._call(Kind.EVENT, at, call_id, name=name, metadata=metadata)
+
+    def _number(self, of: str) -> int:
+        """A number that follows from the journey's name, without a draw: draws would change what follows."""
+        return int(hashlib.sha256(f"{self._ids.name}/{of}".encode()).hexdigest()[:6], 16)
+
+    def _call(self, kind: Kind, at: datetime, call_id: str | None = None, **fields: Any) -> ArrivedCall:
         call_fields = {
             "kind": kind.value,
-            "call_id": self._ids.uuid(f"call{len(self._sent)}"),
+            "call_id": call_id or self._ids.uuid(f"call{len(self._sent)}"),
             "occurred_at": at.isoformat(),
         }
         return ArrivedCall(parse_call(call_fields | fields))

@@ -12,6 +12,7 @@ from backend.storage.accounts.organizations import (
     UnknownOrganization,
     create_organization,
     find_organization_by_name,
+    set_event_properties,
     set_subscription,
 )
 from backend.storage.driver.mongo import Database
@@ -29,6 +30,7 @@ async def history_organization(database: Database, now: datetime) -> OrgId:
         await delete_history(database, now)  # a deletion that was interrupted still has its domains
         organization = await create_organization(database, NAME, now)
         await set_subscription(database, organization.id, SUBSCRIBED_UNTIL)
+        await set_event_properties(database, organization.id, ["kite", "shape", "newsletter"])
     await let_see(database, organization.id)
     return organization.id
 

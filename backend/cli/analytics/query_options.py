@@ -32,7 +32,9 @@ def query_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--measures", default="clicks", help=f"With commas between them: {_names(Measure)}."),
         click.option(
-            "--group-by", default="", help=f"What a row is of, up to four with commas: {_names(Field)}."
+            "--group-by",
+            default="",
+            help=f"What a row is of, up to four with commas: {_names(Field)}, event.NAME.",
         ),
         click.option(
             "--from", "from_", help="The beginning, as 2026-01-31 (in the time zone).  [default: 28 days]"

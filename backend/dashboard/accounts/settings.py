@@ -1,6 +1,10 @@
-"""/settings: the user's password, and of the organization how long visitor data is kept, and click ids."""
+"""/settings: the user's password, and of the organization visitor data, click ids and event properties."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from quart import Response, redirect, url_for
 
@@ -12,14 +16,24 @@ from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.organizations import MOST_DAYS, parse_days
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import WeakPassword, check_password
-from backend.storage.accounts.organizations import set_click_ids
+from backend.domain.analytics.event_properties import MOST_MARKED, MarkedProperties, PropertyName
+from backend.domain.errors import InvalidField
+from backend.storage.accounts.organizations import (
+    find_event_properties,
+    set_click_ids,
+    set_event_properties,
+)
 from backend.storage.accounts.users.passwords import hash_password, is_password
 from backend.storage.accounts.users.sessions import delete_sessions_of, insert_session
 from backend.storage.accounts.users.users import set_password_hash
+from backend.storage.analytics.told_properties import ToldProperties
 from backend.storage.driver.deadlines import new_deadline
+from backend.storage.driver.mongo import StorageError
 from backend.storage.lifecycle.retention import set_retention
 from backend.web.current import of_app, resources
 
+# Before the name of a property, that of its checkbox.
+_MARK = "mark:"
 _RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
 
 
@@ -65,6 +79,19 @@ async def settings_click_ids() -> Response:
     return redirect(url_for("dashboard.settings", notice="click-ids-set"), 303)  # type: ignore[return-value]
 
 
+@dashboard.post("/settings/event-properties")
+async def settings_event_properties() -> Response:
+    """Mark the chosen properties of events, and others that are typed, with commas between them."""
+    typed = [name.strip() for name in field("others").split(",") if name.strip()]
+    chosen = [name.removeprefix(_MARK) for name in form() if name.startswith(_MARK)]
+    try:
+        names = MarkedProperties().parse("others", list(dict.fromkeys([*chosen, *typed])))
+    except InvalidField as error:
+        return await _page({"others": error.rule}, others=field("others"), marked=chosen)
+    await set_event_properties(resources().database, org_id(), names)
+    return redirect(url_for("dashboard.settings", notice="event-properties-set"), 303)  # type: ignore[return-value]
+
+
 async def _password_problems(current: str, new: str) -> dict[str, str]:
     """The reasons why the password can't be changed, by field. Tries are limited as sign-ins are."""
     limit = await of_app(DashboardService).password_changes.count(user().id)
@@ -79,7 +106,39 @@ async def _password_problems(current: str, new: str) -> dict[str, str]:
     return {}
 
 
-async def _page(problems: dict[str, str], retention: str | None = None) -> Response:
+async def _page(
+    problems: dict[str, str],
+    retention: str | None = None,
+    others: str = "",
+    marked: Sequence[str] | None = None,
+) -> Response:
+    if marked is None:
+        marked = await find_event_properties(resources().database, org_id())
     return await page(
-        "accounts/settings.html", 422 if problems else 200, problems=problems, retention=retention
+        "accounts/settings.html",
+        422 if problems else 200,
+        later=partial(_told, marked),
+        problems=problems,
+        retention=retention,
+        others=others,
     )
+
+
+async def _told(marked: Sequence[str]) -> dict[str, Any]:
+    """The properties that can be chosen: the marked ones, and what else events have, as far as is known."""
+    try:
+        told = await resources().analytics.ask(org_id(), ToldProperties())
+    except StorageError:  # the other forms of the page need no figures
+        told = {}
+    names = [*marked, *(name for name in told if name not in marked and _can_be_marked(name))]
+    return {
+        "properties": [(name, told.get(name, 0), name in marked) for name in names],
+        "most": MOST_MARKED,
+    }
+
+
+def _can_be_marked(name: str) -> bool:
+    try:
+        return bool(PropertyName().parse("name", name))
+    except InvalidField:
+        return False

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from quart import Response, request
 
-from backend.dashboard.analytics.tables import NAMES, name_of
-from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
+from backend.dashboard.analytics.tables import field_name, name_of
+from backend.dashboard.analytics.view import FILTERS, View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink
-from backend.domain.analytics.query import Field, Query
+from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.ids import LinkId
 from backend.storage.accounts.organizations import get_organization
@@ -45,11 +45,13 @@ async def ask_all(queries: Sequence[Query]) -> list[AnalyticsAnswer]:
     return await resources().analytics.ask_all(org_id(), [AskQuery(query) for query in queries])
 
 
-async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
+async def view_of_request(
+    choices: Mapping[str, Container[str]], filters: Iterable[QueryField] = FILTERS
+) -> View:
     """The view that the request's address names; `choices` are what the page adds to it."""
     now = resources().clock()
     beginning = await _beginning() if asks_for_beginning(request.args) else now.date()
-    return read_view(request.args, now, beginning, choices)
+    return read_view(request.args, now, beginning, choices, filters)
 
 
 async def _beginning() -> date:
@@ -68,7 +70,9 @@ async def chips_of(view: View, path: str) -> list[Chip]:
             stored = await find_links(resources().database, [LinkId(value)], org_id())
             links = {link.id: NamedLink(link.domain, link.path, link.link_name) for link in stored.values()}
         name = name_of(by, value, links)
-        chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
+        chips.append(
+            Chip(field_name(by), name, view.without_filter(path, by), is_country=by is Field.COUNTRY)
+        )
     if view.currency:
         chips.append(Chip("Currency", view.currency, view.address(path, currency=None)))
     return chips

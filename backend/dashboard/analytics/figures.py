@@ -20,6 +20,8 @@ LABELS = {
     Measure.LEADS: "Leads",
     Measure.CONVERSIONS: "Conversions",
     Measure.CONVERSION_RATE: "Conversion rate",
+    Measure.EVENTS: "Events",
+    Measure.IDENTITIES: "Identities",
     Measure.CUSTOMERS: "Customers",
     Measure.CONTACTS: "Contacts",
     Measure.REVENUE: "Revenue",

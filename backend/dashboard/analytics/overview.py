@@ -17,6 +17,7 @@ from typing import Any
 from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_answer, view_of_request
+from backend.dashboard.analytics.events import NAME_CARD, events_query
 from backend.dashboard.analytics.figures import course, currencies_of, definitions_of, figures, meanings_of
 from backend.dashboard.analytics.marks import marks_of, note_path
 from backend.dashboard.analytics.news import News, what_is_new
@@ -43,9 +44,11 @@ _MEASURES = (
     Measure.CONVERSION_RATE,
     Measure.REVENUE,
 )
+# What sites tell beside sales. Who tells of none sees no figures of it.
+_BESIDE = (Measure.EVENTS, Measure.IDENTITIES)
 _CHART = "chart"
 # What the page's address chooses besides what every view does.
-_CHOICES = CHOICES | {_CHART: tuple(_MEASURES), SORT: orders_of(MEASURES)}
+_CHOICES = CHOICES | {_CHART: (*_MEASURES, *_BESIDE), SORT: orders_of(MEASURES)}
 _TIME = "time"
 
 
@@ -72,8 +75,10 @@ async def home() -> Response:
 
 
 async def _content(view: View) -> dict[str, Any]:
-    (series, sorting, answers), news, steps = await asyncio.gather(_answers(view), _news(view), _steps())
+    answered, news, steps = await asyncio.gather(_answers(view), _news(view), _steps())
+    series, sorting, answers, events = answered
     currency = sorting.currencies[0]
+    shown = (*_MEASURES, *(measure for measure in _BESIDE if _is_any(measure, series)))
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
     return {
@@ -83,31 +88,39 @@ async def _content(view: View) -> dict[str, Any]:
         "presets": PRESETS,
         "chips": await chips_of(view, path),
         "chosen": chosen,
-        "figures": figures(series, series, currency),
+        "figures": [each for each in figures(series, series, currency) if each.measure in shown],
         "course": course(chosen, view, series, currency),
         "marks": await marks_of(series.rows, view.period, view.time_field, view.filters),
         "note_path": note_path(view.filters.get(Field.LINK)),
         "tables": [
             table(card, view, answer, path, sorting) for card, answer in zip(CARDS, answers, strict=True)
         ],
+        "events": table(NAME_CARD, view, events, url_for("dashboard.events"), Sorting(Measure.EVENTS)),
+        "events_path": url_for("dashboard.events"),
+        "events_csv_path": url_for("dashboard.events_csv"),
         "names": NAMES,
-        "words": meanings_of(series.query.measures),
-        "definitions": definitions_of(series.query.measures, partial(rows_behind, view=view)),
+        "words": meanings_of(shown),
+        "definitions": definitions_of(shown, partial(rows_behind, view=view)),
         "notes": dict.fromkeys(note for answer in (series, *answers) for note in answer.notes),
         "news": news,
         "steps": steps,
     }
 
 
-async def _answers(view: View) -> tuple[AnalyticsAnswer, Sorting, list[AnalyticsAnswer]]:
-    """The course of all figures, the order of the tables' rows, which follows from it, and the tables."""
+async def _answers(
+    view: View,
+) -> tuple[AnalyticsAnswer, Sorting, list[AnalyticsAnswer], AnalyticsAnswer]:
+    """The course of all figures, the order of the tables' rows, which follows from it, tables, and events."""
     series = await ask(_series_query(view))
     sorting = _sorting(view, series)
-    return (
-        series,
-        sorting,
-        await ask_all([table_query(view, card.field(view), sorting, _ROWS_PER_TABLE) for card in CARDS]),
-    )
+    queries = [table_query(view, card.field(view), sorting, _ROWS_PER_TABLE) for card in CARDS]
+    *answers, events = await ask_all([*queries, events_query(view, NAME_CARD, Sorting(Measure.EVENTS))])
+    return series, sorting, answers, events
+
+
+def _is_any(measure: Measure, series: AnalyticsAnswer) -> bool:
+    """Whether anything of this kind was told, in this time or in the one that it is compared with."""
+    return any(values and values[measure] for values in (series.totals.values, series.totals.previous))
 
 
 def _sorting(view: View, series: AnalyticsAnswer) -> Sorting:
@@ -133,7 +146,8 @@ async def home_csv() -> Response:
 
 def _series_query(view: View) -> Query:
     """The course of all figures, and what they come to."""
-    return view.query(*_MEASURES, by=Field(view.time_field), compare=view.comparison, limit=MOST_LIMIT)
+    measures = (*_MEASURES, *_BESIDE)
+    return view.query(*measures, by=Field(view.time_field), compare=view.comparison, limit=MOST_LIMIT)
 
 
 async def _news(view: View) -> list[News]:

@@ -9,7 +9,7 @@ from quart import url_for
 
 from backend.dashboard.analytics.figures import RowsBehind
 from backend.dashboard.analytics.view import View
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.query import Measure, QueryField, is_of_events
 from backend.domain.ids import LinkId
 
 # What a page of single facts shows, as its address names it, and the measures that are made of it.
@@ -45,10 +45,13 @@ CREDIT_ARGUMENTS = ("touch", "credit", "window", "as_of")
 
 
 def rows_behind(
-    measure: Measure, view: View, by: Field | None = None, value: str | None = None
+    measure: Measure, view: View, by: QueryField | None = None, value: str | None = None
 ) -> RowsBehind | None:
-    """The page of what a measure counts in this view, of one row if `by` is given; None if there is none."""
-    if measure not in _PAGES:
+    """The page of what a measure counts in this view, of one row if `by` is given; None if there is none.
+
+    Pages of single facts have no filters by names and properties of events.
+    """
+    if measure not in _PAGES or any(map(is_of_events, [*view.filters, *([by] if by else [])])):
         return None
     endpoint, what, words = _PAGES[measure]
     kept: Container[str] = CREDIT_ARGUMENTS if endpoint == "sales" else ()
@@ -62,14 +65,16 @@ def rows_behind(
     return RowsBehind(words, view.address(url_for(f"dashboard.{endpoint}"), **changes))
 
 
-def rows_address(measure: Measure, view: View, by: Field, value: str | None) -> str:
+def rows_address(measure: Measure, view: View, by: QueryField, value: str | None) -> str:
     """The address of the page of what a row's number counts; "" if there is none."""
     behind = rows_behind(measure, view, by, value)
     return behind.address if behind else ""
 
 
-def rows_of_link(measure: Measure, link_id: LinkId) -> RowsBehind:
-    """The page of what a measure counts of a link in the default period."""
+def rows_of_link(measure: Measure, link_id: LinkId) -> RowsBehind | None:
+    """The page of what a measure counts of a link in the default period; None if there is none."""
+    if measure not in _PAGES:
+        return None
     endpoint, what, words = _PAGES[measure]
     of = {} if what in {CLICKS, SALES} else {"of": what}
     return RowsBehind(words, f"{url_for(f'dashboard.{endpoint}')}?{urlencode({'link': link_id} | of)}")

@@ -39,13 +39,18 @@ class Sorting:
     @classmethod
     def of(cls, view: View, totals: Values, currencies: Sequence[str]) -> Sorting:
         """The order in the view's address. Without one: most revenue first, if there is any, else clicks."""
+        revenue = totals[Measure.REVENUE]
+        is_any = any(in_currency(revenue, currency) for currency in currencies)
+        return cls.read(view, Measure.REVENUE if is_any else Measure.CLICKS, currencies)
+
+    @classmethod
+    def read(cls, view: View, default: Measure, currencies: Sequence[str] = ()) -> Sorting:
+        """The order in the view's address; without one, most of `default` first."""
         word = view.others.get(SORT, "")
         signed = word.removeprefix("-")
         name = signed.removeprefix(DIFFERENCE)
         if not name or (name != signed and not view.comparison):
-            revenue = totals[Measure.REVENUE]
-            is_any = any(in_currency(revenue, currency) for currency in currencies)
-            return cls(Measure.REVENUE if is_any else Measure.CLICKS, currencies=tuple(currencies))
+            return cls(default, currencies=tuple(currencies))
         return cls(Measure(name), signed != word, name != signed, tuple(currencies))
 
     @property

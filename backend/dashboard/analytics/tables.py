@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.dashboard.analytics.figures import FigureCell, cell_of, label_in, number
@@ -13,6 +13,7 @@ from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.query import Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
 
@@ -32,6 +33,7 @@ NAMES: Mapping[str, str] = {
     Field.REFERRER: "Referrer",
     Field.VARIANT: "Variant",
     Field.OUTCOME: "Led to",
+    Field.EVENT: "Event",
 }
 _VALUES: Mapping[QueryField, Mapping[str, str]] = {Field.PLATFORM: PLATFORMS, Field.OUTCOME: OUTCOMES}
 _NONE: Mapping[str, str] = {
@@ -48,11 +50,12 @@ class Card:
 
     name: str
     title: str
-    fields: tuple[Field, ...]
+    fields: tuple[QueryField, ...]
 
-    def field(self, view: View) -> Field:
+    def field(self, view: View) -> QueryField:
         """The field that the table is grouped by in this view."""
-        return Field(view.others.get(self.name, self.fields[0]))
+        chosen = view.others.get(self.name)
+        return next((field for field in self.fields if field == chosen), self.fields[0])
 
 
 CARDS = (
@@ -62,8 +65,14 @@ CARDS = (
     Card("countries", "Countries", (Field.COUNTRY,)),
     Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.OUTCOME)),
 )
-# The arguments of an overview's address that choose by what a table's rows are.
-CHOICES = {card.name: tuple(field.value for field in card.fields) for card in CARDS if len(card.fields) > 1}
+
+
+def choices_of(cards: Iterable[Card]) -> dict[str, tuple[str, ...]]:
+    """The arguments of a page's address that choose by what the rows of its tables are."""
+    return {card.name: tuple(field.value for field in card.fields) for card in cards if len(card.fields) > 1}
+
+
+CHOICES = choices_of(CARDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +110,16 @@ MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
 _SHORT = {Measure.CONVERSIONS: "Conv."}
 
 
-def table_query(view: View, by: Field, sorting: Sorting, most: int) -> Query:
+def table_query(
+    view: View, by: QueryField, sorting: Sorting, most: int, measures: Sequence[Measure] = MEASURES
+) -> Query:
     """The query for a table by this field, with what is known of its rows."""
-    return view.query(*MEASURES, by=by, order=sorting.order, compare=view.comparison, limit=most)
+    return view.query(*measures, by=by, order=sorting.order, compare=view.comparison, limit=most)
 
 
 def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: Sorting) -> Table:
     """The card's table with the answer's rows, and amounts in the currencies of their order."""
-    by, currencies = answer.query.group_by[0], sorting.currencies
+    by, currencies, measures = answer.query.group_by[0], sorting.currencies or ("",), answer.query.measures
     most = max((_sorted_by(row, sorting) for row in answer.rows), default=0.0)
     rows = [
         TableRow(
@@ -120,10 +131,10 @@ def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: S
                     measure,
                     row,
                     currencies,
-                    "" if row.kind else rows_address(measure, view, Field(by), row.group[0]),
+                    "" if row.kind else rows_address(measure, view, by, row.group[0]),
                     divides_counts=False,
                 )
-                for measure in MEASURES
+                for measure in measures
             ],
             None if row.kind else view.with_filter(path, by, row.group[0]),
             link_of(by, row, answer.links),
@@ -132,7 +143,7 @@ def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: S
     ]
     are_named = len(currencies) > 1
     headings = []
-    for measure in MEASURES:
+    for measure in measures:
         short = currencies[0] if measure is Measure.REVENUE and not are_named else _SHORT.get(measure, "")
         headings.append(sorting.heading(measure, label_in(measure, currencies), view, path, short))
     return Table(card, by, headings, rows, answer.rows_left_out, are_named)
@@ -140,8 +151,9 @@ def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: S
 
 def _sorted_by(row: Row, sorting: Sorting) -> float:
     """The number that sorts the row, or how much it changed, either way; of amounts the main currency's."""
+    main = next(iter(sorting.currencies), "")
     now, before = (
-        float(number(values[sorting.measure], sorting.currencies[0]) or 0) if values else 0.0
+        float(number(values[sorting.measure], main) or 0) if values else 0.0
         for values in (row.values, row.previous)
     )
     return abs(now - before) if sorting.is_by_change else now
@@ -151,6 +163,16 @@ def link_of(by: QueryField, row: Row, links: Mapping[LinkId, NamedLink]) -> Link
     """The link that a row of this field is of, if there is one."""
     key = row.group[0]
     return LinkId(key) if by is Field.LINK and key and key in links else None
+
+
+def names_of(cards: Iterable[Card]) -> dict[str, str]:
+    """What people call the fields of these cards."""
+    return {field.value: field_name(field) for card in cards for field in card.fields}
+
+
+def field_name(field: QueryField) -> str:
+    """What people call a field."""
+    return field.property_name if isinstance(field, EventProperty) else NAMES[field]
 
 
 def name_of(

@@ -175,12 +175,16 @@ def asks_for_beginning(arguments: Mapping[str, str]) -> bool:
 
 
 def read_view(
-    arguments: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, Container[str]]
+    arguments: Mapping[str, str],
+    now: datetime,
+    beginning: date,
+    choices: Mapping[str, Container[str]],
+    filters: Iterable[QueryField] = FILTERS,
 ) -> View:
     """The view that an address's arguments ask for, at `now`.
 
     `beginning` is the first day that anything is known of. `choices` are a page's own arguments and their
-    possible values.
+    possible values, `filters` the fields that it can be filtered by.
     """
     zone_of_address = zone_named(arguments.get("zone", ""))
     zone = zone_of_address or zone_of_browser()
@@ -196,7 +200,7 @@ def read_view(
         period,
         zone,
         comparison,
-        _filters(arguments),
+        _filters(arguments, filters),
         currency if len(currency) == 3 and currency.isascii() and currency.isupper() else None,
         {name: arguments[name] for name, values in choices.items() if arguments.get(name, "") in values},
         since,
@@ -262,9 +266,7 @@ def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:
     return day
 
 
-def _filters(arguments: Mapping[str, str]) -> dict[QueryField, str | None]:
+def _filters(arguments: Mapping[str, str], fields: Iterable[QueryField]) -> dict[QueryField, str | None]:
     return {
-        field: arguments[field.value][:LONGEST_FILTER] or None
-        for field in FILTERS
-        if field.value in arguments
+        field: arguments[field.value][:LONGEST_FILTER] or None for field in fields if field.value in arguments
     }

@@ -25,6 +25,7 @@ ITEMS = (
     Item("UTM templates", "templates", "template"),
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
+    Item("Events", "events", "event"),
     Item("Funnels", "funnels", "funnel"),
     Item("Cohorts", "cohorts", "cohort"),
     Item("Reports", "reports", "share"),

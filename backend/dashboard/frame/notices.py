@@ -21,6 +21,7 @@ NOTICES = {
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
     "password-changed": "The password is changed. Everywhere else you are signed out.",
     "click-ids-set": "It is set, and holds within seconds.",
+    "event-properties-set": "They are marked: the events are shown by them.",
     "retention-set": "It is set, for what was stored before as well.",
     "report-made": "The report is made: whoever has its address may open it.",
     "report-changed": "The report is changed. Its address is the same.",

@@ -6,18 +6,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from quart import Response, abort, request
+from quart import Response, abort, request, url_for
 
-from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import (
-    Figure,
-    currencies_of,
-    definitions_of,
-    figures,
-    meanings_of,
-)
+from backend.dashboard.analytics.answers import ask_all
+from backend.dashboard.analytics.events import NAME_CARD, events_query
+from backend.dashboard.analytics.figures import currencies_of, definitions_of, figures, meanings_of
 from backend.dashboard.analytics.marks import note_path
 from backend.dashboard.analytics.rows_behind import rows_of_link
+from backend.dashboard.analytics.sorting import Sorting
+from backend.dashboard.analytics.tables import names_of, table
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -55,6 +52,8 @@ _OUTCOME = (
     Measure.CONTACTS,
     Measure.REVENUE,
 )
+# What is shown where sites tell of any.
+_BESIDE = (Measure.EVENTS, Measure.IDENTITIES)
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # The breakdown of clicks has whole days in UTC: for each period their number, and what the page calls them.
 DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
@@ -100,9 +99,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "breakdown": await _breakdown(link.id, period, now),
         "days": DAYS[period][1],
         "single_clicks_since": await _single_clicks_since(link, now),
-        "words": meanings_of(_OUTCOME),
-        "definitions": definitions_of(_OUTCOME, partial(rows_of_link, link_id=link.id)),
-        "outcome": await _outcome(link, now),
+        **await _outcome(link, now),
         "latest": await latest_table(link.id),
         "clicks_left": await _clicks_left(link),
         "sales": await sale_table(link.id, skip=0, limit=LATEST),
@@ -153,11 +150,26 @@ async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:
     return since if since and since > link.created_at else None
 
 
-async def _outcome(link: Link, now: datetime) -> list[Figure]:
-    """The link's leads, sales and revenue in the overview's default period and against the one before."""
+async def _outcome(link: Link, now: datetime) -> dict[str, Any]:
+    """What came of the link in the overview's default period and against the one before, and its events."""
     view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
-    answer = await ask(view.query(*_OUTCOME, compare=view.comparison))
-    return figures(answer, None, currencies_of(view, answer.totals.values)[0])
+    by_name = Sorting(Measure.EVENTS)
+    asked = [
+        view.query(*_OUTCOME, *_BESIDE, compare=view.comparison),
+        events_query(view, NAME_CARD, by_name),
+    ]
+    answer, events = await ask_all(asked)
+    totals = (answer.totals.values, answer.totals.previous or {})
+    shown = [each for each in answer.query.measures if each in _OUTCOME or any(of.get(each) for of in totals)]
+    found = figures(answer, None, currencies_of(view, answer.totals.values)[0])
+    return {
+        "words": meanings_of(shown),
+        "definitions": definitions_of(shown, partial(rows_of_link, link_id=link.id)),
+        "outcome": [figure for figure in found if figure.measure in shown],
+        "view": view,
+        "events": table(NAME_CARD, view, events, url_for("dashboard.events"), by_name),
+        "names": names_of([NAME_CARD]),
+    }
 
 
 async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:

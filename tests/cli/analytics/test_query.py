@@ -50,6 +50,25 @@ def printed(running: ServiceProcess, *arguments: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+def test_properties_of_events(running: ServiceProcess, clicked: OrgId) -> None:
+    """They are marked and unmarked by a command; a report by one that is not marked says how."""
+    mark = ("organization", "event-properties", "--org", clicked)
+    assert running.command(*mark)["properties"] == ""
+    by_plan = (*REPORT, clicked, "--measures", "events", "--group-by", "event.plan")
+    refused = invoke(*by_plan, environment=running.environment)
+    assert refused.exit_code == 2
+    assert (
+        "--group-by can't be by event.plan: the organization has not marked this property" in refused.stderr
+    )
+    assert running.command(*mark, "--mark", "plan", "--mark", "a b")["properties"] == "plan, a b"
+    asked = running.command(*by_plan, "--filter", "event.a b=x")
+    assert (asked["rows"], asked["totals"]) == ([], {"events": 0})
+    assert running.command(*mark, "--unmark", "plan")["properties"] == "a b"
+    wrong = invoke(*mark, "--mark", "$x", environment=running.environment)
+    assert wrong.exit_code == 2
+    assert "--mark must have from 1 to 64 characters" in wrong.stderr
+
+
 def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
     """One report as a table with headings and totals, CSV, JSON lines and one JSON object."""
     command = (*REPORT, clicked, "--group-by", "campaign", "--measures", "clicks,conversions,revenue")

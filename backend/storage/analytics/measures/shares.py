@@ -41,6 +41,15 @@ _TOLD = 'SELECT count(*) FROM {} WHERE "at" >= $start AND "at" < $end'
 _ASKED_TOGETHER = frozenset({"lead", "conversion"})
 
 
+_KEPT = "CREATE TEMP TABLE IF NOT EXISTS kept_shares (asked VARCHAR, kinds VARCHAR[], has_customers BOOLEAN)"
+_KEEP = "INSERT INTO temp.kept_shares VALUES ($asked, $kinds, $has_customers)"
+# What was worked out with more kinds, or with customers, serves who asks for less.
+_HAS_ALL = """
+    SELECT kinds, has_customers FROM temp.kept_shares
+    WHERE asked = $asked AND list_has_all(kinds, $kinds) AND (has_customers OR NOT $has_customers) LIMIT 1
+"""
+
+
 class Shares(NamedTuple):
     """A SELECT of shares, for the next statement. `digest` names what is kept of them, if it is kept."""
 
@@ -63,18 +72,24 @@ def shares_of(
         shares = credited(connection, rules, start, end, kinds, has_customers=has_customers)
         return Shares(parameters.take(shares))
     together = _ASKED_TOGETHER if _ASKED_TOGETHER.intersection(kinds) else ()
-    both = sorted({*kinds, *together})
-    digest = hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]
-    name = f"shares_{digest}"
+    asked = _digest(rules, start, end)
+    all_kinds = sorted({*kinds, *together})
+    wanted = {"kinds": all_kinds, "has_customers": has_customers}
     # DuckDB's own list of tables would hold the files of all organizations open, as in credit/tables.
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS kept_shares (name VARCHAR)")
-    is_kept = "SELECT 1 FROM temp.kept_shares WHERE name = $name"
-    if not connection.execute(is_kept, {"name": name}).fetchone():
-        shares = credited(connection, rules, start, end, both, has_customers=has_customers)
+    connection.execute(_KEPT)
+    kept = connection.execute(_HAS_ALL, wanted | {"asked": asked}).fetchone()
+    digest = _digest(asked, kept or tuple(wanted.values()))
+    name = f"shares_{digest}"
+    if not kept:
+        shares = credited(connection, rules, start, end, all_kinds, has_customers=has_customers)
         connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
-        connection.execute("INSERT INTO temp.kept_shares VALUES ($name)", {"name": name})
+        connection.execute(_KEEP, wanted | {"asked": asked})
         forget_credit(connection)
     return Shares(f"SELECT * FROM {name}", digest)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def earning_of(connection: DuckDBPyConnection, shares: Shares) -> str:
