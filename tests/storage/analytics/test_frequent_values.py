@@ -16,7 +16,7 @@ from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryFi
 from backend.domain.sales.credit_rules import CreditRules, Model
 from backend.storage.analytics.answers.query import answer_query
 from backend.storage.analytics.measures import frequent_values
-from tests.storage.analytics.queried_facts import Sale, StoredFacts
+from tests.storage.analytics.queried_facts import Install, Sale, StoredFacts
 from tests.storage.analytics.random_facts import (
     DAYS,
     FIRST,
@@ -82,6 +82,17 @@ def test_rare_values_are_one_row(
     assert answer.totals.values == all_rows.totals.values
     is_told = any("kind other_values" in note for note in answer.notes)
     assert is_told == any(row.kind is OTHERS for row in answer.rows) == (len(sizes) > MOST)
+
+
+def test_installs_beside_values_of_events() -> None:
+    """Installs have no properties, and no rows apart by them."""
+    period = QueryPeriod(FIRST, FIRST + timedelta(days=DAYS), ZoneInfo("UTC"))
+    measures = (Measure.EVENTS, Measure.INSTALLS)
+    query = Query(period=period, group_by=PROPERTIES[:1], measures=measures)
+    at = int(FIRST.timestamp() * 1000)
+    with StoredFacts(installs=[Install(at, None)]).stored() as connection:
+        answer = answer_query(connection, query)
+    assert [(row.group, row.values[Measure.INSTALLS]) for row in answer.rows] == [((None,), 1)]
 
 
 def _events(row: Row) -> float:

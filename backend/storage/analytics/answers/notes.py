@@ -65,7 +65,7 @@ def _kinds(connection: DuckDBPyConnection, period: QueriedPeriod) -> set[RowKind
     if asks_for_sales(period):
         apart = f"SELECT DISTINCT apart FROM {period.sold} WHERE NOT is_left_out"
         kinds |= {kind for (kind,) in connection.execute(apart).fetchall()}
-    if asks_for_installs(period):
+    if asks_for_installs(period) and period.query.has_kinds_of_touches:
         parameters = SqlParameters()
         of_installs = connection.execute(
             f"SELECT DISTINCT apart FROM ({installs_of(period, parameters)})", parameters.values
