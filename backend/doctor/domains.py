@@ -11,6 +11,7 @@ from datetime import datetime
 import httpx
 
 from backend.doctor.association_files import GOOGLE, examine_association_files
+from backend.doctor.association_fill import examine_fill
 from backend.doctor.certificates import examine_certificate
 from backend.doctor.finding import Area, Finding, Findings, Severity
 from backend.doctor.site import Site, site_of
@@ -45,6 +46,8 @@ class DomainExamination:
                 "Give the API a host name of its own.",
             )
             return
+        async for finding in examine_fill(self.database, domain, await find_apps(self.database, domain)):
+            yield finding
         site = site_of(domain, self.settings.short_url_form.localhost_port)
         if not site.is_local:
             yield (name := await _resolve(domain))

@@ -131,7 +131,8 @@ def test_all_is_well(installation: Installation) -> None:
     assert {finding["area"] for finding in findings} == areas
     address = f"http://{DOMAIN}:{installation.proxy_port}"
     readable = [finding["subject"] for finding in about(findings, "domains", "ok")]
-    assert readable == [DOMAIN, f"{address}{APPLE}", f"{address}{GOOGLE}"]
+    rooms = [f"{DOMAIN} apple-app-site-association", f"{DOMAIN} assetlinks.json"]
+    assert readable == [*rooms, DOMAIN, f"{address}{APPLE}", f"{address}{GOOGLE}"]
     lines = installation.run("doctor").stdout.splitlines()
     assert lines[-1] == "0 errors, 0 warnings"
     assert any(line.startswith("ok       storage        MongoDB: Version ") for line in lines)

@@ -6,12 +6,15 @@ from quart import Response, abort, redirect, url_for
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.taps.labs import KindChange, changes_of_apps
 from backend.domain.accounts import apps as terms
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
+from backend.domain.web.client import Platform
 from backend.storage.accounts.apps import find_apps, list_apps, set_apps
 from backend.storage.accounts.domains import is_domain_of, list_domains
+from backend.storage.links.path_rules import FileFill, find_file_fill
 from backend.web.current import resources
 
 _PREVIEW = "preview_taps"  # the name of the button that shows what a change does, before it is saved
@@ -97,5 +100,17 @@ async def _form(
         values=values,
         errors=errors or {},
         changes=changes,
+        fills=await _fills(domain),
         short_url_form=resources().short_url_form,
     )
+
+
+async def _fills(domain: str) -> list[tuple[str, FileFill]]:
+    """How full each association file of the domain is, by what its phones are called."""
+    apps_now = await find_apps(resources().database, domain)
+    platforms = {Platform.IOS: apps_now.ios, Platform.ANDROID: apps_now.android}
+    return [
+        (PLATFORMS[platform], await find_file_fill(resources().database, domain, platform))
+        for platform, app in platforms.items()
+        if app
+    ]

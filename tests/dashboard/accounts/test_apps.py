@@ -105,3 +105,4 @@ async def test_what_new_apps_change_is_shown_before_they_are_saved(
     await set_apps(database, organization.domain, organization.id, APPS)
     same = await person.send(path, path, preview_taps="yes")
     assert "would do the same as now" in same.text
+    assert "links take 0 % for iOS and 0 % for Android." in same.text

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
+from backend.doctor.association_fill import examine_fill
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.links.destinations.destination import leaves_to_app
 from backend.domain.links.limits import LinkLimits
@@ -147,7 +148,12 @@ async def test_an_association_file_for_more_links_than_apple_takes(
     """With too many browser links to exclude, it names the app links, and never more than 128 KB of them."""
     await set_apps(database, organization.domain, organization.id, APPS)
     app_link, browser_link = await make_link(**APP), await make_link()
-    await multiply(database, browser_link, 4200)
+    await multiply(database, browser_link, 3000)
+    assert "3,001 links that stay in the browser take 83% of the room" in await said_of_room(
+        database, app_link
+    )
+    await multiply(database, browser_link, 1200)
+    assert "a new one opens the app only on phones" in await said_of_room(database, app_link)
     few = await visitor.get("/apple-app-site-association")
     assert few.json()["applinks"]["details"][0]["components"] == [{"/": f"/{app_link.path}"}]
     await multiply(database, app_link, 8200)
@@ -158,6 +164,15 @@ async def test_an_association_file_for_more_links_than_apple_takes(
     )
     assert len(many.content) < 128_000
     assert f'"/{browser_link.path}"' not in many.text
+    named = len(many.json()["applinks"]["details"][0]["components"])
+    assert f"newest {named:,}, and {8201 - named:,} others open" in await said_of_room(database, app_link)
+
+
+async def said_of_room(database: Database, link: Link) -> str:
+    """What the doctor says of the room in both files of the link's domain, which is the same."""
+    findings = [finding async for finding in examine_fill(database, link.domain, APPS)]
+    assert len({(finding.severity, finding.message) for finding in findings}) == 1
+    return findings[0].message
 
 
 async def test_an_association_file_that_did_not_change_is_not_sent_again(
