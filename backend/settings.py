@@ -118,7 +118,13 @@ class Settings:
         600,
         values_of.positive,
         "a whole number above 0",
-        "New installs an hour for each address, in each organization.",
+        "New installs, and links of installations, an hour for each address, in each organization.",
+    )
+    install_link_limit: int = setting(
+        50,
+        values_of.positive,
+        "a whole number above 0",
+        "Links a day that each installation of an app may make.",
     )
     keyless_request_limit: int = setting(
         600,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quart import Blueprint, Response
 
-from backend.domain.accounts.api_keys import KeyKind
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.call_limits import sender
@@ -27,6 +27,11 @@ async def _add_headers(response: Response) -> Response:
 
 def calling_org_id() -> OrgId:
     """The organization whose app sent the current request."""
+    return calling_key().org_id
+
+
+def calling_key() -> ApiKey:
+    """The key of the app that sent the current request."""
     key = keyed_request().api_key
     assert key is not None  # `_admit` lets no other request in
-    return key.org_id
+    return key

@@ -21,7 +21,7 @@ from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.funnels import funnel, funnels
-from backend.dashboard.links import bulk, link, links_file, listing, sales
+from backend.dashboard.links import bulk, invitations, link, links_file, listing, sales
 from backend.dashboard.links import taps as link_taps
 from backend.dashboard.links.editing import change as change_link
 from backend.dashboard.links.editing import make as make_link
@@ -57,6 +57,7 @@ __all__ = [
     "funnel",
     "funnels",
     "install",
+    "invitations",
     "keys",
     "link",
     "link_reports",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
-from backend.domain.ids import OrgId
+from backend.domain.ids import InstallId, OrgId
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.error_table import ErrorRow
@@ -14,6 +14,7 @@ from backend.rate_limits.service_limits import (
     CALLS_OF_ADDRESS,
     CALLS_OF_KEY,
     INSTALLS_OF_ADDRESS,
+    LINKS_OF_INSTALL,
     WITHOUT_KEY,
     ServiceLimits,
     address_in,
@@ -61,6 +62,17 @@ class Sender:
             raise limit_error(
                 limits, error_table.ADDRESS_LIMIT_EXCEEDED, INSTALLS_OF_ADDRESS, seconds, org_id
             )
+
+    async def count_link_of_app(self, org_id: OrgId, install_id: InstallId) -> None:
+        """Count a link that an app makes, as a new install of its address too.
+
+        Raises ApiError if the installation, or its address, has made too many.
+        """
+        limits = self.resources.rate_limits
+        if seconds := await limits.count_link_of_app(org_id, install_id):
+            row = error_table.INSTALL_LIMIT_EXCEEDED
+            raise limit_error(limits, row, LINKS_OF_INSTALL, seconds, org_id)
+        await self.count_install(org_id)
 
     async def find_key(self, text: str, kind: KeyKind) -> ApiKey | None:
         """The active key of this kind with this text; None if there is none, which counts against the

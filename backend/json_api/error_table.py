@@ -229,6 +229,13 @@ PAGE_UNREADABLE = ErrorRow(
     "destination_url",
     at="destination_url",
 )
+KEY_MAKES_NO_LINKS = ErrorRow(
+    403,
+    403,
+    "Access Denied",
+    "This key must not make links; its organization can make a key that may",
+    "KEY_MAKES_NO_LINKS",
+)
 INSTALLS_NEED_SUBSCRIPTION = ErrorRow(
     403,
     115,
@@ -249,6 +256,13 @@ ADDRESS_LIMIT_EXCEEDED = ErrorRow(
     429,
     "Too Many Requests",
     "Too many requests came from this address; try again after the seconds in Retry-After",
+    "RATE_LIMIT_EXCEEDED",
+)
+INSTALL_LIMIT_EXCEEDED = ErrorRow(
+    429,
+    429,
+    "Too Many Requests",
+    "This installation has made too many links; try again after the seconds in Retry-After",
     "RATE_LIMIT_EXCEEDED",
 )
 TOO_MANY_READERS = ErrorRow(

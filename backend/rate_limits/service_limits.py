@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.domain.ids import OrgId
+from backend.domain.ids import InstallId, OrgId
 from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
@@ -19,11 +19,13 @@ REST_OF_KEY = "rest_of_key"
 CALLS_OF_KEY = "calls_of_key"
 CALLS_OF_ADDRESS = "calls_of_address"
 INSTALLS_OF_ADDRESS = "installs_of_address"
+LINKS_OF_INSTALL = "links_of_install"
 WITHOUT_KEY = "without_key"
 UNCOUNTED_VISITS = "uncounted_visits"
 REPORTS_OF_ADDRESS = "reports_of_address"
 SHARED_REPORTS_OF_ADDRESS = "shared_reports_of_address"
 _HOUR = 3600.0
+_DAY = 24 * _HOUR
 _REPORTS_AN_HOUR = 10
 # A site may show a report in a frame to many visitors behind one address.
 _SHARED_REPORTS_A_MINUTE = 600
@@ -53,6 +55,9 @@ class ServiceLimits:
         self._installs = ExactLimit(
             database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
         )
+        self._links_of_install = ExactLimit(
+            database, Limit(LINKS_OF_INSTALL, settings.install_link_limit, seconds=_DAY)
+        )
         self._reports = ExactLimit(database, Limit(REPORTS_OF_ADDRESS, _REPORTS_AN_HOUR, seconds=_HOUR))
         self.shared_reports = SteppedLimit(
             database, Limit(SHARED_REPORTS_OF_ADDRESS, _SHARED_REPORTS_A_MINUTE), self._hashes.hash
@@ -63,6 +68,11 @@ class ServiceLimits:
     async def count_install(self, org_id: OrgId, network: str) -> float:
         """Count a new install. Returns 0, or the seconds to wait: then it must not be recorded."""
         state = await self._installs.count(await self._hashes.hash(address_in(org_id, network)))
+        return 0 if state.allowed else state.reset_after
+
+    async def count_link_of_app(self, org_id: OrgId, install_id: InstallId) -> float:
+        """Count a link that an installation makes. Returns 0, or the seconds to wait: it must not be made."""
+        state = await self._links_of_install.count(await self._hashes.hash(f"{org_id}\n{install_id}"))
         return 0 if state.allowed else state.reset_after
 
     async def count_report(self, network: str) -> float:

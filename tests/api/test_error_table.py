@@ -126,6 +126,12 @@ async def without_key(caller: Caller) -> httpx.Response:
     return await caller.client.get(f"{API}/links/page")
 
 
+async def makes_no_links(caller: Caller) -> httpx.Response:
+    """A link of an app whose key makes none."""
+    headers = {"API-KEY": caller.organization.mobile_key}
+    return await caller.client.post("/serviceCore/app/v1/links", json={}, headers=headers)
+
+
 async def wrong_media_type(caller: Caller) -> httpx.Response:
     """A body that is said to be XML."""
     return await caller.call("POST", "/analytics", {}, {"Content-Type": "application/xml"})
@@ -157,6 +163,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "CREATED_BY_INVALID": calling("GET", "/links/page?createdBy=x"),
     "EXTERNAL_ID_TAKEN": external_id_taken,
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
+    "KEY_MAKES_NO_LINKS": makes_no_links,
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
     "PAGE_UNREADABLE": page_unreadable,
@@ -191,8 +198,10 @@ OF_NEWER_OPERATIONS = {
     "TAG_TAKEN",
     "TEMPLATE_TAKEN",
 }
-# The rows of limits are provoked in test_call_limits and test_events.
-BY_A_LIMIT = {"ADDRESS_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", "TOO_MANY_READERS"}
+# The rows of limits are provoked in test_call_limits, test_made_links and test_events.
+BY_A_LIMIT = {
+    "ADDRESS_LIMIT_EXCEEDED", "INSTALL_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", "TOO_MANY_READERS",
+}  # fmt: skip
 BY_A_FAULT = {"BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE", "FIGURES_UNAVAILABLE"}
 
 

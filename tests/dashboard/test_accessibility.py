@@ -116,6 +116,7 @@ def full(running: ServiceProcess) -> Office:
     with httpx.Client(base_url=running.base_url, timeout=60) as client:
         _tags(client, keys["rest"])
         link_id = _links(client, keys["rest"], domain)
+        _invitation(client, _inviting_key(running, org, domain))
         _visits(client, domain, keys["web"], site)
         funnel = _funnel(client, keys["rest"])
     _refuse_by_limits(running, org)
@@ -168,6 +169,28 @@ def _blame(running: ServiceProcess, org: str, link_id: str) -> None:
             kept | {"broken": [broken], "since": now, "checked_at": now}
         )
         database[link_reports.NAME].insert_one(kept | {"count": 1, "latest": [report], "last_at": now})
+
+
+def _inviting_key(running: ServiceProcess, org: str, domain: str) -> str:
+    """A mobile key that makes links on the domain."""
+    grant = ("--links-domain", domain, "--links-to", "shop.example")
+    return str(running.command("key", "create", "--org", org, "--kind", "mobile", *grant)["key"])
+
+
+def _invitation(client: httpx.Client, key: str) -> None:
+    """A link that an app made, and a customer whom it brought."""
+    install_id = str(uuid.uuid4())
+    link = {"install_id": install_id, "external_id": "ada-1", "destination_url": DESTINATION}
+    invited = link | {"link_name": LONG, "custom_data": {"inviter": LONG}}
+    headers = {"API-KEY": key}
+    made = client.post("/serviceCore/app/v1/links", json=invited, headers=headers).raise_for_status().json()
+    opened = {"platform": "ios", "install_id": install_id, "is_first_launch": True, "link_id": made["id"]}
+    opened |= {"open_id": str(uuid.uuid4())}
+    client.post("/serviceCore/app/v1/open", json=opened, headers=headers).raise_for_status()
+    now = utc_now().isoformat()
+    known = {"kind": "identify", "call_id": str(uuid.uuid4()), "occurred_at": now, "customer_id": LONG}
+    batch = {"api_key": key, "install_id": install_id, "sdk": "app/1", "sent_at": now, "calls": [known]}
+    client.post("/serviceCore/sdk/v1/batch", json=batch).raise_for_status()
 
 
 def _tags(client: httpx.Client, key: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,9 +12,10 @@ from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
+from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId, OrgId
-from backend.storage.accounts import api_keys, organizations
+from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 
@@ -35,13 +37,49 @@ def key() -> None:
 @click.option(
     "--kind", type=click.Choice([kind.value for kind in KeyKind]), required=True, help="What the key is for."
 )
+@click.option(
+    "--links-domain", metavar="DOMAIN", help="Lets an app with this key make links on this domain of yours."
+)
+@click.option(
+    "--links-to",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Where these links may lead, such as shop.com/invite/*. Give it once for each address.",
+)
 @click.option("--name", callback=_name, metavar="NAME", help="What the key is for, as lists show it.")
 @stored
-async def create_key(database: Database, org_id: OrgId, kind: str, name: str | None) -> CommandResult:
+async def create_key(
+    database: Database, org_id: OrgId, kind: str, name: str | None, **grant: Any
+) -> CommandResult:
     """Create a key and print it. It is shown only once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
-    text, created = await api_keys.create_api_key(database, org_id, KeyKind(kind), utc_now(), name)
-    return {"key": text, "id": created.id, "kind": kind, "name": created.name}
+    links = await _grant(database, org_id, KeyKind(kind), grant["links_domain"], grant["links_to"])
+    text, created = await api_keys.create_api_key(
+        database, org_id, KeyKind(kind), utc_now(), name=name, links=links
+    )
+    return {"key": text, "id": created.id, "kind": kind, "name": created.name, "links": _links(created)}
+
+
+async def _grant(
+    database: Database, org_id: OrgId, kind: KeyKind, domain: str | None, addresses: Sequence[str]
+) -> LinkGrant | None:
+    if domain is None and not addresses:
+        return None
+    if kind is not KeyKind.MOBILE:
+        raise click.UsageError("--links-domain and --links-to are for keys of the kind mobile.")
+    try:
+        grant = LinkGrant.of(domain or "", addresses)
+    except InvalidField as error:
+        option = "--links-domain" if error.field == "domain" else "--links-to"
+        raise click.UsageError(f"{option} {error.rule}.") from None
+    if not await domains.is_domain_of(database, grant.domain, org_id):
+        raise click.UsageError(f"--links-domain {grant.domain} is no domain of the organization.")
+    return grant
+
+
+def _links(api_key: ApiKey) -> str | None:
+    """The links that an app makes with the key, in words."""
+    return f"{api_key.links.domain} to {', '.join(api_key.links.destinations)}" if api_key.links else None
 
 
 @key.command("list")
@@ -88,4 +126,5 @@ def _key_row(api_key: ApiKey) -> dict[str, Any]:
         "created": api_key.created_at.isoformat(timespec="seconds"),
         "last_used": api_key.last_used_at.isoformat(timespec="seconds") if api_key.last_used_at else None,
         "revoked": api_key.revoked_at.isoformat(timespec="seconds") if api_key.revoked_at else None,
+        "links": _links(api_key),
     }

@@ -15,6 +15,7 @@ from backend.rate_limits.service_limits import (
     CALLS_OF_ADDRESS,
     CALLS_OF_KEY,
     INSTALLS_OF_ADDRESS,
+    LINKS_OF_INSTALL,
     REST_OF_KEY,
 )
 from backend.storage.accounts.api_keys import create_api_key, find_active_key
@@ -34,7 +35,8 @@ PLACEHOLDER = "c_web_…"
 _LIMITS = {
     CALLS_OF_ADDRESS: "Calls or app opens from one address",
     CALLS_OF_KEY: "Calls or app opens with one key",
-    INSTALLS_OF_ADDRESS: "New installs from one address",
+    INSTALLS_OF_ADDRESS: "New installs, or links of apps, from one address",
+    LINKS_OF_INSTALL: "Links of one installation of an app",
     REST_OF_KEY: "REST requests with one key",
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.fields.rules import Text
 from backend.domain.ids import KeyId, OrgId
 
@@ -34,6 +35,8 @@ _PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_w
 class ApiKey:
     """A key as it is stored: its hash, and details that help its owner to recognize it.
 
+    `links` says which links an app may make with it; None if it may make none.
+
     `name` says what the key is for, if it has a name. `last_used_at` is exact to the day; it is None if no
     use was noted yet.
     """
@@ -47,6 +50,7 @@ class ApiKey:
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
     name: str | None = None
+    links: LinkGrant | None = None
 
     @property
     def hint(self) -> str:
@@ -80,11 +84,18 @@ def hash_key(key: str) -> str:
 
 
 def new_key(
-    kind: KeyKind, secret: str, *, key_id: KeyId, org_id: OrgId, now: datetime, name: str | None = None
+    kind: KeyKind,
+    secret: str,
+    *,
+    key_id: KeyId,
+    org_id: OrgId,
+    now: datetime,
+    name: str | None = None,
+    links: LinkGrant | None = None,
 ) -> ApiKey:
     """The record to store for the key `key_text(kind, secret)`.
 
     `now` becomes its creation time.
     """
     key = key_text(kind, secret)
-    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name)
+    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name, links=links)

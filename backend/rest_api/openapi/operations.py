@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.rest_api.analytics import cohorts, counts, event_properties, query
+from backend.rest_api.analytics import cohorts, counts, event_properties, invitations, query
 from backend.rest_api.annotations import notes
 from backend.rest_api.clicks import export
 from backend.rest_api.destinations import rules
@@ -25,6 +25,7 @@ _MODULES = (
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
     *(query, cohorts, event_properties),
+    invitations,
     recipients,
     *(ask, saved),
     reports,

@@ -11,6 +11,7 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.errors import OperatorError
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.driver.mongo import Database, Document, known_fields
@@ -40,11 +41,18 @@ class UnknownKey(OperatorError):
 
 
 async def create_api_key(
-    database: Database, org_id: OrgId, kind: KeyKind, now: datetime, name: str | None = None
+    database: Database,
+    org_id: OrgId,
+    kind: KeyKind,
+    now: datetime,
+    *,
+    name: str | None = None,
+    links: LinkGrant | None = None,
 ) -> tuple[str, ApiKey]:
     """Create and store a key. Returns its text, which is not stored, and its record."""
     secret = secrets.token_urlsafe(24)
-    key = new_key(kind, secret, key_id=KeyId(str(uuid.uuid4())), org_id=org_id, now=now, name=name)
+    key_id = KeyId(str(uuid.uuid4()))
+    key = new_key(kind, secret, key_id=key_id, org_id=org_id, now=now, name=name, links=links)
     document = asdict(key)
     await database[NAME].insert_one({"_id": document.pop("id"), **document})
     return key_text(kind, secret), key
@@ -111,4 +119,5 @@ async def _revoke(database: Database, key_id: KeyId, owner: Document, now: datet
 
 def _from_document(document: dict[str, Any]) -> ApiKey:
     values = known_fields(document, ApiKey)
-    return ApiKey(id=document["_id"], **values | {"kind": KeyKind(document["kind"])})
+    changed = {"kind": KeyKind(document["kind"]), "links": LinkGrant.from_stored(document.get("links"))}
+    return ApiKey(id=document["_id"], **values | changed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.ids import LinkId
+from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.window_counts import NO_CLICKS, WindowCounts, starts_of_windows
 from backend.storage.analytics.question import Facts, Question
 
@@ -78,6 +79,25 @@ class ClicksOfLinks(Question[dict[LinkId, int]]):
             {"start": _milliseconds(self.start), "end": self.end and _milliseconds(self.end)},
         )
         return {LinkId(link_id): clicks for link_id, clicks in rows.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class ClickOpens(Question[dict[LinkId, tuple[int, int]]]):
+    """How often links were clicked, and how many of these clicks were opens of apps; without other links."""
+
+    link_ids: Sequence[LinkId]
+
+    def answer(self, facts: Facts) -> dict[LinkId, tuple[int, int]]:
+        """The two numbers by link."""
+        rows = facts.connection.execute(
+            """
+            SELECT id, sum(weight)::BIGINT, coalesce(sum(weight) FILTER (outcome = $app), 0)::BIGINT
+            FROM clicks JOIN links USING (link)
+            WHERE reason IS NULL AND id IN (SELECT unnest($ids::VARCHAR[])) GROUP BY id
+            """,
+            {"ids": list(self.link_ids), "app": Outcome.APP.value},
+        )
+        return {LinkId(link_id): (clicks, opens) for link_id, clicks, opens in rows.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)

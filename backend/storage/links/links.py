@@ -110,6 +110,11 @@ async def find_links_beginning(
     return links_by_beginning
 
 
+async def find_link_by_external_id(database: Database, external_id: str, org_id: OrgId) -> Link | None:
+    """The organization's link with this external id; None if it has none."""
+    return _from_optional(await database[NAME].find_one({"org_id": org_id, "external_id": external_id}))
+
+
 async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId) -> Link | None:
     """The organization's link with this domain and path; None if it has none."""
     return _from_optional(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))

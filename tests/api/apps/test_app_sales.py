@@ -58,14 +58,16 @@ async def test_a_person_in_an_app_and_on_the_web(app: App) -> None:
     again = conversion(transaction_id="t-1", customer_id="ada", revenue=20)
     assert (await send(app, again)).json()["results"][0]["status"] == "duplicate"
     assert (await laptop.result(conversion(transaction_id="t-1")))["status"] == "duplicate"
-    measures = ("opens", "conversions", "leads", "events", "customers", "revenue")
+    refund = {"refund_id": "r-1", "transaction_id": "t-1", "amount": 5, "currency": "EUR"}
+    await app.asks("conversions/refund", **refund)
+    measures = ("opens", "conversions", "leads", "events", "customers", "revenue", "net_revenue")
     of_app = {"opens": 1, "conversions": 1, "leads": 1, "events": 1, "customers": 1}
     [row] = [
         row
         for row in await app.figures(*measures, group_by=["campaign", "outcome"], currency="EUR")
         if row["conversions"]
     ]
-    assert row == {"campaign": "app", "outcome": "app", **of_app, "revenue": "20.00"}
+    assert row == {"campaign": "app", "outcome": "app", **of_app, "revenue": "20.00", "net_revenue": "15.00"}
     shared = await app.figures("conversions", group_by=["campaign"], credit="customer", model="linear")
     halves = {row["campaign"]: row["conversions"] for row in shared}
     assert halves == {"app": 0.5, "page": 0.5}

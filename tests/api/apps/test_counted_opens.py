@@ -103,6 +103,11 @@ async def test_an_app_without_a_network(app: App, clock: MovableClock, database:
     hours_ago = [(now - click.at) / timedelta(hours=1) for click in clicks]
     assert hours_ago == pytest.approx([30, 2, 1, 0, 0], abs=0.01)
     assert clicks[0].visitor is None  # its day's key is not known any more
+    launched_at, sent_at = (now + wrong - timedelta(hours=5)).isoformat(), (now + wrong).isoformat()
+    await app.open(is_first_launch=True, occurred_at=launched_at, sent_at=sent_at)
+    install = await database["installs"].find_one({"org_id": app.organization.id})
+    assert install
+    assert (now - install["at"]) / timedelta(hours=1) == pytest.approx(5, abs=0.01)
 
 
 @pytest.mark.parametrize(

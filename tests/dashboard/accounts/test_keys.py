@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from backend.domain.accounts.api_keys import KeyKind, hash_key
+from backend.domain.accounts.link_grants import LinkGrant
 from backend.storage.accounts.api_keys import find_active_key, list_api_keys
 from backend.storage.driver.mongo import Database
 from tests.api.link_calls import API
@@ -31,6 +32,23 @@ async def test_a_key_is_shown_once(
     later = (await person.get("/keys")).text
     assert shown[1] not in later
     assert key.hint in later
+
+
+async def test_a_mobile_key_that_makes_links(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """It is made with a domain of the organization's and with addresses, or not at all."""
+    refused = await person.send("/keys", "/keys", kind="mobile", domain="", destinations="shop.example/in/*")
+    assert refused.status_code == 422
+    other = await person.send("/keys", "/keys", kind="mobile", domain="go.other.example", destinations="a.b")
+    assert "must be one of yours" in other.text
+    before = await list_api_keys(database, organization.id)
+    domain = organization.domain
+    made = await person.send("/keys", "/keys", kind="mobile", domain=domain, destinations="shop.example/in/*")
+    assert f"makes links on {domain}" in made.text
+    [*others, key] = await list_api_keys(database, organization.id)
+    assert others == before
+    assert key.links == LinkGrant(domain, ("shop.example/in/*",))
 
 
 async def test_a_rest_key_works(person: Person, client: httpx.AsyncClient) -> None:

@@ -51,6 +51,7 @@ _REFUSALS = DocumentFields(
 )
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
 _DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse})
+_PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
 _API_KEY = DocumentFields(
     {
         "kind": one_of(KeyKind),
@@ -58,7 +59,14 @@ _API_KEY = DocumentFields(
         "last_four": lambda name, value: text(name, value, 4),
         "created_at": time,
     },
-    {"revoked_at": or_none(time), "last_used_at": or_none(time), "name": or_none(KEY_NAME_RULE.parse)},
+    {
+        "revoked_at": or_none(time),
+        "last_used_at": or_none(time),
+        "name": or_none(KEY_NAME_RULE.parse),
+        "links": or_none(
+            nested(DocumentFields({"domain": HostName().parse, "destinations": _PATTERNS})),
+        ),
+    },
 )
 _USER = DocumentFields(
     {
@@ -68,7 +76,6 @@ _USER = DocumentFields(
         "created_at": time,
     }
 )
-_PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
 _ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},
     {
