@@ -20,6 +20,7 @@ from backend.dashboard.destinations import reports as link_reports
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
+from backend.dashboard.funnels import editing as edit_funnel
 from backend.dashboard.funnels import funnel, funnels
 from backend.dashboard.links import bulk, invitations, link, links_file, listing, sales
 from backend.dashboard.links import taps as link_taps
@@ -52,6 +53,7 @@ __all__ = [
     "customer",
     "dashboard",
     "domains",
+    "edit_funnel",
     "events",
     "fill_preview",
     "funnel",

@@ -15,6 +15,7 @@ NOTICES = {
     "preview-empty": "The page says nothing that the link's preview lacks.",
     "rules-changed": "The rules are changed: they hold for the next visitor.",
     "funnel-made": "The funnel is made.",
+    "funnel-changed": "The funnel is changed.",
     "funnel-deleted": "The funnel is deleted. What it counted stays.",
     "key-revoked": "The key is revoked. Whatever uses it is refused within seconds.",
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -15,6 +15,7 @@ from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
+from backend.dashboard.funnels.links import link_names
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share, stopped
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery, FunnelStep
 from backend.domain.analytics.funnels.saved import SavedFunnel
@@ -92,8 +93,9 @@ async def _content(saved: SavedFunnel, view: View, fields: Sequence[QueryField])
         answer = await resources().analytics.ask(org_id(), AskFunnel(query))
     except InvalidField as error:  # a property of events that is marked no more
         return shown | {"problem": f"{error}.", "steps": [], "groups": [], "notes": []}
+    names = await link_names(funnel.steps)
     return shown | {
-        "steps": _steps(answer),
+        "steps": _steps(answer, names),
         "groups": [_group(answer, group) for group in answer.groups],
         "all_the_way": _percent(share(answer.steps[-1].count, answer.steps[0].count)),
         "median_of_all": _time(answer.steps[-1].median_since_first),
@@ -113,12 +115,12 @@ def _grouping(funnel: Funnel, view: View, fields: Sequence[QueryField]) -> Query
     return next((field for field in fields if field.value == chosen), None)
 
 
-def _steps(answer: FunnelAnswer) -> list[ShownStep]:
+def _steps(answer: FunnelAnswer, names: Mapping[str, str]) -> list[ShownStep]:
     first = answer.steps[0].count
     return [
         ShownStep(
             _named(number, step),
-            filters_words(step),
+            filters_words(step, names),
             times.count,
             100 * (share(times.count, first) or 0),
             _percent(share(times.count, first)),

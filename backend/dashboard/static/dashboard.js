@@ -83,6 +83,16 @@ if (variants) {
   refresh();
 }
 
+// The value of a filter is suggested from those of the chosen field. Without scripts, from those of the field that
+// was chosen when the form was sent last.
+for (const select of document.querySelectorAll('form[data-funnel] select[name^="field_"]')) {
+  const input = select.form.elements[select.name.replace('field', 'value')];
+  select.addEventListener('change', () => {
+    input.setAttribute('list', `values-${select.value}`);
+    input.value = '';
+  });
+}
+
 // A file with a table is read here and put into the form: it is looked at as if somebody had pasted it.
 const sheet = document.querySelector('[data-sheet]');
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backend.domain.analytics.filter_words import filter_words
 from backend.domain.analytics.funnels.funnel import FunnelStep, FunnelStepKind
 
@@ -13,10 +15,10 @@ def step_words(step: FunnelStep) -> str:
     return step.kind.value
 
 
-def filters_words(step: FunnelStep) -> list[str]:
-    """The filters of a step, such as "country: AT or DE"."""
-    return [f"{name.value}: {filter_words(chosen, _value_name)}" for name, chosen in step.filters.items()]
+def filters_words(step: FunnelStep, names: Mapping[str, str] | None = None) -> list[str]:
+    """The filters of a step, such as "country: AT or DE". `names` are shown in place of values, such as ids."""
 
+    def name(value: str | None) -> str:
+        return "none" if value is None else (names or {}).get(value, value)
 
-def _value_name(value: str | None) -> str:
-    return "none" if value is None else value
+    return [f"{by.value}: {filter_words(chosen, name)}" for by, chosen in step.filters.items()]

@@ -1,0 +1,118 @@
+"""/funnels/new and /funnels/ID/change: the form of a funnel.
+
+Who opens it: a marketer who knows which steps visitors go, but not how each event is spelled. So the form
+suggests what there is, and its steps can be put in order on a phone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from quart import Response, redirect, url_for
+
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.funnels.form import FORM_LABELS, KINDS, ORDERS, PEOPLE, FunnelForm
+from backend.dashboard.funnels.links import ids_of_short_urls, short_urls_of
+from backend.dashboard.funnels.suggestions import suggestions
+from backend.domain.analytics.funnels.funnel import LEAST_STEPS, MOST_STEPS
+from backend.domain.analytics.funnels.saved import SavedFunnel
+from backend.domain.analytics.query import Field
+from backend.domain.errors import FieldError
+from backend.domain.fields.rules import is_uuid
+from backend.domain.ids import FunnelId
+from backend.storage.funnels.saved_funnels import change_funnel, create_funnel, get_funnel
+from backend.web.current import resources
+
+
+@dashboard.get("/funnels/new")
+async def funnels_new() -> Response:
+    """The form for a new one."""
+    return await _page(FunnelForm.empty())
+
+
+@dashboard.post("/funnels")
+async def funnels_add() -> Response:
+    """Make a funnel, and show it; or give the form back with a step more or less, or in another place."""
+    form = FunnelForm.sent()
+    if action := field("act"):
+        form.act(action)
+        return await _page(form)
+    fields = await _parsed(form)
+    if not form.problems:
+        try:
+            saved = await create_funnel(resources().database, org_id(), fields, resources().clock())
+            return _to(saved, "funnel-made")
+        except FieldError as error:
+            form.say(error)
+    return await _page(form)
+
+
+@dashboard.get("/funnels/<funnel_id>/change")
+async def funnels_edit(funnel_id: FunnelId) -> Response:
+    """The form with the funnel's fields."""
+    saved = await get_funnel(resources().database, org_id(), funnel_id)
+    form = FunnelForm.of(saved)
+    if form:
+        of_links = [step for step in form.steps if step.field == Field.LINK]
+        short_urls = await short_urls_of(step.value for step in of_links)
+        for step in of_links:
+            step.value = short_urls.get(step.value, step.value)
+    return await _page(form, saved)
+
+
+@dashboard.post("/funnels/<funnel_id>/change")
+async def funnels_change(funnel_id: FunnelId) -> Response:
+    """Change the funnel, or give the form back as `funnels_add` does."""
+    database = resources().database
+    saved, form = await get_funnel(database, org_id(), funnel_id), FunnelForm.sent()
+    if action := field("act"):
+        form.act(action)
+        return await _page(form, saved)
+    fields = await _parsed(form)
+    if not form.problems:
+        try:
+            return _to(await change_funnel(database, org_id(), funnel_id, fields), "funnel-changed")
+        except FieldError as error:
+            form.say(error)
+    return await _page(form, saved)
+
+
+async def _parsed(form: FunnelForm) -> dict[str, Any]:
+    """The funnel's fields. What is wrong is noted in the form."""
+    named = {number: step.value for number, step in enumerate(form.steps, 1) if step.field == Field.LINK}
+    link_ids = await ids_of_short_urls(named.values())
+    fields = form.parsed(link_ids)
+    for number, text in named.items():
+        if text and text not in link_ids and not is_uuid(text):
+            form.problems[f"value_{number}"] = "must be the short URL of a link of yours"
+    return fields
+
+
+def _to(saved: SavedFunnel, notice: str) -> Response:
+    address = url_for("dashboard.funnels_one", funnel_id=saved.id, notice=notice)
+    return redirect(address, 303)  # type: ignore[return-value]
+
+
+async def _page(form: FunnelForm | None, saved: SavedFunnel | None = None) -> Response:
+    """The page with the form; without one, it says that the funnel does not fit into the form."""
+    status = 422 if form and form.problems else 200
+    later = partial(_content, form, saved)
+    return await page("funnels/edit.html", status, later=later, saved=saved, labels=FORM_LABELS)
+
+
+async def _content(form: FunnelForm | None, saved: SavedFunnel | None) -> dict[str, Any]:
+    change = url_for("dashboard.funnels_change", funnel_id=saved.id) if saved else ""
+    return {
+        "form": form,
+        "problems": form.problems if form else {},
+        "known": await suggestions(),
+        "action": change or url_for("dashboard.funnels_add"),
+        "kinds": KINDS,
+        "people": PEOPLE,
+        "orders": ORDERS,
+        "least_steps": LEAST_STEPS,
+        "most_steps": MOST_STEPS,
+    }

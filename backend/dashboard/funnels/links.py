@@ -1,0 +1,44 @@
+"""The links in filters of funnels: people name them by their short URLs, and funnels by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from backend.dashboard.frame.blueprint import org_id
+from backend.domain.analytics.funnels.funnel import FunnelStep
+from backend.domain.analytics.query import Field, Not
+from backend.domain.fields.rules import is_uuid
+from backend.domain.ids import LinkId
+from backend.domain.web.short_urls import parse_short_url
+from backend.storage.links.links import find_link_at, find_links
+from backend.web.current import resources
+
+
+async def ids_of_short_urls(texts: Iterable[str]) -> Mapping[str, str]:
+    """The ids of the organization's links at these short URLs, by URL. Other texts are left out."""
+    ids: dict[str, str] = {}
+    for text in texts:
+        place = None if is_uuid(text) else parse_short_url(text if "://" in text else f"https://{text}")
+        link = await find_link_at(resources().database, *place, org_id()) if place else None
+        if link:
+            ids[text] = link.id
+    return ids
+
+
+async def short_urls_of(ids: Iterable[str]) -> Mapping[str, str]:
+    """The short URLs of the organization's links with these ids, by id. Other texts are left out."""
+    found = await find_links(resources().database, [LinkId(each) for each in ids], org_id())
+    write = resources().short_url_form.write
+    return {link.id: write(link.domain, link.path) for link in found.values()}
+
+
+async def link_names(steps: Iterable[FunnelStep]) -> Mapping[str, str]:
+    """The names of the organization's links that filters of these steps have, by id."""
+    ids: set[LinkId] = set()
+    for step in steps:
+        chosen = step.filters.get(Field.LINK)
+        values = chosen.values if isinstance(chosen, Not) else chosen
+        if isinstance(values, frozenset):
+            ids |= {LinkId(value) for value in values if value}
+    found = await find_links(resources().database, ids, org_id())
+    return {link.id: link.link_name for link in found.values()}
