@@ -9,7 +9,7 @@ import uuid
 from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.domain.mail.mail import MailFailure, QueuedMail
+from backend.domain.mail.mail import MailFailure, QueuedMail, SmtpStep
 from backend.mail.message import message_bytes, message_of
 from backend.mail.server import MailServer, SmtpConnection
 from backend.storage.driver.mongo import Database
@@ -87,6 +87,8 @@ class MailDelivery:
                 return
             await connection.give_message(message)
         except MailFailure as failure:
+            if failure.step is SmtpStep.SENDER:  # so will be all others
+                _logger.warning("A mail waits. %s", failure)
             await self._fail(queued, failure)
         else:
             await mails.end_sent(self._database, mail, self._id, self._clock())

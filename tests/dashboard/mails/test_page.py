@@ -44,7 +44,7 @@ async def test_without_a_mail_server(person: Person, report: Report, database: D
     """The page names the settings that are missing, and nobody is asked, whatever is sent to it."""
     text = await text_of(person)
     assert "No mail server is configured, so nothing is sent." in text
-    assert "sets WAYLINK_SMTP_HOST and WAYLINK_SMTP_SENDER in its environment" in text
+    assert "has to set WAYLINK_SMTP_HOST and WAYLINK_SMTP_SENDER in its environment" in text
     assert "Add a reader" not in text
     text = await text_of(person, "/mails/new")
     assert "WAYLINK_SMTP_HOST" in text
