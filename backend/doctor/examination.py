@@ -12,7 +12,7 @@ from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
 from backend.doctor.keys import examine_keys
 from backend.doctor.ledger import examine_ledger
-from backend.doctor.mail import examine_mail_server
+from backend.doctor.mail import examine_mail_server, examine_mails
 from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
 from backend.doctor.webhooks import examine_webhooks
@@ -66,6 +66,8 @@ class Examination:
                 yield finding
             async for finding in examine_webhooks(database, organization):
                 yield finding
+            if mails := await examine_mails(database, organization, self.clock()):
+                yield mails
             yield await examine_ledger(database, organization, self.clock())
 
     async def _organizations(self, database: Database) -> list[Organization]:

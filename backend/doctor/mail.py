@@ -1,13 +1,19 @@
-"""Checks the mail server of the settings. Sends nothing."""
+"""Checks the mail server of the settings, and what became of mails. Sends nothing."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.accounts.organizations import Organization
 from backend.domain.mail.mail import MailFailure
 from backend.mail.server import mail_server_of
 from backend.settings import Settings
+from backend.storage.driver.mongo import Database
+from backend.storage.mail.mails import count_failed, list_failed
 
 _findings = Findings(Area.MAIL)
+_FAILED_WITHIN = timedelta(days=7)
 
 
 async def examine_mail_server(settings: Settings) -> Finding:
@@ -27,6 +33,21 @@ async def examine_mail_server(settings: Settings) -> Finding:
             f"{failure}.",
             "Correct the settings WAYLINK_SMTP_…, and try `waylink mail test ADDRESS` (docs/mail.md).",
         )
+
+
+async def examine_mails(database: Database, organization: Organization, now: datetime) -> Finding | None:
+    """What the mail server said last of an organization's mails that were not sent; None if all were."""
+    since = now - _FAILED_WITHIN
+    newest = await list_failed(database, organization.id, since, 1)
+    if not newest:
+        return None
+    count, error = await count_failed(database, organization.id, since, now), newest[0].result.error or ""
+    return _findings.warning(
+        organization.name,
+        f"{count:,} {'mail was' if count == 1 else 'mails were'} not sent in the last {_FAILED_WITHIN.days} "
+        f"days. The newest: {error.removesuffix('.')}.",
+        "The dashboard's page Mails lists them. docs/mail.md says which are tried again.",
+    )
 
 
 def _without_server(settings: Settings) -> Finding:

@@ -8,10 +8,12 @@ import pytest
 
 from backend.app import Service
 from backend.dashboard.frame.form import FORM_TOKEN
+from backend.doctor.mail import examine_mails
 from backend.domain.mail.mail import MailFailure, SmtpStep
 from backend.domain.reports.recipient import TRIES_A_DAY
 from backend.domain.reports.report import Report
 from backend.mail.report_mails import ReportMailResources, make_due_mail
+from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.storage.reports.recipients import list_recipients, note_refusal, unsubscribe_recipient
@@ -138,6 +140,9 @@ async def test_each_state_is_told(
     assert "Every week Unsubscribed Nothing is sent." in text
     assert "The mail server refuses user and password: 535 5.7.8 bad password. It is tried again on" in text
     assert "no such user. It is not sent again." in text
+    finding = await examine_mails(database, await get_organization(database, report.org_id), clock())
+    assert finding
+    assert "2 mails were not sent in the last 7 days. The newest: The mail server refuses" in finding.message
     assert "1 reader" in await text_of(person, f"/reports/{report.id}")
     assert "not sent in the last 7 days" not in await text_of(person, "/")
     clock.offset += timedelta(minutes=20)
