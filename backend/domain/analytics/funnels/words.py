@@ -16,7 +16,7 @@ def step_words(step: FunnelStep) -> str:
 
 
 def filters_words(step: FunnelStep, names: Mapping[str, str] | None = None) -> list[str]:
-    """The filters of a step, such as "country: AT or DE". `names` are shown in place of values, such as ids."""
+    """The filters of a step, such as "country: AT or DE". `names` stand for values, such as ids."""
 
     def name(value: str | None) -> str:
         return "none" if value is None else (names or {}).get(value, value)
