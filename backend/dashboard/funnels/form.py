@@ -21,6 +21,7 @@ from backend.domain.analytics.funnels.funnel import (
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS, SavedFunnel
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
+from backend.domain.ids import LinkId
 from backend.domain.sales.credit_rules import CreditTo
 
 # What can be chosen for a step, in order.
@@ -103,7 +104,7 @@ class FunnelForm:
         if 0 <= other < len(self.steps):
             self.steps[place], self.steps[other] = self.steps[other], self.steps[place]
 
-    def parsed(self, link_ids: Mapping[str, str]) -> dict[str, Any]:
+    def parsed(self, link_ids: Mapping[str, LinkId]) -> dict[str, Any]:
         """The fields of a saved funnel, as SAVED_FIELDS give them. `problems` says what is wrong.
 
         `link_ids` has the ids of links by what is typed for them.
@@ -122,7 +123,7 @@ class FunnelForm:
             name = f"{_PARTS[found[2] or '']}_{int(found[1]) + 1}"
         self.problems.setdefault({"steps": "kind_1", "group_by": "name"}.get(name, name), error.rule)
 
-    def _body(self, link_ids: Mapping[str, str]) -> dict[str, object]:
+    def _body(self, link_ids: Mapping[str, LinkId]) -> dict[str, object]:
         fields = self.fields
         days = fields["within_days"]
         return {
@@ -138,7 +139,7 @@ def _sent_step(number: int) -> StepFields:
     return StepFields(*(sent_form.field(f"{part}_{number}") for part in ("kind", "event", "field", "value")))
 
 
-def _step_body(step: StepFields, link_ids: Mapping[str, str]) -> dict[str, object]:
+def _step_body(step: StepFields, link_ids: Mapping[str, LinkId]) -> dict[str, object]:
     """The step as REST takes it. An event's name that was typed before another kind was chosen is left out:
     browsers don't show it any more."""
     value = link_ids.get(step.value, step.value) if step.field == "link" else step.value

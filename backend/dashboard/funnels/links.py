@@ -14,9 +14,9 @@ from backend.storage.links.links import find_link_at, find_links
 from backend.web.current import resources
 
 
-async def ids_of_short_urls(texts: Iterable[str]) -> Mapping[str, str]:
+async def ids_of_short_urls(texts: Iterable[str]) -> Mapping[str, LinkId]:
     """The ids of the organization's links at these short URLs, by URL. Other texts are left out."""
-    ids: dict[str, str] = {}
+    ids: dict[str, LinkId] = {}
     for text in texts:
         place = None if is_uuid(text) else parse_short_url(text if "://" in text else f"https://{text}")
         link = await find_link_at(resources().database, *place, org_id()) if place else None
