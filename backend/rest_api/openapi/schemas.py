@@ -227,7 +227,7 @@ SCHEMAS: dict[str, Schema] = {
         links={"type": "array", "items": {"$ref": "#/components/schemas/WholeLink"}},
         next_cursor=_or_null(_TEXT),
     ),
-    "Taps": _object(short_url=_TEXT, taps={"type": "array", "items": _TAP}),
+    "ExplainedTaps": _object(short_url=_TEXT, taps={"type": "array", "items": _TAP}),
     "InvitationList": _object(
         invitations={
             "type": "array",

@@ -49,7 +49,7 @@ _QUERY = {
     summary="Get what a tap on the link does on every phone, and why",
     path_parameter=LINK_ID,
     query=_QUERY,
-    answer="Taps",
+    answer="ExplainedTaps",
 )
 async def get_taps(link_id: LinkId, query: dict[str, Any]) -> dict[str, Any]:
     """By Apple's and Google's published rules, with the files that the domain answers now."""
