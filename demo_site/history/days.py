@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
@@ -43,11 +43,15 @@ class _Hour:
 
 @dataclass
 class History:
-    """The clicks and SDK calls from the beginning of the day `begin` (UTC) on. All ids begin with `run`."""
+    """The clicks and SDK calls from the beginning of the day `begin` (UTC) on.
+
+    All ids begin with `run`, but for those of clicks, which `key` makes.
+    """
 
     run: str
     begin: date
     links: Sequence[UsedLink]
+    key: bytes
     retention_days: int | None = None
     _hours: dict[int, _Hour] = field(default_factory=dict)
     _days: dict[int, list[float]] = field(default_factory=dict)
@@ -108,12 +112,9 @@ class History:
             if click.counted and (purpose := _purpose(drawn, used.plan.channel)):
                 ids = Ids(self.run, f"{hour}-{len(made.clicks)}")
                 way_back = drawn.choice(self._ways_back).link
-                journey = Journey(ids, drawn, used.link, way_back, person.country)
-                made.batches += journey.batches(at, purpose, self.retention_days)
-                made.later_clicks += [
-                    replace(click, link_id=way_back.id, at=again, referrer_host=None)
-                    for again in journey.returns
-                ]
+                journey = Journey(ids, drawn, self.key, click, used.link, way_back)
+                made.batches += journey.batches(purpose, self.retention_days)
+                made.later_clicks += journey.returns
         return made
 
     def _expected(self, day: int) -> list[float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum, auto
 from typing import Any
 
-from backend.domain.clicks.ids import ClickPlace
+from backend.domain.clicks.clicks import Click
+from backend.domain.clicks.ids import place_of
 from backend.domain.ids import DeviceId
 from backend.domain.links.links import Link
 from backend.domain.visitors.batches import ArrivedCall, Batch
@@ -55,25 +56,30 @@ class Ids:
 
 
 class Journey:
-    """One person in the shop, who came by `link` and may come again by `way_back`."""
+    """One person in the shop, who came by this click on `link` and may come again by `way_back`.
 
-    def __init__(
-        self, ids: Ids, drawn: random.Random, link: Link, way_back: Link, country: str | None
+    `key` is the one that makes click ids.
+    """
+
+    def __init__(  # noqa: PLR0917 - all are what the journey is drawn from
+        self, ids: Ids, drawn: random.Random, key: bytes, click: Click, link: Link, way_back: Link
     ) -> None:
         self._ids = ids
         self._drawn = drawn
+        self._key = key
+        self._click = click
         self._link = link
         self._way_back = way_back
-        self._currency = "USD" if country in _DOLLARS else CURRENCY
+        self._currency = "USD" if click.country in _DOLLARS else CURRENCY
         self._sent: list[tuple[datetime, list[ArrivedCall]]] = []
         self._sales = 0
-        # When the person clicks on the link `way_back`.
-        self.returns: list[datetime] = []
+        # The person's clicks on the link `way_back`.
+        self.returns: list[Click] = []
 
-    def batches(self, at: datetime, purpose: Purpose, retention_days: int | None) -> list[Batch]:
-        """The batches that the SDK sends after a click at this time."""
-        drawn = self._drawn
-        self._land(at, self._link)
+    def batches(self, purpose: Purpose, retention_days: int | None) -> list[Batch]:
+        """The batches that the SDK sends after the click."""
+        drawn, at = self._drawn, self._click.at
+        self._land(self._click, self._link)
         if purpose is Purpose.LOOK and self._number("cart") % _ONE_PUTS_INTO_CART == 0:
             kite = KITES[self._number("kite") % len(KITES)]
             self._sent.append((at + 3 * _MINUTE, [self._put_into_cart(at + 3 * _MINUTE, kite)]))
@@ -93,13 +99,13 @@ class Journey:
             for sent, calls in self._sent
         ]
 
-    def _land(self, clicked_at: datetime, link: Link) -> None:
+    def _land(self, click: Click, link: Link) -> None:
         """The visit after a click: its address has the click's id."""
-        at = clicked_at + 2 * _SECOND
+        at = click.at + 2 * _SECOND
         signals = {LINK_SIGNAL: link.id} | link.utm
         call = self._call(Kind.ATTRIBUTION, at, page=link.destination_url, signals=signals)
-        click = ClickPlace(clicked_at, int(self._ids.uuid(f"click{len(self._sent)}")[-8:], 16))
-        self._sent.append((at, [ArrivedCall(call.call, source_of(signals, link, click))]))
+        place = place_of(self._key, click)
+        self._sent.append((at, [ArrivedCall(call.call, source_of(signals, link, place))]))
 
     def _lead(self, at: datetime) -> None:
         call = self._call(
@@ -115,8 +121,9 @@ class Journey:
 
     def _come_back(self, at: datetime) -> None:
         at = at.replace(microsecond=at.microsecond // 1000 * 1000)
-        self.returns.append(at)
-        self._land(at, self._way_back)
+        click = replace(self._click, link_id=self._way_back.id, at=at, referrer_host=None)
+        self.returns.append(click)
+        self._land(click, self._way_back)
         self._buy(at + _MINUTE * self._drawn.uniform(3, 20))
 
     def _buy(self, at: datetime) -> None:

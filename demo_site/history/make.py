@@ -22,6 +22,8 @@ from backend.storage.accounts import domains, origins
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import AlreadyShipped, LogHead, find_head
+from backend.storage.clicks.signing import PURPOSE
+from backend.storage.clicks.signing_keys import signing_key
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.demo_history import (
     MARK,
@@ -93,7 +95,8 @@ async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> Hist
     used = [UsedLink(plans[link.external_id], link) for link in begun if link.external_id in plans]
     retention = await find_retention_days(database, [org_id])
     used.sort(key=lambda used_link: used_link.link.external_id or "")
-    return History(_run(org_id), begin, used, retention[org_id])
+    key = await signing_key(database, PURPOSE)
+    return History(_run(org_id), begin, used, key, retention[org_id])
 
 
 async def _make_links(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def drawn(days: int = 14, links: int = MOST_LINKS) -> History:
         UsedLink(plan, _link(OrgId("org"), plan.domain, plan.path, utm=plan.utm))
         for plan in planned_links(begin, links)
     ]
-    return History("0a1b2c3d", begin, made)
+    return History("0a1b2c3d", begin, made, b"key")
 
 
 def _link(org_id: OrgId, domain: str, path: str, **fields: Any) -> Link:
@@ -123,7 +124,7 @@ async def test_what_was_drawn_is_counted(database: Database, analytics: Analytic
 
 
 async def test_sales_are_attributed_to_links(database: Database, analytics: Analytics, org_id: OrgId) -> None:
-    """Leads and sales are credited to links of the history, and to nothing else."""
+    """Leads and sales are credited to clicks on links of the history, and to nothing else."""
     await make(database, org_id)
     links = {link.id for link in await find_history_links(database, org_id)}
     period = QueryPeriod(NOW.replace(minute=0) - timedelta(days=DAYS), NOW.replace(minute=0), UTC)
@@ -133,6 +134,8 @@ async def test_sales_are_attributed_to_links(database: Database, analytics: Anal
     assert {row.group[0] for row in answer.rows} <= links
     assert all(answer.totals.values[measure] for measure in measures)
     assert all(row.values[Measure.CONTACTS] for row in answer.rows)
+    by_platform = await analytics.ask(org_id, AskQuery(replace(asked, group_by=(Field.PLATFORM,))))
+    assert {row.group[0] for row in by_platform.rows} == {"android", "desktop", "ios"}
 
 
 async def test_links_have_tags(database: Database, analytics: Analytics, org_id: OrgId) -> None:
