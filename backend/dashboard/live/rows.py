@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from quart import url_for
 
+from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.labels import PLATFORMS
@@ -58,8 +60,8 @@ def _name(event: Event, link: Link | None) -> str:
 
 
 def _amount(data: Mapping[str, Any]) -> str:
-    amount = data.get("revenue", data.get("amount"))
-    return f"{amount} {data['currency']}" if amount is not None else _NOTHING
+    told = data.get("revenue", data.get("amount"))
+    return f"{amount(Decimal(str(told)))} {data['currency']}" if told is not None else _NOTHING
 
 
 def _device(data: Mapping[str, Any]) -> str:
