@@ -45,6 +45,8 @@ from backend.domain.sales.credit_rules import (
 )
 
 _ROWS_PER_PAGE = 25
+# A narrow screen shows these and what the rows are sorted by; the others once they are asked for.
+_ON_PHONES = {Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE}
 FIELDS = (
     Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
     Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.OUTCOME,
@@ -179,6 +181,9 @@ async def _content(view: View) -> dict[str, Any]:
     view, choice, currencies, measures = shown.view, shown.choice, shown.currencies, shown.measures
     path = url_for("dashboard.attribution")
     rows = await _rows(shown, request.args.get("cursor") or None)
+    headings = [
+        shown.sorting.heading(measure, label_in(measure, currencies), view, path) for measure in measures
+    ]
     return {
         "choice": choice,
         "view": view,
@@ -189,8 +194,10 @@ async def _content(view: View) -> dict[str, Any]:
         "figures": [
             figure for figure in figures(shown.totals, None, currencies[0]) if figure.measure in measures
         ],
-        "headings": [
-            shown.sorting.heading(measure, label_in(measure, currencies), view, path) for measure in measures
+        "headings": headings,
+        "folded": [
+            not (measure in _ON_PHONES or heading.direction or heading.change_direction)
+            for measure, heading in zip(measures, headings, strict=True)
         ],
         "sorting": shown.sorting,
         "orders": _orders(view, measures),

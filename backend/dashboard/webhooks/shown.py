@@ -34,7 +34,7 @@ TYPES = {
     EventType.ERASED: "Erasures of personal data",
 }
 FORMS = {
-    Form.JSON: "JSON, signed: for a program of yours",
+    Form.JSON: "Signed JSON, for a program",
     Form.SLACK: "Message for Slack",
     Form.DISCORD: "Message for Discord",
     Form.TEAMS: "Message for Teams",
