@@ -13,6 +13,7 @@ from typing import Any
 from dotenv import dotenv_values
 
 from backend.domain.errors import OperatorError
+from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers, read_in_app_browsers
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.domain.webhooks.receiver_url import is_loopback_url
 from backend.system import setting_values as values_of
@@ -59,6 +60,13 @@ def setting(
     """
     metadata = {"parse": parse, "rule": rule, "help": help_text} | ({"shown": shown} if shown else {})
     return field(default=default, metadata=metadata)
+
+
+def _in_app_browsers(text: str) -> Path:
+    """A file of in-app browsers that can be read. Raises ValueError."""
+    path = values_of.existing_file(text)
+    read_in_app_browsers(path.read_text(encoding="utf-8"))
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +197,13 @@ class Settings:
         "File of addresses that no link may lead to, one a line, such as evil.example or shop.example/fake; "
         "read again within seconds after it has changed. Links that lead there already are stopped.",
     )
+    in_app_browsers: Path | None = setting(
+        None,
+        _in_app_browsers,
+        "a file of the form of in_app_browsers.json",
+        "File of in-app browsers and how links leave them, in the place of the one that comes with the "
+        "service, which docs/taps.md describes; read when the service starts.",
+    )
     private_destinations: bool = setting(
         False,
         values_of.flag,
@@ -317,6 +332,13 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.base_url:
             object.__setattr__(self, "base_url", f"http://localhost:{self.port}")
+
+    @property
+    def known_in_app_browsers(self) -> InAppBrowsers:
+        """What the file of in-app browsers says. Raises OSError where it is gone."""
+        if self.in_app_browsers is None:
+            return packaged_in_app_browsers()
+        return read_in_app_browsers(self.in_app_browsers.read_text(encoding="utf-8"))
 
     @property
     def sends_mail(self) -> bool:

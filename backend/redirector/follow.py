@@ -5,24 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
+from urllib.parse import parse_qsl
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.startable import Monitored, SideBySide, running
 from backend.domain.clicks.clicks import NotCounted, client_fragment, record_line, why_not_counted
-from backend.domain.clicks.ids import click_id
+from backend.domain.clicks.ids import click_id, read_click_id
 from backend.domain.clicks.visitor_hashes import visitor_hash
 from backend.domain.links.destinations.destination import Outcome, decide
+from backend.domain.links.destinations.web_address import CLICK_ID_PARAMETER
 from backend.domain.links.limits import NO_LIMITS
 from backend.domain.links.rules import Circumstances, CompiledRules, Target, share_of
+from backend.domain.web.client import ClientKind
 from backend.redirector.answers import pages
 from backend.redirector.answers import reports as link_reports
 from backend.redirector.answers.answer import Answer, plain, send_answer
 from backend.redirector.answers.association_files import ANDROID, APPLE, AssociationFiles
 from backend.redirector.answers.limited_links import LimitedLinks
-from backend.redirector.answers.outcomes import answer_by_rule, answer_for
+from backend.redirector.answers.outcomes import answer_by_rule, answer_for, in_app_page
 from backend.redirector.answers.qr_code import qr_code, split_suffix
 from backend.redirector.answers.reports import LinkReports
 from backend.redirector.click_log.shipper import Shipper
@@ -39,12 +43,14 @@ from backend.storage.driver.mongo import Database, StorageError
 from backend.web.current import Resources
 
 _REPORT_EVERY = 1.0  # seconds
+_ONE_CLICK = timedelta(hours=1)  # in which a tap on a page's button belongs to the visit of the page
 # Where an id names the click: to the site that a visitor is led to, and to the app, so that its open is not
 # counted again.
 _NAMES_CLICK = frozenset({Outcome.WEB, Outcome.INTENT, Outcome.APP_PAGE})
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 # Python 3.11 takes longer to look up a member of an enumeration than to compare it.
-_WEB, _NOT_FOUND, _HELD = Outcome.WEB, Outcome.NOT_FOUND, Outcome.HELD
+_WEB, _APP_PAGE = Outcome.WEB, Outcome.APP_PAGE
+_NOT_FOUND, _HELD = Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _NO_APP = "No app is set for this domain.\n"
 # A client contains only parts of a User-Agent, whose length is limited.
@@ -74,6 +80,7 @@ class Redirector:
         self._rate_limits = resources.rate_limits
         self._block_list = resources.block_list
         self._click_signing = resources.click_signing
+        self._in_app_browsers = resources.in_app_browsers
         self._arrivals = Arrivals(self._clock, self._proxies, resources.countries)
         self.cache = LinkCache(
             resources.database,
@@ -217,11 +224,29 @@ class Redirector:
             answer, variant = answer_by_rule(visit, target), target.variant
             click_id = await self._record(outcome, reason, visit, entry, arrival, variant=variant)
         else:
-            click_id = await self._record(outcome, reason, visit, entry, arrival)
-            answer = answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
+            click_id = self._earlier_click(visit, entry, arrival) if entry.apps.in_app_page else None
+            click_id = click_id or await self._record(outcome, reason, visit, entry, arrival)
+            if outcome is _APP_PAGE and client.kind is ClientKind.IN_APP_BROWSER:
+                browsers = self._in_app_browsers
+                answer = in_app_page(visit, entry, client, self._proxies, browsers, click_id=click_id)
+            else:
+                answer = answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
         if click_id and outcome is _WEB:
             answer.add_click_id(click_id)
         return answer
+
+    def _earlier_click(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> bytes | None:
+        """The id of the click that this visit goes on with, out of an in-app browser; None if it is its own.
+
+        That click is recorded already, and is one however many browsers it takes.
+        """
+        link, key = entry.link, self._click_signing.key
+        if CLICK_ID_PARAMETER not in visit.query or key is None:
+            return None
+        text = dict(parse_qsl(visit.query)).get(CLICK_ID_PARAMETER, "")
+        place = read_click_id(key, link.org_id, link.id, text)
+        is_recent = place and timedelta() <= arrival.at - place.at < _ONE_CLICK
+        return text.encode("ascii") if is_recent else None
 
     def _target(
         self, visit: Visit, entry: CachedLink, rules: CompiledRules, arrival: Arrival

@@ -54,6 +54,7 @@ class Resources:
         self.proxies = TrustedProxies(settings.trusted_proxies)
         self.countries = Countries(self.proxies, settings.country_header, settings.mmdb)
         self.block_list = BlockList(settings.block_list)
+        self.in_app_browsers = settings.known_in_app_browsers
         self.destinations = DestinationPolicies(database, lambda: self.block_list.current)
         self.pages = PageReader(allows_private=settings.private_destinations)
         self.click_signing = ClickSigning(database)

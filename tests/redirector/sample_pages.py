@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
+from backend.domain.taps.app_page import PageButtons
 from backend.redirector.answers import pages, report_page
 from backend.redirector.answers.answer import Answer
 from backend.redirector.answers.report_page import Problem
@@ -37,6 +38,8 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
         "unavailable": pages.unavailable(visit),
         "app": pages.app_page(visit, link({}), INTENT, WEB),
         "app with social fields": pages.app_page(visit, link(SOCIAL), INTENT, WEB),
+        "in-app browser": pages.in_app_page(visit, link(SOCIAL), PageButtons(INTENT, WEB), WEB),
+        "in-app browser without a way out": pages.in_app_page(visit, link({}), PageButtons(None, None), WEB),
         "password": pages.password(visit),
         "password that was wrong": pages.password(visit, pages.Refused.WRONG, 403),
         "held": pages.held(visit),

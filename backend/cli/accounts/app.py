@@ -27,10 +27,19 @@ def app() -> None:
 @click.option("--ios-team-id", metavar="ID", help="The team's id in Apple's developer account.")
 @click.option("--ios-bundle-id", metavar="ID", help="The iOS app's bundle id, such as com.shop.app.")
 @click.option("--app-store-id", metavar="NUMBER", help="The number in the app's App Store address.")
+@click.option(
+    "--ios-scheme",
+    metavar="NAME",
+    help="A scheme of the iOS app's own, such as shopapp.",
+)
 @click.option("--android-package", metavar="NAME", help="The Android app's package, such as com.shop.app.")
 @click.option(
     "--android-fingerprint", "fingerprints", multiple=True, metavar="SHA256",
     help="SHA-256 of a certificate that the Android app is signed with; may be given more than once.",
+)  # fmt: skip
+@click.option(
+    "--in-app-page", is_flag=True,
+    help="Show a page with a button in in-app browsers, such as Instagram's.",
 )  # fmt: skip
 @yes_option
 @stored
@@ -41,8 +50,10 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     ios_team_id: str | None,
     ios_bundle_id: str | None,
     app_store_id: str | None,
+    ios_scheme: str | None,
     android_package: str | None,
     fingerprints: tuple[str, ...],
+    in_app_page: bool,
     is_confirmed: bool,
 ) -> CommandResult:
     """Set the apps of DOMAIN; they replace earlier ones. Without options, it has none."""
@@ -54,6 +65,8 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
             app_store_id=app_store_id or "",
             package=android_package or "",
             fingerprints=fingerprints,
+            custom_scheme=ios_scheme or "",
+            in_app_page=in_app_page,
         )
     except (InvalidApp, InvalidHostName) as error:
         raise click.UsageError(str(error)) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from backend.domain.taps.components import UnreadableFile
 from backend.domain.taps.google_file import parse_google_file
 from backend.domain.taps.json_form import tap_json
 from backend.domain.taps.manifest import parse_manifest
-from backend.domain.taps.tap import phones_that_fail
+from backend.domain.taps.tap import Tap, merged, phones_that_fail
 from backend.domain.web.short_urls import parse_short_url
 from backend.settings import load_settings
 from backend.storage.driver.mongo import Database
@@ -64,7 +64,9 @@ def explain(  # noqa: PLR0917 - click passes them by name
         "filters": _read(manifest, parse_manifest),
     }
     result = run_on_database(_explain, {"text": link, "files": files, "expect": expect})
-    click.echo(json.dumps(result) if as_json else _shown(result))
+    shown = _shown(result)
+    del result["merged"]
+    click.echo(json.dumps(result) if as_json else shown)
     if result["failing"]:
         raise SystemExit(1)
 
@@ -75,7 +77,8 @@ async def _explain(database: Database, text: str, files: dict[str, Any], expect:
         raise click.ClickException(f"There is no link {printable(text)!r}.")
     settings = load_settings()
     is_blocked = leads_to(link, read_block_list(settings.block_list))
-    known = Known(settings.short_url_form, utc_now(), is_blocked, **files)
+    in_app_browsers = settings.known_in_app_browsers
+    known = Known(settings.short_url_form, utc_now(), is_blocked, in_app_browsers=in_app_browsers, **files)
     lab = await open_lab(database, link, known)
     taps = [*lab.taps()]
     failing = phones_that_fail(taps, expects_app=expect == "app") if expect else []
@@ -84,6 +87,7 @@ async def _explain(database: Database, text: str, files: dict[str, Any], expect:
         "taps": [*map(tap_json, taps)],
         "expected": expect,
         "failing": [*map(tap_json, failing)],
+        "merged": [*map(_merged, merged(taps))],
     }
 
 
@@ -106,17 +110,28 @@ def _read(path: Path | None, parse: Callable[[str], ContentT]) -> ContentT | Non
         raise click.ClickException(f"{path}: it is not JSON.") from None
 
 
+def _merged(taps: Sequence[Tap]) -> dict[str, Any]:
+    """The row of taps that do the same."""
+    rows = [*map(tap_json, taps)]
+    has_app = {row["has_app"] for row in rows}
+    return rows[0] | {
+        "tapped_in": ", ".join(dict.fromkeys(row["tapped_in"] for row in rows)),
+        "has_app": "yes or no" if len(has_app) > 1 else "yes" if rows[0]["has_app"] else "no",
+        "file": " or ".join(dict.fromkeys(row["file"] or "any" for row in rows)),
+    }
+
+
 def _shown(result: CommandResult) -> str:
     rows = [
         (
             tap["device"],
             tap["tapped_in"],
-            "yes" if tap["has_app"] else "no",
+            tap["has_app"],
             tap["file"] or "any",
             tap["effect"],
             " ".join(tap["why"]),
         )
-        for tap in result["taps"]
+        for tap in result["merged"]
     ]
     shown = [
         printable(result["short_url"]),

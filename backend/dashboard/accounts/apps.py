@@ -23,6 +23,7 @@ _FIELDS = {
     terms.TEAM_ID: "ios_team_id",
     terms.BUNDLE_ID: "ios_bundle_id",
     terms.STORE_ID: "app_store_id",
+    terms.SCHEME: "custom_scheme",
     terms.PACKAGE: "android_package",
     terms.FINGERPRINT: "android_fingerprints",
 }
@@ -49,7 +50,7 @@ async def apps_of_domain(domain: str) -> Response:
 async def set_apps_of_domain(domain: str) -> Response:
     """Store a domain's apps, which replace earlier ones; or show for which links this would change what."""
     await _check_owner(domain)
-    sent = {name: field(name) for name in _FIELDS.values()}
+    sent = {name: field(name) for name in (*_FIELDS.values(), "in_app_page")}
     try:
         new_apps = _read_form()
     except InvalidApp as error:
@@ -72,6 +73,8 @@ def _read_form() -> Apps:
         app_store_id=field("app_store_id"),
         package=field("android_package"),
         fingerprints=field("android_fingerprints").split(),
+        custom_scheme=field("custom_scheme").lower(),
+        in_app_page=field("in_app_page") == "yes",
     )
 
 
@@ -81,6 +84,8 @@ def _values(apps: Apps) -> dict[str, str]:
         "ios_team_id": ios.team_id if ios else "",
         "ios_bundle_id": ios.bundle_id if ios else "",
         "app_store_id": (ios.app_store_id if ios else None) or "",
+        "custom_scheme": (ios.custom_scheme if ios else None) or "",
+        "in_app_page": "yes" if apps.in_app_page else "",
         "android_package": android.package if android else "",
         "android_fingerprints": "\n".join(android.fingerprints) if android else "",
     }

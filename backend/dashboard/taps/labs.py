@@ -50,4 +50,9 @@ async def changes_of_apps(domain: str, new_apps: Apps) -> list[KindChange]:
 
 def _known(link: Link) -> Known:
     is_blocked = leads_to(link, resources().block_list.current)
-    return Known(resources().short_url_form, resources().clock(), is_blocked)
+    return Known(
+        resources().short_url_form,
+        resources().clock(),
+        is_blocked,
+        in_app_browsers=resources().in_app_browsers,
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backend.domain.taps.devices import FIREFOX, IN_APP_BROWSER, MESSAGE, CachedFile, Situation, TapDevice
-from backend.domain.taps.tap import Effect, Tap
+from backend.domain.taps.devices import FIREFOX, MESSAGE, CachedFile, Situation, TapDevice
+from backend.domain.taps.tap import Effect, Tap, merged
 
 DEVICES = {
     TapDevice.IOS: "iPhone, iPad",
@@ -17,7 +17,6 @@ DEVICES = {
 PLACES = {
     MESSAGE: "A message, a mail or a page",
     FIREFOX: "The same, with Firefox as the browser",
-    IN_APP_BROWSER: "Another app, which has its own browser",
 }
 FILES = {
     CachedFile.CURRENT: "today’s",
@@ -66,30 +65,32 @@ class ChangedTap:
     where: str
     before: str
     after: str
-    address: str | None
 
 
 def by_device(taps: Iterable[Tap]) -> list[DeviceRows]:
     """The taps of each device, in order."""
-    found: dict[TapDevice, dict[object, list[Tap]]] = {}
-    for tap in taps:
-        same = (tap.situation.place, tap.effect, tap.address, tap.why)
-        found.setdefault(tap.situation.device, {}).setdefault(same, []).append(tap)
-    return [DeviceRows(DEVICES[device], [*map(_row, rows.values())]) for device, rows in found.items()]
+    found: dict[TapDevice, list[TapRow]] = {}
+    for group in merged(taps):
+        found.setdefault(group[0].situation.device, []).append(_row(group))
+    return [DeviceRows(DEVICES[device], rows) for device, rows in found.items()]
 
 
 def changed_taps(changes: Iterable[tuple[Tap, Tap]]) -> list[ChangedTap]:
     """Changes of taps in words, without those that differ only in the file that a phone still has."""
+    groups: dict[object, list[tuple[Tap, Tap]]] = {}
+    for old, new in changes:
+        at = new.situation
+        if at.file in {CachedFile.CURRENT, None}:
+            place = (at.place, at.has_app) if at.place.asks_system else None
+            groups.setdefault((at.device, place, old.effect, new.effect), []).append((old, new))
     return [
         ChangedTap(
-            DEVICES[new.situation.device],
-            _where(new.situation),
-            EFFECTS[old.effect],
-            EFFECTS[new.effect],
-            new.address,
+            DEVICES[group[0][1].situation.device],
+            _where([new.situation for _, new in group]),
+            EFFECTS[group[0][0].effect],
+            EFFECTS[group[0][1].effect],
         )
-        for old, new in changes
-        if new.situation.file in {CachedFile.CURRENT, None}
+        for group in groups.values()
     ]
 
 
@@ -100,7 +101,7 @@ def _row(taps: Sequence[Tap]) -> TapRow:
     files = {FILES[each.situation.file]: None for each in taps}
     is_asked = tap.situation.device is not TapDevice.DESKTOP
     return TapRow(
-        PLACES[tap.situation.place.name],
+        _places([each.situation for each in taps]),
         ("installed or not" if len(apps) > 1 else next(iter(apps))) if is_asked else "none",
         " or ".join(files),
         EFFECTS[tap.effect],
@@ -110,8 +111,15 @@ def _row(taps: Sequence[Tap]) -> TapRow:
     )
 
 
-def _where(situation: Situation) -> str:
-    place = PLACES[situation.place.name]
-    if situation.device is TapDevice.DESKTOP:
-        return place
-    return f"{place}; the app is {'installed' if situation.has_app else 'not installed'}"
+def _where(situations: Sequence[Situation]) -> str:
+    at, places = situations[0], _places(situations)
+    if at.device is TapDevice.DESKTOP or not at.place.asks_system:
+        return places
+    return f"{places}; the app is {'installed' if at.has_app else 'not installed'}"
+
+
+def _places(situations: Sequence[Situation]) -> str:
+    at = situations[0]
+    if at.place.asks_system:
+        return PLACES[at.place.name]
+    return f"In {', '.join(dict.fromkeys(each.place.name for each in situations))}"

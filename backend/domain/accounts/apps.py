@@ -12,11 +12,17 @@ BUNDLE_ID = "iOS bundle id"
 STORE_ID = "App Store id"
 PACKAGE = "Android package"
 FINGERPRINT = "Certificate fingerprint"
+SCHEME = "Custom scheme"
 
 _TEAM_ID = re.compile(r"[A-Z0-9]{10}")
 _BUNDLE_ID = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 _STORE_ID = re.compile(r"[0-9]{1,15}")
 _PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,49}")
+# Schemes that browsers or systems have a meaning for.
+_TAKEN_SCHEMES = frozenset(
+    {"http", "https", "javascript", "data", "file", "blob", "about", "ftp", "mailto", "tel", "sms", "intent"}
+)
 _FINGERPRINT = re.compile(r"([0-9A-F]{2}:){31}[0-9A-F]{2}")
 
 
@@ -31,17 +37,25 @@ class InvalidApp(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class IosApp:
-    """An iOS app. Universal Links need its team id and bundle id; its App Store page needs the store id."""
+    """An iOS app. Universal Links need its team id and bundle id; its App Store page needs the store id.
+
+    With `custom_scheme`, it also opens short URLs that have this scheme in the place of https.
+    """
 
     team_id: str
     bundle_id: str
     app_store_id: str | None = None
+    custom_scheme: str | None = None
 
     def __post_init__(self) -> None:
         _check(TEAM_ID, self.team_id, _TEAM_ID, "10 capital letters and digits, such as A1B2C3D4E5")
         _check(BUNDLE_ID, self.bundle_id, _BUNDLE_ID, "letters, digits, hyphens and dots: com.shop.app")
         if self.app_store_id is not None:
             _check(STORE_ID, self.app_store_id, _STORE_ID, "digits, such as 1234567890")
+        if self.custom_scheme is not None:
+            _check(SCHEME, self.custom_scheme, _SCHEME, "small letters and digits, such as shopapp")
+            if self.custom_scheme in _TAKEN_SCHEMES:
+                raise InvalidApp(SCHEME, f"{self.custom_scheme!r} is no app's own")
 
     @property
     def app_id(self) -> str:
@@ -69,30 +83,43 @@ class AndroidApp:
 
 @dataclass(frozen=True, slots=True)
 class Apps:
-    """The iOS and Android app of one link domain. `Apps()` means that the domain has no apps."""
+    """The iOS and Android app of one link domain. `Apps()` means that the domain has no apps.
+
+    With `in_app_page`, links that open the app show a page with a button in in-app browsers, which would else
+    get the destination.
+    """
 
     ios: IosApp | None = None
     android: AndroidApp | None = None
+    in_app_page: bool = False
 
 
 def parse_apps(
-    *, team_id: str, bundle_id: str, app_store_id: str, package: str, fingerprints: Iterable[str]
+    *,
+    team_id: str,
+    bundle_id: str,
+    app_store_id: str,
+    package: str,
+    fingerprints: Iterable[str],
+    custom_scheme: str = "",
+    in_app_page: bool = False,
 ) -> Apps:
     """Check these identifiers and return the apps they describe.
 
     Pass "" for an identifier that is not set. Raises InvalidApp.
     """
-    return Apps(_ios(team_id, bundle_id, app_store_id), _android(package, fingerprints))
+    ios, android = _ios(team_id, bundle_id, app_store_id, custom_scheme), _android(package, fingerprints)
+    return Apps(ios, android, in_app_page and bool(ios or android))
 
 
-def _ios(team_id: str, bundle_id: str, app_store_id: str) -> IosApp | None:
-    if not (team_id or bundle_id or app_store_id):
+def _ios(team_id: str, bundle_id: str, app_store_id: str, custom_scheme: str) -> IosApp | None:
+    if not (team_id or bundle_id or app_store_id or custom_scheme):
         return None
     if not team_id:
         raise InvalidApp(TEAM_ID, "is needed for an iOS app")
     if not bundle_id:
         raise InvalidApp(BUNDLE_ID, "is needed for an iOS app")
-    return IosApp(team_id, bundle_id, app_store_id or None)
+    return IosApp(team_id, bundle_id, app_store_id or None, custom_scheme or None)
 
 
 def _android(package: str, fingerprints: Iterable[str]) -> AndroidApp | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.domain.taps.in_app_browsers import InAppBrowsers
 from backend.domain.web.client import Client, ClientKind, Platform
 
 _IN_APP, _BROWSER = ClientKind.IN_APP_BROWSER, ClientKind.BROWSER
@@ -71,11 +72,8 @@ _DESKTOP_CHROME = (
 )
 _FIREFOX = "Mozilla/5.0 (Android 15; Mobile; rv:133.0) Gecko/133.0 Firefox/133.0"
 # Outside of in-app browsers: a message, a mail, a page of another site, a QR code.
-MESSAGE, FIREFOX, IN_APP_BROWSER = "message", "message_firefox", "in_app_browser"
-_OF_IOS = (
-    TapPlace(MESSAGE, Client(_BROWSER, Platform.IOS, "iOS", "Mobile Safari"), _SAFARI),
-    TapPlace(IN_APP_BROWSER, Client(_IN_APP, Platform.IOS, "iOS", "Mobile Safari UI/WKWebView"), _WEB_VIEW),
-)
+MESSAGE, FIREFOX = "message", "message_firefox"
+_OF_IOS = (TapPlace(MESSAGE, Client(_BROWSER, Platform.IOS, "iOS", "Mobile Safari"), _SAFARI),)
 _OF_ANDROID = (
     TapPlace(
         MESSAGE,
@@ -83,9 +81,6 @@ _OF_ANDROID = (
         _CHROME,
     ),
     TapPlace(FIREFOX, Client(_BROWSER, Platform.ANDROID, "Android", "Firefox Mobile"), _FIREFOX),
-    TapPlace(
-        IN_APP_BROWSER, Client(_IN_APP, Platform.ANDROID, "Android", "Chrome Mobile WebView"), _ANDROID_VIEW
-    ),
 )
 _OF_DESKTOP = (
     TapPlace(
@@ -94,6 +89,11 @@ _OF_DESKTOP = (
         _DESKTOP_CHROME,
     ),
 )
+# What an app shows that has no name of its own.
+WEB_VIEWS = {
+    Platform.IOS: (Client(_IN_APP, Platform.IOS, "iOS", "Mobile Safari UI/WKWebView"), _WEB_VIEW),
+    Platform.ANDROID: (Client(_IN_APP, Platform.ANDROID, "Android", "Chrome Mobile WebView"), _ANDROID_VIEW),
+}
 PLACES = {
     TapDevice.IOS: _OF_IOS,
     TapDevice.ANDROID_15: _OF_ANDROID,
@@ -115,13 +115,22 @@ class Situation:
     file: CachedFile | None
 
 
-def situations() -> Iterator[Situation]:
+def situations(in_app_browsers: InAppBrowsers) -> Iterator[Situation]:
     """Every combination that can differ. Where the file makes no difference, there is one with None."""
     for device, places in PLACES.items():
-        for place in places:
+        for place in (*places, *_in_app_places(device, in_app_browsers)):
             if device is TapDevice.DESKTOP:
                 yield Situation(device, place, has_app=False, file=None)
                 continue
             for file in CachedFile if place.asks_system else (None,):
                 yield Situation(device, place, has_app=True, file=file)
             yield Situation(device, place, has_app=False, file=None)
+
+
+def _in_app_places(device: TapDevice, in_app_browsers: InAppBrowsers) -> Iterator[TapPlace]:
+    """A place for each in-app browser of phones, with its part of the User-Agent behind a web view's."""
+    if device is TapDevice.DESKTOP:
+        return
+    client, user_agent = WEB_VIEWS[device.platform]
+    for browser in in_app_browsers.on(device.platform):
+        yield TapPlace(browser.name, client, f"{user_agent} {browser.user_agent}".strip())

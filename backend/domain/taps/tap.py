@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -14,9 +14,11 @@ from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, enc
 from backend.domain.links.limits import Obstacle
 from backend.domain.links.links import Link
 from backend.domain.links.rules import Circumstances, CompiledRules
+from backend.domain.taps.app_page import buttons_of
 from backend.domain.taps.apple_file import AppleFile
-from backend.domain.taps.devices import MESSAGE, CachedFile, Situation, TapDevice, situations
+from backend.domain.taps.devices import MESSAGE, CachedFile, Situation, TapDevice, TapPlace, situations
 from backend.domain.taps.google_file import GoogleFile
+from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers
 from backend.domain.taps.manifest import IntentFilter
 from backend.domain.taps.systems import SystemAnswer, ask_android, ask_ios
 from backend.domain.web.client import Client
@@ -71,10 +73,11 @@ class Lab:
     google_files: Mapping[CachedFile, GoogleFile] = field(default_factory=dict)
     filters: Sequence[IntentFilter] | None = None
     is_blocked: bool = False
+    in_app_browsers: InAppBrowsers = field(default_factory=packaged_in_app_browsers)
 
     def taps(self) -> Iterator[Tap]:
         """What a tap does in every situation."""
-        return map(self.tap, situations())
+        return map(self.tap, situations(self.in_app_browsers))
 
     def tap(self, situation: Situation) -> Tap:
         """What a tap does in this situation."""
@@ -115,7 +118,7 @@ class Lab:
         if target and outcome is Outcome.WEB:
             address = web_address(target.link, variant=target.variant)
             return Effect.WEB, address, f"Rule {target.number + 1} of the link leads there."
-        return self._answer(outcome, client, has_app=situation.has_app)
+        return self._answer(outcome, client, situation)
 
     def _turned_away(self, obstacle: Obstacle) -> _Answer:
         if obstacle is Obstacle.PASSWORD:
@@ -130,17 +133,31 @@ class Lab:
             )
         return Effect.ERROR_PAGE, None, "The link has expired: visitors see the error page."
 
-    def _answer(self, outcome: Outcome, client: Client, *, has_app: bool) -> _Answer:
+    def _answer(self, outcome: Outcome, client: Client, situation: Situation) -> _Answer:
         apps = self.apps
         if outcome is Outcome.APP_STORE and apps.ios:
             return Effect.STORE, apps.ios.store_url, "The service redirects to the App Store."
         if outcome is Outcome.APP_PAGE:
-            return Effect.APP_PAGE, None, "This browser opens apps only after a tap, so it gets a page."
+            if situation.place.asks_system:
+                return Effect.APP_PAGE, None, "This browser opens apps only after a tap, so it gets a page."
+            return self._in_app_page(situation.place)
         if outcome is Outcome.INTENT and apps.android:
-            return self._intent(apps.android, client, has_app=has_app)
+            return self._intent(apps.android, client, has_app=situation.has_app)
         fallback = fallback_address(self.link, client, "")
         place = "fallback for this device" if fallback else "destination"
         return Effect.WEB, fallback or web_address(self.link), f"The service redirects to the link’s {place}."
+
+    def _in_app_page(self, place: TapPlace) -> _Answer:
+        """The page that in-app browsers get where the domain asks for it."""
+        browser = self.in_app_browsers.of(place.user_agent)
+        scheme = self.short_url.partition(":")[0]
+        buttons = buttons_of(self.link, self.apps, place.client, browser, scheme, "")
+        escape = browser.escapes.get(place.client.platform) if browser else None
+        if escape is None:
+            way = "No way out of this app is known, so the page says how its menu opens the browser."
+        else:
+            way = f"The page has a way out, which was last reported to work on {escape.reported}."
+        return Effect.APP_PAGE, buttons.app or buttons.browser, way
 
     def _intent(self, app: AndroidApp, client: Client, *, has_app: bool) -> _Answer:
         """Where a redirect to intent:// leads, which asks no association file."""
@@ -178,3 +195,14 @@ def differences(before: Sequence[Tap], after: Sequence[Tap]) -> list[tuple[Tap, 
         for old, new in zip(before, after, strict=True)
         if (old.effect, old.address) != (new.effect, new.address)
     ]
+
+
+def merged(taps: Iterable[Tap]) -> list[list[Tap]]:
+    """The taps in groups that do the same for the same reason, on one device in one place, or in any in-app
+    browsers."""
+    groups: dict[object, list[Tap]] = {}
+    for tap in taps:
+        at = tap.situation
+        place = at.place if at.place.asks_system else None
+        groups.setdefault((at.device, place, tap.effect, tap.address, tap.why), []).append(tap)
+    return [*groups.values()]

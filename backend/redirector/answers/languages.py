@@ -28,6 +28,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "opens_app": ("This link opens in the app", "If nothing happens, the app may not be installed yet."),
         "app": ("Open in the app", "Continue in the browser"),
+        "in_app": (
+            "This link opens in the app",
+            "If nothing happens, open the menu of this app and choose its browser there.",
+        ),
+        "leave": ("Open in the browser", "Continue here"),
         "password": (
             "This link needs a password",
             "Whoever gave you the link can tell you its password.",
@@ -64,6 +69,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Wenn nichts geschieht, ist die App vielleicht noch nicht installiert.",
         ),
         "app": ("In der App öffnen", "Im Browser weiter"),
+        "in_app": (
+            "Dieser Link öffnet sich in der App",
+            "Wenn nichts geschieht, öffnen Sie das Menü dieser App und wählen Sie dort den Browser.",
+        ),
+        "leave": ("Im Browser öffnen", "Hier weiter"),
         "password": (
             "Dieser Link ist durch ein Passwort geschützt",
             "Wer Ihnen den Link gab, kann Ihnen das Passwort nennen.",
@@ -97,6 +107,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si rien ne se passe, l’application n’est peut-être pas encore installée.",
         ),
         "app": ("Ouvrir dans l’application", "Continuer dans le navigateur"),
+        "in_app": (
+            "Ce lien s’ouvre dans l’application",
+            "Si rien ne se passe, ouvrez le menu de cette application et choisissez-y le navigateur.",
+        ),
+        "leave": ("Ouvrir dans le navigateur", "Continuer ici"),
         "password": (
             "Ce lien est protégé par un mot de passe",
             "La personne qui vous a donné le lien peut vous l’indiquer.",
@@ -132,6 +147,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si no ocurre nada, puede que la aplicación aún no esté instalada.",
         ),
         "app": ("Abrir en la aplicación", "Continuar en el navegador"),
+        "in_app": (
+            "Este enlace se abre en la aplicación",
+            "Si no ocurre nada, abra el menú de esta aplicación y elija allí el navegador.",
+        ),
+        "leave": ("Abrir en el navegador", "Continuar aquí"),
         "password": (
             "Este enlace necesita una contraseña",
             "Quien le dio el enlace puede decírsela.",

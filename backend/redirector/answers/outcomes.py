@@ -9,6 +9,8 @@ from backend.domain.links.destinations.app_addresses import fallback_address, in
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.destinations.web_address import web_address
 from backend.domain.links.rules import Target
+from backend.domain.taps.app_page import buttons_of
+from backend.domain.taps.in_app_browsers import InAppBrowsers
 from backend.domain.web.client import Client
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer, redirect
@@ -47,6 +49,24 @@ def answer_for(
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, _address_without_query(entry).decode())
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
+
+
+def in_app_page(
+    visit: Visit,
+    entry: CachedLink,
+    client: Client,
+    proxies: TrustedProxies,
+    in_app_browsers: InAppBrowsers,
+    *,
+    click_id: bytes | None,
+) -> Answer:
+    """The page by which a link leaves an in-app browser (`Outcome.APP_PAGE` there)."""
+    in_app_browser = in_app_browsers.of(visit.user_agent.decode("latin-1"))
+    scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
+    buttons = buttons_of(
+        entry.link, entry.apps, client, in_app_browser, scheme, visit.query, click_id=click_id
+    )
+    return pages.in_app_page(visit, entry.link, buttons, _web(visit, entry).decode())
 
 
 def answer_by_rule(visit: Visit, target: Target) -> Answer:

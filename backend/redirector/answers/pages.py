@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
 
 from backend.domain.links.links import Link
+from backend.domain.taps.app_page import PageButtons
 from backend.redirector.answers.answer import Answer, Headers, page
 from backend.redirector.answers.languages import language_of, texts_in
 from backend.redirector.request.visit import Visit
@@ -87,17 +89,27 @@ def password(
 
 def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
     """A page with a button that opens the app, for browsers that open apps only after a tap."""
+    return _buttons(visit, link, "opens_app", [("app", app_address)], web)
+
+
+def in_app_page(visit: Visit, link: Link, buttons: PageButtons, web: str) -> Answer:
+    """A page by which a link leaves an in-app browser, whose menu is the way if no button is known."""
+    found = [("app", buttons.app), ("leave", buttons.browser)]
+    return _buttons(visit, link, "in_app", [(name, to) for name, to in found if to], web)
+
+
+def _buttons(visit: Visit, link: Link, name: str, addresses: Sequence[tuple[str, str]], web: str) -> Answer:
+    """A page with a button for each address, whose label is the first text of that name."""
     language = language_of(visit.headers.get(b"accept-language", b""))
     texts = texts_in(language)
-    (title, text), (button, other) = texts["opens_app"], texts["app"]
+    title, text = texts[name]
     return page(
         _templates.get_template("app.html").render(
             language=language,
             title=link.social.get("social_title") or title,
-            text=link.social.get("social_description") or text,
-            button=button,
-            other=other,
-            app_address=app_address,
+            text=text if name == "in_app" else link.social.get("social_description") or text,
+            buttons=[(texts[label][0], address) for label, address in addresses],
+            other=texts["leave" if name == "in_app" else "app"][1],
             web=web,
             report=texts["report"][0],
         ),

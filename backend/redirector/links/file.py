@@ -158,5 +158,9 @@ def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:
         android["fingerprints"] = tuple(android["fingerprints"])
     return (
         Link(**fields, created_at=epoch, modified_at=epoch),
-        Apps(IosApp(**ios) if ios else None, AndroidApp(**android) if android else None),
+        Apps(
+            IosApp(**ios) if ios else None,
+            AndroidApp(**android) if android else None,
+            apps.get("in_app_page", False),
+        ),
     )

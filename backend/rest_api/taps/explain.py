@@ -59,7 +59,7 @@ async def get_taps(link_id: LinkId, query: dict[str, Any]) -> dict[str, Any]:
         raise ApiError(error_table.LINK_NOT_FOUND)
     changes = {name: value for name, value in query.items() if value is not None}
     is_blocked = leads_to(link, resources().block_list.current)
-    known = Known(resources().short_url_form, now, is_blocked)
+    known = Known(resources().short_url_form, now, is_blocked, in_app_browsers=resources().in_app_browsers)
     stored = [*(await open_lab(database, link, known)).taps()]
     lab = await open_lab(database, apply_changes(link, changes, now), known)
     taps = [*lab.taps()]

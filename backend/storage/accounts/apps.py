@@ -43,13 +43,17 @@ async def list_apps(database: Database, org_id: OrgId) -> dict[str, Apps]:
 
 
 def to_document(apps: Apps, org_id: OrgId) -> dict[str, Any]:
-    """The stored form of a domain's apps, without the domain."""
+    """The stored form of a domain's apps, without the domain. What older versions lack, is there if set."""
     android = (
         {"package": apps.android.package, "fingerprints": list(apps.android.fingerprints)}
         if apps.android
         else None
     )
-    return {"org_id": org_id, "ios": asdict(apps.ios) if apps.ios else None, "android": android}
+    ios = asdict(apps.ios) if apps.ios else None
+    if ios and ios["custom_scheme"] is None:
+        del ios["custom_scheme"]
+    in_app_page = {"in_app_page": True} if apps.in_app_page else {}
+    return {"org_id": org_id, "ios": ios, "android": android, **in_app_page}
 
 
 def from_document(document: dict[str, Any]) -> Apps:
@@ -58,4 +62,5 @@ def from_document(document: dict[str, Any]) -> Apps:
     return Apps(
         IosApp(**known_fields(ios, IosApp)) if ios else None,
         AndroidApp(android["package"], tuple(android["fingerprints"])) if android else None,
+        document.get("in_app_page") is True,
     )

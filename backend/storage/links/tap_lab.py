@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from backend.concurrency.side_thread import beside_the_loop
@@ -13,6 +13,7 @@ from backend.domain.links.links import Link
 from backend.domain.taps.apple_file import AppleFile, parse_apple_file
 from backend.domain.taps.devices import CachedFile
 from backend.domain.taps.google_file import GoogleFile, parse_google_file
+from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers
 from backend.domain.taps.manifest import IntentFilter
 from backend.domain.taps.path_rules import Listing, PathRules, apple_file_content, google_file_content
 from backend.domain.taps.tap import Lab
@@ -36,6 +37,7 @@ class Known:
     apple_file: AppleFile | None = None
     google_file: GoogleFile | None = None
     filters: Sequence[IntentFilter] | None = None
+    in_app_browsers: InAppBrowsers = field(default_factory=packaged_in_app_browsers)
 
 
 async def open_lab(database: Database, link: Link, known: Known) -> Lab:
@@ -76,6 +78,7 @@ def _lab(link: Link, known: Known, apps: Apps, ios: PathRules, android: PathRule
         google_files=google_files,
         filters=known.filters,
         is_blocked=known.is_blocked,
+        in_app_browsers=known.in_app_browsers,
     )
 
 

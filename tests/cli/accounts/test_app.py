@@ -14,6 +14,7 @@ from tests.processes.service_process import ServiceProcess
 DOMAIN = "go.apps.example"
 FINGERPRINT = ":".join(["AB"] * 32)
 IOS = ("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.shop.app", "--app-store-id", "1234567890")
+IN_APP = ("--ios-scheme", "shopapp", "--in-app-page")
 ANDROID = ("--android-package", "com.shop.app", "--android-fingerprint", FINGERPRINT.lower())
 
 
@@ -37,10 +38,15 @@ def is_unknown(status: int) -> bool:
 
 def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: OrgId) -> None:
     """What was set is listed and served on the domain; setting again replaces it, without options by none."""
-    ios = {"team_id": "A1B2C3D4E5", "bundle_id": "com.shop.app", "app_store_id": "1234567890"}
+    ios = {
+        "team_id": "A1B2C3D4E5",
+        "bundle_id": "com.shop.app",
+        "app_store_id": "1234567890",
+        "custom_scheme": "shopapp",
+    }
     android = {"package": "com.shop.app", "fingerprints": [FINGERPRINT]}
-    set_both = done(running, "set", "Go.Apps.example.", "--org", org_id, *IOS, *ANDROID)
-    assert set_both == {"domain": DOMAIN, "ios": ios, "android": android}
+    set_both = done(running, "set", "Go.Apps.example.", "--org", org_id, *IOS, *ANDROID, *IN_APP)
+    assert set_both == {"domain": DOMAIN, "ios": ios, "android": android, "in_app_page": True}
     assert done(running, "list", "--org", org_id)["apps"] == [set_both]
     assert association(running, "apple-app-site-association").json()["applinks"]["details"]
     assert association(running, "assetlinks.json").json()[0]["target"]["sha256_cert_fingerprints"] == [

@@ -21,12 +21,16 @@ from tests.facts.stored_links import insert_links
 
 FINGERPRINTS = [":".join(["AB"] * 32), ":".join(["01"] * 32)]
 APPS = Apps(
-    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890"), AndroidApp("com.shop.app", tuple(FINGERPRINTS))
+    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", "shopapp"),
+    AndroidApp("com.shop.app", tuple(FINGERPRINTS)),
+    in_app_page=True,
 )
 FORM = {
     "ios_team_id": "a1b2c3d4e5",
     "ios_bundle_id": "com.shop.app",
     "app_store_id": "1234567890",
+    "custom_scheme": "shopapp",
+    "in_app_page": "yes",
     "android_package": "com.shop.app",
     "android_fingerprints": "\n".join(fingerprint.lower() for fingerprint in FINGERPRINTS),
 }
@@ -54,6 +58,8 @@ async def test_apps_are_set_and_taken_away(
         ("ios_team_id", "", "iOS team id is needed for an iOS app."),
         ("ios_bundle_id", "", "iOS bundle id is needed for an iOS app."),
         ("app_store_id", "x", "App Store id &#39;x&#39; must be digits"),
+        ("custom_scheme", "https", "Custom scheme &#39;https&#39; is no app&#39;s own"),
+        ("custom_scheme", "shop app", "Custom scheme &#39;shop app&#39; must be small letters and digits"),
         ("android_package", "app", "Android package &#39;app&#39; must be names separated by dots"),
         ("android_package", "", "Android package is needed where a certificate"),
         ("android_fingerprints", "AB:CD", "Certificate fingerprint &#39;AB:CD&#39; must be SHA-256"),
@@ -104,5 +110,5 @@ async def test_what_new_apps_change_is_shown_before_they_are_saved(
     assert await find_apps(database, organization.domain) == Apps()
     await set_apps(database, organization.domain, organization.id, APPS)
     same = await person.send(path, path, preview_taps="yes")
+    assert "0 % for iOS and 0 % for Android." in same.text
     assert "would do the same as now" in same.text
-    assert "links take 0 % for iOS and 0 % for Android." in same.text

@@ -14,7 +14,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior, Hold, Link
 from backend.domain.taps.apple_file import parse_apple_file
-from backend.domain.taps.devices import FIREFOX, IN_APP_BROWSER, MESSAGE, PLACES, CachedFile, TapDevice
+from backend.domain.taps.devices import FIREFOX, MESSAGE, PLACES, WEB_VIEWS, CachedFile, TapDevice
 from backend.domain.taps.manifest import parse_manifest
 from backend.domain.taps.path_rules import (
     Listing,
@@ -23,7 +23,7 @@ from backend.domain.taps.path_rules import (
     apple_file_content,
     only,
 )
-from backend.domain.taps.tap import Effect, Lab, Tap, differences, phones_that_fail
+from backend.domain.taps.tap import Effect, Lab, Tap, differences, merged, phones_that_fail
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.redirector.request.recognition import recognize
 from backend.storage.links.tap_lab import Known, open_plain_lab
@@ -66,6 +66,8 @@ def test_the_lab_has_the_clients_that_the_redirector_recognizes() -> None:
     """Each browser of the lab is what the redirector makes of its User-Agent."""
     for place in {place for places in PLACES.values() for place in places}:
         assert recognize(place.user_agent.encode()) == place.client
+    for client, user_agent in WEB_VIEWS.values():
+        assert recognize(user_agent.encode()) == client
 
 
 def test_a_link_that_opens_the_app() -> None:
@@ -79,7 +81,7 @@ def test_a_link_that_opens_the_app() -> None:
         assert effects(taps, device, MESSAGE, True) == by_intent
         assert effects(taps, device, FIREFOX, True) == by_intent | {NONE: Effect.APP_PAGE}
         assert effects(taps, device, MESSAGE, False) == {None: store}
-        assert effects(taps, device, IN_APP_BROWSER, True) == {None: Effect.WEB}
+        assert effects(taps, device, "Instagram", True) == {None: Effect.WEB}
     assert effects(taps, TapDevice.DESKTOP, MESSAGE, False) == {None: Effect.WEB}
     assert phones_that_fail(taps, expects_app=True) == []
     assert len(phones_that_fail(taps, expects_app=False)) == 3
@@ -159,3 +161,25 @@ def test_what_a_file_names_when_it_is_full() -> None:
     some = only(many)
     assert (some.listing, some.paths) == (Listing.SOME_APP_LINKS, tuple(many[: len(some.paths)]))
     assert 125_000 < some.size < 126_000
+
+
+def test_the_page_for_in_app_browsers() -> None:
+    """Where the domain asks for it: the app's own scheme, intent:// where it works, or the way out."""
+    ios = replace(IOS, custom_scheme="shopapp")
+    taps = [*lab(APP_LINK, Apps(ios, ANDROID, in_app_page=True)).taps()]
+    found = {
+        (tap.situation.device, tap.situation.place.name): tap
+        for tap in taps
+        if not tap.situation.place.asks_system
+    }
+    assert {tap.effect for tap in found.values()} == {Effect.APP_PAGE}
+    assert found[TapDevice.IOS, "Instagram"].address == "shopapp://go.shop.com/spring"
+    instagram = found[TapDevice.ANDROID_15, "Instagram"].address
+    assert instagram == "instagram://extbrowser/?url=https%3A%2F%2Fgo.shop.com%2Fspring"
+    facebook = found[TapDevice.ANDROID_15, "Facebook"].address or ""
+    assert facebook.startswith("intent://go.shop.com/spring#Intent;scheme=https;package=com.shop.app;")
+    assert found[TapDevice.ANDROID_15, "WeChat"].address is None
+    assert "menu opens the browser" in found[TapDevice.ANDROID_15, "WeChat"].why[-1]
+    kept = [*lab(LINK, Apps(ios, ANDROID, in_app_page=True)).taps()]
+    assert {tap.effect for tap in kept if not tap.situation.place.asks_system} == {Effect.WEB}
+    assert len(merged(kept)) < len(kept)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 import uuid
+from dataclasses import replace
 from urllib.parse import quote
 
 import httpx
@@ -15,7 +17,7 @@ from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior, Hold, Link
 from backend.domain.taps.apple_file import parse_apple_file
 from backend.domain.taps.google_file import parse_google_file
-from backend.domain.web.client import Platform
+from backend.domain.web.client import ClientKind, Platform
 from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import NAME
@@ -23,6 +25,7 @@ from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
+from tests.redirector.user_agents import CLIENTS
 
 PIXEL = (
     "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -86,6 +89,53 @@ async def test_fallbacks_instead_of_store_and_destination(
         (curl, link.destination_url),
     ):
         assert answer.headers["location"].startswith(f"{url}{rest}&cl_click_id=")
+
+
+async def test_a_way_out_of_in_app_browsers(
+    visitor: httpx.AsyncClient,
+    make_link: LinkFactory,
+    database: Database,
+    organization: TestOrganization,
+    recorded: Recorded,
+) -> None:
+    """Only where the domain asks for it, and for links that open the app. Who takes it makes one click."""
+    agents = (
+        CLIENTS[ClientKind.IN_APP_BROWSER, Platform.IOS]
+        | CLIENTS[ClientKind.IN_APP_BROWSER, Platform.ANDROID]
+    )
+    link, in_browser = await make_link(**APP), await make_link()
+    await set_apps(database, organization.domain, organization.id, APPS)
+    line = {"user-agent": agents["Line on iOS"]}
+    assert (
+        (await visitor.get(f"/{link.path}", headers=line))
+        .headers["location"]
+        .startswith(link.destination_url)
+    )
+
+    assert APPS.ios
+    ios = replace(APPS.ios, custom_scheme="shopapp")
+    await set_apps(database, organization.domain, organization.id, replace(APPS, ios=ios, in_app_page=True))
+    other = await make_link(**APP)
+    page = await visitor.get(f"/{other.path}?a=1", headers=line)
+    addresses = [html.unescape(each) for each in re.findall(r'<a [^>]*href="([^"]+)"', page.text)]
+    scheme, out, web = addresses[:3]
+    click_id = scheme.rpartition("=")[2]
+    assert scheme == f"shopapp://{other.domain}/{other.path}?a=1&cl_click_id={click_id}"
+    assert out == f"https://{other.domain}/{other.path}?a=1&cl_click_id={click_id}&openExternalBrowser=1"
+    assert web.startswith(f"{other.destination_url}?a=1")
+    safari = await visitor.get(out.partition(other.domain)[2], headers={"user-agent": IPHONE})
+    assert safari.headers["location"] == "https://apps.apple.com/app/id123456"
+    assert [click["outcome"] for click in await recorded(other, 1)] == ["app_page"]
+    forged = f"/{other.path}?cl_click_id={click_id[:-1]}{'A' if click_id[-1] != 'A' else 'B'}"
+    await visitor.get(forged, headers={"user-agent": IPHONE})
+    assert len(await recorded(other, 2)) == 2
+
+    android = {"user-agent": agents["WeChat on Android"]}
+    none = await visitor.get(f"/{other.path}", headers=android | {"accept-language": "de"})
+    assert (none.status_code, none.text.count('class="button"')) == (200, 0)
+    assert "öffnen Sie das Menü dieser App" in none.text
+    plain = await visitor.get(f"/{in_browser.path}", headers=android)
+    assert plain.status_code == 302
 
 
 async def test_association_files(

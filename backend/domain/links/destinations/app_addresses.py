@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import quote
 
-from backend.domain.accounts.apps import AndroidApp
+from backend.domain.accounts.apps import AndroidApp, IosApp
 from backend.domain.links.destinations.destination import fallback_url, intent_url, play_store_url
 from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, query_with_click_id, web_address
 from backend.domain.links.links import Link
 from backend.domain.web.client import Client
+
+_SHORT_URL_CHARACTERS = "%:/?[]@!$&'()*+,;=-._~"
 
 
 def fallback_address(link: Link, client: Client, query: str) -> str | None:
@@ -37,3 +40,15 @@ def intent_address(
     rest = f"{link.domain}/{link.path}" + (f"?{app_query}" if app_query else "")
     missing = fallback_address(link, client, query) or play_store_url(app, {LINK_ID_PARAMETER: link.id})
     return intent_url(app, scheme, rest, missing)
+
+
+def scheme_address(link: Link, app: IosApp, query: str, click_id: bytes | None = None) -> str | None:
+    """The short URL with the app's own scheme; None if it has none."""
+    return short_url_with_query(link, app.custom_scheme, query, click_id) if app.custom_scheme else None
+
+
+def short_url_with_query(link: Link, scheme: str, query: str, click_id: bytes | None = None) -> str:
+    """The short URL with this scheme as the visitor followed it, in ASCII, with the id of the click."""
+    whole_query = query_with_click_id(query, click_id)
+    rest = f"{link.domain}/{link.path}" + (f"?{whole_query}" if whole_query else "")
+    return f"{scheme}://{quote(rest, safe=_SHORT_URL_CHARACTERS)}"

@@ -49,12 +49,20 @@ def decide(link: Link | None, client: Client, apps: Apps, target: Target | None 
     if kind is _PREVIEW_FETCHER and link.social:
         return Outcome.PREVIEW
     if target or kind is not _BROWSER:
-        return _WEB
+        return Outcome.APP_PAGE if _gets_in_app_page(link, client, apps, target) else _WEB
     if platform is _IOS:
         return _on_ios(link, apps)
     if platform is _ANDROID:
         return _on_android(link, client, apps)
     return _WEB
+
+
+def _gets_in_app_page(link: Link, client: Client, apps: Apps, target: Target | None) -> bool:
+    """Whether an in-app browser gets a page by which the link leaves it, as the domain's setting asks for."""
+    if not apps.in_app_page or target or client.kind is not ClientKind.IN_APP_BROWSER:
+        return False
+    app = {_IOS: apps.ios, _ANDROID: apps.android}.get(client.platform)
+    return app is not None and _opens_app(link, client.platform)
 
 
 def _on_ios(link: Link, apps: Apps) -> Outcome:
