@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import MutableMapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from quart import Quart
 
+from backend.alert_watch.watch import AlertWatch
 from backend.app_api import AppService, app_api
 from backend.concurrency.startable import Startable, running
 from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard, shared
 from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
+from backend.mail.alert_mails import alert_mail
 from backend.mail.delivery import MailDelivery
 from backend.mail.report_mails import ReportMailResources, ReportMails
 from backend.mail.server import mail_server_of
@@ -35,6 +38,7 @@ from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
+from backend.storage.alerts.firing import AlertChannels
 from backend.storage.analytics.upkeep import analytics_upkeep
 from backend.storage.clicks.expired_days import expired_days
 from backend.storage.clicks.merges import click_merges
@@ -171,6 +175,8 @@ class Service:
         sender_resources = SenderResources(
             database, resources.feed, resources.receivers, clock, resources.short_url_form
         )
+        make_mail = partial(alert_mail, self.settings.base_url) if self.settings.sends_mail else None
+        channels = AlertChannels(resources.short_url_form, make_mail)
         return (
             finishing_deletions(database, clock),
             DestinationWatch(database, resources.pages, clock, hours),
@@ -181,6 +187,7 @@ class Service:
             statement_signing(database),
             analytics_upkeep(database, resources.analytics),
             WebhookDelivery(sender_resources),
+            AlertWatch(database, resources.analytics, channels, clock),
             MailDelivery(database, mail_server_of(self.settings), clock),
             ReportMails(ReportMailResources(database, resources.analytics, self.settings, clock)),
         )

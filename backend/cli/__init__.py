@@ -37,6 +37,7 @@ _PLACES = {
     "restore": "archives.archive:restore",
     "verify": "archives.verify:verify",
     "ledger": "archives.ledger:ledger",
+    "alerts": "analytics.alerts:alerts",
     "annotation": "analytics.annotation:annotation",
     "report": "analytics.report:report",
     "funnel": "analytics.funnel:funnel",

@@ -12,6 +12,9 @@ from backend.dashboard.accounts import (
     subscription,
     switch_organization,
 )
+from backend.dashboard.alerts import alerts
+from backend.dashboard.alerts import rules as alert_rules
+from backend.dashboard.alerts import stop as stop_alert_mails
 from backend.dashboard.analytics import attribution, events, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
 from backend.dashboard.cohorts import cohorts
@@ -41,6 +44,8 @@ from backend.dashboard.tags import tags, templates
 from backend.dashboard.webhooks import webhook, webhooks
 
 __all__ = [
+    "alert_rules",
+    "alerts",
     "answer_browsers",
     "apps",
     "assets",
@@ -87,6 +92,7 @@ __all__ = [
     "sign_in",
     "single_clicks",
     "single_sales",
+    "stop_alert_mails",
     "subscription",
     "switch_organization",
     "tags",

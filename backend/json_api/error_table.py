@@ -188,6 +188,16 @@ ANNOTATION_NOT_FOUND = ErrorRow(
     "Annotation not found or does not belong to your organization",
     "ANNOTATION_NOT_FOUND",
 )
+ALERT_RULE_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "Alert rule not found or does not belong to your organization",
+    "ALERT_RULE_NOT_FOUND",
+)
+ALERT_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Alert not found or does not belong to your organization", "ALERT_NOT_FOUND"
+)
 RECIPIENT_NOT_FOUND = ErrorRow(
     404,
     103,

@@ -7,9 +7,10 @@ from datetime import date
 
 from jinja2 import Environment, PackageLoader
 
+from backend.domain.mail.language import Language
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.json_form import report_url
-from backend.domain.reports.recipient import Language, Recipient, unlinked
+from backend.domain.reports.recipient import Recipient, unlinked
 from backend.domain.reports.report import Report
 from backend.mail.figures import MailedReport, MailFigure
 from backend.mail.numbers import day_in, whole_number
@@ -18,7 +19,7 @@ from backend.mail.texts import text_in
 CONFIRM_PATH, UNSUBSCRIBE_PATH = "/mail/confirm", "/mail/unsubscribe"
 # The beginnings of the keys of mails. The id of a recipient follows, or of the user who wants a try.
 FIGURES_KEY, CONFIRM_KEY, TRY_KEY = "figures/", "confirm/", "try/"
-_templates = Environment(
+templates = Environment(
     loader=PackageLoader("backend.mail"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
 
@@ -73,7 +74,7 @@ def confirmation_mail(base_url: str, organization: str, report: Report, recipien
     } | {name: text_in(language, "words", name) for name in ("hello", "unsubscribe")}
     unsubscribe_url = f"{base_url}{UNSUBSCRIBE_PATH}/{recipient.token}"
     url = f"{base_url}{CONFIRM_PATH}/{recipient.token}/{recipient.code}"
-    html = _templates.get_template("confirm.html").render(
+    html = templates.get_template("confirm.html").render(
         language=language.value, texts=texts, url=url, unsubscribe_url=unsubscribe_url
     )
     parts = (texts["hello"], texts["text"], url, texts["until"], f"{texts['never']} {unsubscribe_url}")
@@ -111,7 +112,7 @@ def _texts(
         **{name: text_in(language, "words", name) for name in ("total", "no_rows", "open", "unsubscribe")},
     }
     url = report_url(base_url, report)
-    html = _templates.get_template("figures.html").render(
+    html = templates.get_template("figures.html").render(
         language=language.value,
         name=report.name,
         figures=figures,

@@ -11,7 +11,8 @@ from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.period import Comparison, TimeField
 from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
-from backend.domain.reports.recipient import Language, Recipient
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.mail.numbers import change_in_words, country_in, lines_of, part_of_time_in, period_in
 from backend.mail.texts import sections_in, text_in

@@ -15,7 +15,7 @@ from backend.domain.analytics.changes import MeasureChange, Numeric, change_of
 from backend.domain.analytics.period import QueryPeriod, TimeField
 from backend.domain.analytics.query import MONEY, Measure
 from backend.domain.fields.money import minor_digits
-from backend.domain.reports.recipient import Language
+from backend.domain.mail.language import Language
 from backend.mail.texts import text_in
 
 NO_NUMBER = "–"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from backend.domain.reports.recipient import Language
+from backend.domain.mail.language import Language
 
 Section = Mapping[str, str]
 

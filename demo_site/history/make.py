@@ -35,6 +35,7 @@ from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.tags import find_tag_ids
 from backend.storage.links.writing.writes import store_link
 from backend.storage.sales.batches import store_batches
+from demo_site.history.alert_rules import make_alert_rules
 from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, PlannedLink, planned_links
 from demo_site.history.days import History, UsedLink
 from demo_site.history.journeys import Ids
@@ -113,6 +114,7 @@ async def _make_links(
         for number, plan in enumerate(plans)
     ]
     await insert_history_links(database, made, new_tags)
+    await make_alert_rules(database, org_id, made, now)
     return made
 
 

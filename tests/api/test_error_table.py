@@ -174,6 +174,8 @@ BY_A_CALL: dict[str, Provocation] = {
     "WEBHOOK_NOT_FOUND": calling("GET", f"/webhooks/{uuid.UUID(int=7)}"),
     "REPORT_NOT_FOUND": calling("GET", f"/reports/{uuid.UUID(int=7)}"),
     "FUNNEL_NOT_FOUND": calling("GET", f"/funnels/{uuid.UUID(int=7)}"),
+    "ALERT_RULE_NOT_FOUND": calling("GET", f"/alert-rules/{uuid.UUID(int=7)}"),
+    "ALERT_NOT_FOUND": calling("PATCH", f"/alerts/{uuid.UUID(int=7)}", {"is_seen": True}),
     "ANNOTATION_NOT_FOUND": calling("DELETE", f"/annotations/{uuid.UUID(int=7)}"),
     "RECIPIENT_NOT_FOUND": calling("DELETE", f"/report-recipients/{uuid.UUID(int=7)}"),
     "NO_MAIL_SERVER": calling("POST", "/report-recipients", RECIPIENT),

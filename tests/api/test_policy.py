@@ -105,6 +105,8 @@ async def test_no_route_answers_for_another_organization_s_link(
                 "reports",
                 "funnels",
                 "annotations",
+                "alerts",
+                "alert-rules",
                 "report-recipients",
             )
         }

@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "json_api": {"concurrency", "domain", "rate_limits", "storage", "web"},
     "archives": {"domain", "storage", "system"},
     "imports": {"domain", "storage"},
+    "alert_watch": {"concurrency", "domain", "storage", "system"},
     "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
     "follow": {"concurrency", "domain", "storage", "system"},
@@ -50,7 +51,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them
     "app": {
-        "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "mail", "operations",
+        "alert_watch", "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "mail",
+        "operations",
         "redirector", "rest_api", "sdk_api", "settings", "storage", "system", "web", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "operations", "settings", "system"},
@@ -293,7 +295,7 @@ def test_domain_does_no_io() -> None:
         "idna", "iso4217", "zoneinfo",
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime",
         "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "importlib",
-        "ipaddress", "itertools", "json", "math", "operator", "re", "string", "types", "typing",
+        "ipaddress", "itertools", "json", "math", "operator", "re", "statistics", "string", "types", "typing",
         "unicodedata", "urllib", "uuid", "xml", "zlib",
     }  # fmt: skip
     wrong = [

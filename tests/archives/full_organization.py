@@ -46,6 +46,7 @@ from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
 from tests.api.told_sales import tell
 from tests.facts.clicks import click, ship
 from tests.facts.feeds import place_all
+from tests.facts.fired_alerts import fire_alert
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
 
@@ -134,6 +135,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))
     await insert_user(database, user)
+    await fire_alert(database, organization.id, link_ids[0])
     await place_all(database, organization.id)
     await sign_days(database, organization.id, datetime.now(UTC).date() + timedelta(days=1))
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("nobody")))

@@ -143,6 +143,12 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("annotations", {"link_id": OTHERS_LINK}, "link_id must be a link of the archive"),
     ("annotations", {"text": "x" * 201}, "text must have at most 200 characters"),
     ("annotations", {"created_by": "admin"}, "created_by must be one of person, rest"),
+    ("alert_rules", {"kind": "anything"}, "kind must be one of"),
+    ("alert_rules", {"thresholds": {"least": 5}}, "thresholds.least is no threshold of limits"),
+    ("alert_rules", {"is_admin": True}, "is_admin is not a field of such a document"),
+    ("alerts", {"cause": "another"}, "_id does not belong to what the document is about"),
+    ("alerts", {"figures": {"clicks": "many"}}, "the document is not as such are stored"),
+    ("alerts", {"is_open": False}, "is_open must be true, or left out"),
     # rules of fields
     (
         "links",

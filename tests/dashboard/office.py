@@ -21,6 +21,7 @@ VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",
     "/links?period=all&sort=-revenue&made_from=x&q=Link",
     "/search?q=Link",
+    "/alerts/new?kind=spike",
     "/?period=today&chart=revenue&source=letter",
     "/?from=x&to=y&country=DE",
     "/clicks?country=DE",

@@ -28,6 +28,7 @@ from backend.domain.ids import OrgId
 from backend.domain.mail.mail import Mail
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage.accounts.rate_limited_requests import KEPT, NAME
+from backend.storage.alerts import alerts
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.mail import mails
@@ -125,6 +126,7 @@ def full(running: ServiceProcess) -> Office:
         {"link_id": link_id, "domain": domain, "note_id": _note(running, org, link_id)}
         | _named_items(running, org)
         | _webhooks(running, org, link_id)
+        | _alerts(running, org, link_id, keys["rest"])
     )
     ids |= funnel | _reports(running, keys["rest"])
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
@@ -191,6 +193,29 @@ def _invitation(client: httpx.Client, key: str) -> None:
     known = {"kind": "identify", "call_id": str(uuid.uuid4()), "occurred_at": now, "customer_id": LONG}
     batch = {"api_key": key, "install_id": install_id, "sdk": "app/1", "sent_at": now, "calls": [known]}
     client.post("/serviceCore/sdk/v1/batch", json=batch).raise_for_status()
+
+
+def _alerts(running: ServiceProcess, org: str, link_id: str, key: str) -> dict[str, str]:
+    """A rule with a long name that has told of a destination, over and not; its id."""
+    body = {"name": LONG[:100].strip(), "kind": "broken_destination", "link_id": link_id}
+    with httpx.Client(base_url=running.base_url, headers={"API-KEY": key}, timeout=60) as client:
+        rule_id: str = client.post(f"{API}/alert-rules", json=body).json()["id"]
+    now = utc_now()
+    figures = {"url": DESTINATION, "problem": "answers with status 404", "since": now}
+    fired: dict[str, object] = {
+        "org_id": org,
+        "rule_id": rule_id,
+        "kind": body["kind"],
+        "link_id": link_id,
+        "period": "p",
+    }
+    fired |= {"began_at": now, "fired_at": now, "figures": figures, "seen_at": None, "is_sent": False}
+    states: tuple[dict[str, object], ...] = ({"ended_at": None, "is_open": True}, {"ended_at": now})
+    with database_of(running) as database:
+        for number, state in enumerate(states):
+            alert = {"_id": f"{org}/{uuid.uuid4()}", "cause": f"c{number}", **fired, **state}
+            database[alerts.NAME].insert_one(alert)
+    return {"rule_id": rule_id}
 
 
 def _tags(client: httpx.Client, key: str) -> None:

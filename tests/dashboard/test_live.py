@@ -73,6 +73,7 @@ async def test_every_event_in_words(
     page = (await person.get("/live")).text
     short_url = f"https://{organization.domain}"
     assert rows(page) == [
+        ["Alert “Limits” 4 of the link's 5 clicks were taken.", "Summer sale", "", ""],
         ["Link deleted for good " + f"{short_url}/unused", "Sale", "", ""],
         ["Link archived " + f"{short_url}/unused", "Sale", "", ""],
         ["Link made " + f"{short_url}/unused", "Sale", "", ""],

@@ -9,13 +9,18 @@ import httpx
 import pytest
 
 from backend.domain.accounts.apps import Apps, IosApp
+from backend.domain.alerts.finding import AlertCause
+from backend.domain.alerts.rule import AlertKind
 from backend.domain.ids import OrgId
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.domain.visitors.rejections import Rejection
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.accounts.api_keys import list_api_keys
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
+from backend.storage.alerts.firing import AlertChannels, tell
+from backend.storage.alerts.rules import create_rule, list_rules
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, list_tags
 from backend.storage.links.utm_templates import create_template, list_templates
@@ -58,6 +63,9 @@ async def other(
     await ask_recipient(database, other.id, {**reader, "frequency": Frequency.WEEKLY}, utc_now())
     mail = Mail(other.id, "figures/x/y", "a@secret.example", SECRET, SECRET, SECRET)
     await database[mails.NAME].insert_one(waiting_document(mail, utc_now()) | {"error": SECRET})
+    rule = await create_rule(database, other.id, {"name": SECRET, "kind": AlertKind.LIMITS}, utc_now())
+    cause = AlertCause("rate/x", "p", utc_now(), {"limit": SECRET, "requests": 1, "last": utc_now()})
+    await tell(database, AlertChannels(ShortUrlForm()), rule, [cause], utc_now())
     rejection = Rejection("event", SECRET, SECRET)
     await add_rejections(database, [RejectedCalls(other.id, utc_now(), (rejection,))])
     await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())
@@ -75,6 +83,8 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
     (report,) = await list_reports(database, other.id)
     (reader,) = await list_recipients(database, other.id)
     ids |= {"webhook_id": hook.id, "report_id": report.id, "recipient_id": reader.id}
+    (rule,) = await list_rules(database, other.id)
+    ids["rule_id"] = rule.id
     return ids | {"link_id": link["id"], "kind": "svg"}
 
 
@@ -149,6 +159,8 @@ async def test_no_form_changes_another_organization(
     assert before["webhooks"]
     assert before["reports"]
     assert before["report_recipients"]
+    assert before["alert_rules"]
+    assert before["alerts"]
     paths = set(routes("POST", their_ids)) - {"/sign-in", "/sign-out"}
     for path in paths:
         answer = await person.client.post(path, data=fields)

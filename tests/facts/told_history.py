@@ -18,6 +18,7 @@ from tests.api.told_sales import tell
 from tests.api.whole_links import Links
 from tests.facts.clicks import click, ship
 from tests.facts.feeds import place_all
+from tests.facts.fired_alerts import fire_alert
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
 
@@ -54,5 +55,6 @@ async def tell_history(
     unused = await links.make(selected_path="unused")
     await links.call("DELETE", f"/{unused['id']}")
     await links.call("DELETE", f"/{unused['id']}?purge=true")
+    await fire_alert(database, organization.id, link_id)
     await place_all(database, organization.id)
     return link_id

@@ -22,6 +22,8 @@ from backend.storage.accounts import (
     rate_limited_requests,
 )
 from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.alerts import alerts
+from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
 from backend.storage.apps import deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys
@@ -67,6 +69,16 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "webhooks that nobody delivers to": (
         endpoints.NAME,
         {"is_enabled": True, "slept_at": None, "holder": None},
+        {},
+    ),
+    "an organization's alert rules": (alert_rules.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "alert rules that are looked after": (alert_rules.NAME, {"is_enabled": True}, {}),
+    "the alerts of an organization": (alerts.NAME, ORG, {"fired_at": -1, "_id": -1}),
+    "the open alerts of a rule": (alerts.NAME, {"rule_id": "r", "is_open": True}, {}),
+    "what a rule has sent": (alerts.NAME, {"rule_id": "r", "fired_at": {"$gt": NOW}, "is_sent": True}, {}),
+    "the links that end soon": (
+        links.NAME,
+        ORG | {"is_enabled": True, "archived_at": None, "limits.expires_at": {"$gt": NOW, "$lte": NOW}},
         {},
     ),
     "mails that are due": (

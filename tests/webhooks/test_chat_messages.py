@@ -64,6 +64,10 @@ def event(type_: EventType, **data: Any) -> Event:
         (event(EventType.LINK_CHANGED, link=MADE), "Somebody changed the link go.shop.com/spring"),
         (event(EventType.LINK_ARCHIVED, link=MADE), "Somebody archived the link go.shop.com/spring"),
         (event(EventType.OPEN, counted=True, link_id=LINK), "The app was opened through go.shop.com/spring"),
+        (event(EventType.ALERT, rule_name="Sites", link_id=None, why="5 requests of https://evil.example."),
+         "Alert “Sites”: 5 requests of https:\u200b/\u200b/\u200bevil.\u200bexample"),
+        (event(EventType.ALERT, rule_name="Summer", link_id=LINK, why="No click in the hour.", ended_at="z"),
+         "Alert “Summer” is over: No click in the hour – about go.shop.com/spring"),
         (event(EventType.ERASED), "Everything about a person was erased"),
     ],
 )  # fmt: skip

@@ -16,10 +16,10 @@ from backend.domain.errors import FieldError, ItemUnknown, TooManyItems, raise_a
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.mail.address import MailAddress
+from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import (
     RECIPIENT_FIELDS,
     Frequency,
-    Language,
     recipient_json,
 )
 from backend.mail.recipients import ask_to_confirm, last_mails, remove

@@ -17,6 +17,7 @@ from backend.domain.links.links import Link
 from backend.domain.webhooks.endpoint import EndpointState
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.origin_refusals import by_origin, list_origin_refusals
+from backend.storage.alerts.alerts import count_not_seen
 from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.links.destinations.broken import list_broken
 from backend.storage.links.links import find_links
@@ -47,11 +48,12 @@ class News:
 
 
 async def what_is_new(now: datetime) -> list[News]:
-    """Domains with trouble, broken destinations, webhooks that fail, mails that were not sent, links that
-    stopped, origins refused: the worst first."""
+    """Domains with trouble, broken destinations, alerts that nobody has seen, webhooks that fail, mails that
+    were not sent, links that stopped, origins refused: the worst first."""
     return [
         *await _domains(),
         *await _broken(),
+        *await _alerts(),
         *await _failing(now),
         *await _unsent(now),
         *await _stopped(now),
@@ -80,6 +82,15 @@ async def _broken() -> list[News]:
         )
         for broken in await list_broken(resources().database, org_id(), _MOST_OF_A_KIND)
     ]
+
+
+async def _alerts() -> list[News]:
+    """How many alerts nobody has marked as seen."""
+    count = await count_not_seen(resources().database, org_id())
+    if not count:
+        return []
+    words = "was told and not yet seen" if count == 1 else "were told and not yet seen"
+    return [News(f"{count:,} {'alert' if count == 1 else 'alerts'}", words, url_for("dashboard.alerts"))]
 
 
 async def _failing(now: datetime) -> list[News]:

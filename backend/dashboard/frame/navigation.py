@@ -30,6 +30,7 @@ ITEMS = (
     Item("Cohorts", "cohorts", "cohort"),
     Item("Reports", "reports", "share"),
     Item("Mails", "mails", "mail"),
+    Item("Alerts", "alerts", "bell"),
     Item("Annotations", "notes", "note"),
     Item("Webhooks", "webhooks", "send"),
     Item("Keys", "keys", "key"),

@@ -22,6 +22,7 @@ NAMES: Mapping[EventType, str] = {
     EventType.LINK_CHANGED: "Links changed",
     EventType.LINK_ARCHIVED: "Links archived",
     EventType.ERASED: "Persons erased",
+    EventType.ALERT: "Alerts",
 }
 _Data = Mapping[str, Any]
 
@@ -95,6 +96,11 @@ def _joined(*parts: str | None) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def _alert(data: _Data) -> tuple[str, str]:
+    over = " is over" if data["ended_at"] else ""
+    return f"Alert “{data['rule_name']}”{over}", data["why"]
+
+
 _WORDS: Mapping[EventType, Callable[[_Data], tuple[str, str]]] = {
     EventType.CLICK: _click,
     EventType.LEAD: _lead,
@@ -108,4 +114,5 @@ _WORDS: Mapping[EventType, Callable[[_Data], tuple[str, str]]] = {
     EventType.LINK_CHANGED: _changed,
     EventType.LINK_ARCHIVED: _archived,
     EventType.ERASED: _erased,
+    EventType.ALERT: _alert,
 }

@@ -11,7 +11,8 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.form import field
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
-from backend.domain.reports.recipient import RECIPIENT_FIELDS, Frequency, Language
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import RECIPIENT_FIELDS, Frequency
 
 Fields = dict[str, str]
 Problems = dict[str, str]

@@ -19,7 +19,8 @@ from backend.dashboard.mails.form import OF_A_TRY, Fields, Problems, new_fields,
 from backend.dashboard.mails.shown import FREQUENCIES, shown_failure, shown_reader, try_in_words
 from backend.domain.errors import FieldError, InvalidField, ItemUnknown
 from backend.domain.fields.time_zones import TimeZone, place_names
-from backend.domain.reports.recipient import RECIPIENT_FIELDS, Language, Recipient, RecipientState
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import RECIPIENT_FIELDS, Recipient, RecipientState
 from backend.mail.numbers import language_name
 from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.report_mails import ReportMailResources

@@ -32,6 +32,7 @@ TYPES = {
     EventType.LINK_CHANGED: "Changes of links",
     EventType.LINK_ARCHIVED: "Links that are archived",
     EventType.ERASED: "Erasures of personal data",
+    EventType.ALERT: "Alerts",
 }
 FORMS = {
     Form.JSON: "Signed JSON, for a program",

@@ -10,14 +10,14 @@ from quart import Response
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
+from backend.dashboard.links.by_text import link_named
 from backend.dashboard.webhooks.shown import FORMS, TYPES, ShownWebhook, batch_words
 from backend.domain.errors import FieldError, InvalidField, collect_errors
-from backend.domain.fields.rules import is_uuid, parse_fields
-from backend.domain.ids import LinkId, OrgId
-from backend.domain.web.short_urls import parse_short_url
+from backend.domain.fields.rules import parse_fields
+from backend.domain.ids import LinkId
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.domain.webhooks.endpoint_fields import MOST_IN_BATCH, endpoint_rules
-from backend.storage.links.links import find_link, find_link_at, find_links
+from backend.storage.links.links import find_links
 from backend.storage.webhooks.chosen_tags import tag_names, with_tag_ids
 from backend.web.current import resources
 
@@ -110,16 +110,7 @@ def _number(text: str) -> int:
 
 async def _link(text: str) -> LinkId:
     """The id of the organization's link with this short URL or id. Raises InvalidField."""
-    link_id = await _find(text, org_id())
-    if link_id is None:
+    link = await link_named(text)
+    if link is None:
         raise InvalidField("link_ids", f"has a line that is no short URL or id of a link of yours: {text}")
-    return link_id
-
-
-async def _find(text: str, org: OrgId) -> LinkId | None:
-    if is_uuid(text):
-        link = await find_link(resources().database, LinkId(text.lower()), org)
-    else:
-        place = parse_short_url(text if "://" in text else f"https://{text}")
-        link = await find_link_at(resources().database, *place, org) if place else None
-    return link.id if link else None
+    return link.id

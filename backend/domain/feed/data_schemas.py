@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.domain.alerts.rule import AlertKind
 from backend.domain.apps.installs import AppPlatform, Match
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Schema
@@ -185,6 +186,20 @@ _ERASED = _object(
         "installs": _list_of(_TEXT, "Installations of an app."),
     },
 )
+_ALERT = _object(
+    "An alert rule has told of something, or what it told of is over.",
+    {
+        "id": _described(_UUID, "The alert's, as `GET /alerts` has it."),
+        "rule_id": _UUID,
+        "rule_name": _described(_TEXT, "The rule's name at that time."),
+        "kind": {"type": "string", "enum": [kind.value for kind in AlertKind]},
+        "link_id": _or_null(_UUID, "The link that it is about."),
+        "began_at": _described(_TIME, "When what it tells of began."),
+        "ended_at": _or_null(_TIME, "When it was over; null while it goes on."),
+        "why": _described(_TEXT, "Why it fired, as a sentence in English."),
+        "figures": _described(_ANYTHING, "Why it fired: numbers, texts and times, which depend on the kind."),
+    },
+)
 _RULE = _object("What applies to a part of the visits.", {"if": _ANYTHING, "then": _ANYTHING})
 _LINK = _object(
     "The link as it was then, by the names of the REST API, but for what is counted of it.",
@@ -250,4 +265,5 @@ DATA_SCHEMAS: Mapping[EventType, Schema] = {
     EventType.INSTALL: _INSTALL,
     EventType.OPEN: _OPEN,
     EventType.ERASED: _ERASED,
+    EventType.ALERT: _ALERT,
 }

@@ -26,6 +26,7 @@ class EventType(StrEnum):
     INSTALL = "install"
     OPEN = "open"
     ERASED = "erased"
+    ALERT = "alert"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from backend.domain.fields.time_zones import TimeZone
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.links.json_form import time_json
 from backend.domain.mail.address import MailAddress
+from backend.domain.mail.language import Language
 from backend.domain.mail.mail import MailResult
 
 RecipientId = NewType("RecipientId", str)
@@ -38,13 +39,6 @@ class Frequency(StrEnum):
 
     WEEKLY = "weekly"
     MONTHLY = "monthly"
-
-
-class Language(StrEnum):
-    """A language of mails. Its texts are in a file of that name in backend/mail/languages."""
-
-    EN = "en"
-    DE = "de"
 
 
 class RecipientState(StrEnum):

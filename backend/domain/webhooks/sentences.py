@@ -13,6 +13,7 @@ from backend.domain.ids import LinkId
 from backend.domain.webhooks.selection import link_of
 
 _LONGEST = 80
+_LONGEST_WHY = 500
 _SPACES = re.compile(r"\s+")
 # What chats make mentions and links of: @everyone, <!channel>, evil.example, https:...
 _ACTIVE = re.compile(r"@|[./:<](?=\S)")
@@ -46,17 +47,17 @@ def sentence_about(event: Event, short_urls: Mapping[LinkId, str]) -> Sentence:
     short_url = short_urls.get(link_id, "") if link_id else ""
     if not short_url:
         return Sentence(words)
-    return Sentence(f"{words} {'on' if event.type is EventType.CLICK else 'through'}", short_url)
+    return Sentence(f"{words} {_BEFORE_URL.get(event.type, 'through')}", short_url)
 
 
-def harmless(text: object) -> str:
-    """A stranger's text as one line of at most 80 characters, in which chats find no mention and no link.
+def harmless(text: object, longest: int = _LONGEST) -> str:
+    """A stranger's text as one line of so many characters, in which chats find no mention and no link.
 
     Invisible spaces break mentions and links.
     """
     plain = "".join(char for char in str(text) if unicodedata.category(char)[0] != "C" or char.isspace())
     line = _SPACES.sub(" ", plain).strip()
-    shortened = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    shortened = line if len(line) <= longest else f"{line[: longest - 1]}…"
     return _ACTIVE.sub(lambda match: f"{match[0]}{_BREAK}", shortened)
 
 
@@ -101,6 +102,12 @@ def _open(data: Mapping[str, Any]) -> str:
     return f"The app was opened{'' if data.get('counted') else ', which does not count,'}"
 
 
+def _alert(data: Mapping[str, Any]) -> str:
+    why = harmless(data.get("why", ""), _LONGEST_WHY).removesuffix(".")
+    over = " is over" if data.get("ended_at") else ""
+    return f"Alert “{harmless(data.get('rule_name', ''))}”{over}: {why}"
+
+
 _AMOUNT = re.compile(r"[0-9]{1,30}([.][0-9]{1,30})?")
 
 
@@ -109,6 +116,7 @@ def harmless_amount(amount: object) -> str:
     return str(amount) if _AMOUNT.fullmatch(str(amount)) else harmless(amount)
 
 
+_BEFORE_URL = {EventType.CLICK: "on", EventType.ALERT: "– about"}
 _OF_LINKS = frozenset({EventType.LINK_CREATED, EventType.LINK_CHANGED, EventType.LINK_ARCHIVED})
 _WORDS: Mapping[EventType, Callable[[Mapping[str, Any]], str]] = {
     EventType.LINK_CREATED: lambda _: "New link",
@@ -123,4 +131,5 @@ _WORDS: Mapping[EventType, Callable[[Mapping[str, Any]], str]] = {
     EventType.INSTALL: _install,
     EventType.OPEN: _open,
     EventType.ERASED: lambda _: "Everything about a person was erased",
+    EventType.ALERT: _alert,
 }

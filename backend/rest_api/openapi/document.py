@@ -10,6 +10,7 @@ from backend.domain.fields.rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
+from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.cohorts import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
@@ -50,6 +51,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | REPORT_SCHEMAS
             | FUNNEL_SCHEMAS
             | ANNOTATION_SCHEMAS
+            | ALERT_SCHEMAS
             | COHORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {

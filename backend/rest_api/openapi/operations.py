@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from backend.rest_api.alerts import alerts
+from backend.rest_api.alerts import rules as alert_rules
 from backend.rest_api.analytics import cohorts, counts, event_properties, invitations, query
 from backend.rest_api.annotations import notes
 from backend.rest_api.clicks import export
@@ -30,6 +32,7 @@ _MODULES = (
     *(ask, saved),
     reports,
     notes,
+    *(alert_rules, alerts),
     take_back_identity,
     events,
     webhooks,

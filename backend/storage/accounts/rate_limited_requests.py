@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from pymongo import UpdateOne
@@ -60,6 +60,12 @@ async def list_rate_limited(database: Database, org_id: OrgId) -> list[RateLimit
             requests, last = before.requests + counted.requests, max(before.last, counted.last)
             by_limit[counted.limit] = RateLimitedRequests(counted.limit, requests, last)
     return sorted(by_limit.values(), key=lambda counted: -counted.requests)
+
+
+async def rate_limited_on(database: Database, org_id: OrgId, day: date) -> list[RateLimitedRequests]:
+    """The organization's refused requests of a day in UTC: one row for each limit."""
+    document = await database[NAME].find_one({"_id": f"{org_id}/{day.isoformat()}"})
+    return list(_read(document)) if document else []
 
 
 def _update(org_id: OrgId, refused: RateLimitedRequests) -> UpdateOne:

@@ -19,6 +19,8 @@ from backend.storage.accounts import (
     restores,
 )
 from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.alerts import alerts
+from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
 from backend.storage.apps import deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys, signing_keys
@@ -76,6 +78,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     taken_clicks.COLLECTION,
     origin_refusals.COLLECTION,
     purged_links.COLLECTION,
+    alerts.COLLECTION,
     tags.COLLECTION,
     utm_templates.COLLECTION,
     links.COLLECTION,
@@ -87,6 +90,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     recipients.COLLECTION,
     saved_funnels.COLLECTION,
     notes.COLLECTION,
+    alert_rules.COLLECTION,
     api_keys.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,

@@ -50,6 +50,10 @@ COLLECTION = Collection(
         IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
         IndexModel([("org_id", 1), ("tag_ids", 1), *NEWEST_FIRST], partialFilterExpression=TAGGED),
         IndexModel([("hold.at", 1)], partialFilterExpression=HELD),
+        IndexModel(
+            [("org_id", 1), ("limits.expires_at", 1)],
+            partialFilterExpression={"limits.expires_at": {"$exists": True}},
+        ),
         *(
             IndexModel([("domain", 1), (name, 1)], partialFilterExpression=limit)
             for limit in STAYS_IN_BROWSER

@@ -12,11 +12,11 @@ from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.mail.address import address_hash
+from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import (
     CONFIRMED_WITHIN,
     MOST_RECIPIENTS,
     Frequency,
-    Language,
     Recipient,
     RecipientId,
     RecipientState,

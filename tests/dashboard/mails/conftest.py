@@ -13,7 +13,8 @@ import pytest
 from backend.app import Service
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.links.links import Link
-from backend.domain.reports.recipient import Frequency, Language, Recipient
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import Frequency, Recipient
 from backend.domain.reports.report import Report
 from backend.mail.recipients import ask_to_confirm
 from backend.mail.report_mails import ReportMailResources

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from backend.domain.links.links import Link
-from backend.domain.reports.recipient import Frequency, Language, RecipientState
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import Frequency, RecipientState
 from backend.domain.reports.report import Report
 from backend.mail.report_mails import ReportMailResources, make_due_mail
 from backend.storage.driver.mongo import Database

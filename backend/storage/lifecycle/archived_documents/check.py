@@ -15,6 +15,7 @@ from backend.storage.accounts import domains, origin_refusals
 from backend.storage.driver.mongo import Document
 from backend.storage.funnels import saved_funnels
 from backend.storage.lifecycle.archived_documents import (
+    alerts,
     clicks,
     counts,
     deduplication,
@@ -50,6 +51,7 @@ RULES: dict[str, DocumentRule] = {
     **recipients.RULES,
     **funnels.RULES,
     **notes.RULES,
+    **alerts.RULES,
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from bson import Timestamp
 
+from backend.domain.alerts.rule import AlertKind
 from backend.domain.clicks.block import MOST_CLICKS
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
@@ -18,6 +19,7 @@ from backend.domain.fields.rules import Flag
 from backend.domain.links.json_form import own_link_json
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.alerts import check_figures
 from backend.storage.lifecycle.archived_documents.context import (
     ArchiveContext,
     DocumentRule,
@@ -30,6 +32,7 @@ from backend.storage.outbox.entries import REMOVAL_FACTS_KEPT, AgesBy
 from backend.storage.schema.document_fields import (
     DocumentFields,
     Parse,
+    anything,
     integer,
     list_of,
     nested,
@@ -87,6 +90,19 @@ _CALL = _open({"call": text}, {"telling": _whole})
 _CHANGE = _open(
     {"at": time, "link": _link, "changed": _TEXTS}, {"has_password": Flag().parse, "purged": Flag().parse}
 )
+_ALERT = _open(
+    {
+        "at": time,
+        "alert_id": text,
+        "rule_id": text,
+        "rule_name": text,
+        "kind": one_of(AlertKind),
+        "link_id": or_none(text),
+        "began_at": time,
+        "ended_at": or_none(time),
+        "figures": anything,
+    }
+)
 _REREAD = _open({"of": text, "ids": _TEXTS})
 _VISITORS = {
     EventType.LEAD.value: _CALL,
@@ -110,6 +126,7 @@ _FOR_SOME_TIME = {
         }
     ),
     REREAD: _REREAD,
+    EventType.ALERT.value: _ALERT,
     SUMMARY: _open({"day": _whole, "summaries": _TEXTS, "blocks": list_of(text, MOST_CLICKS)}),
 }
 _LINKS = {
@@ -152,6 +169,8 @@ def _entry(document: Document, context: ArchiveContext) -> None:
         if fact["type"] not in kinds:
             raise InvalidField("facts", "are not such as are kept for so long")
         kinds[fact["type"]].check(fact)
+        if fact["type"] == EventType.ALERT:
+            check_figures(AlertKind(fact["kind"]), fact["figures"])
 
 
 def _head(document: Document, context: ArchiveContext) -> None:

@@ -9,7 +9,8 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Uuid
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.mail.address import MailAddress, address_hash
-from backend.domain.reports.recipient import CONFIRMED_WITHIN, Frequency, Language, RecipientState
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import CONFIRMED_WITHIN, Frequency, RecipientState
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archived_documents.context import (
     ArchiveContext,

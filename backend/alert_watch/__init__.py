@@ -1,0 +1,1 @@
+"""Looks regularly at what alert rules are about, and tells what they find."""

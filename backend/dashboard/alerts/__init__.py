@@ -1,0 +1,1 @@
+"""Alerts: what fired, the rules, and the page on which readers stop their mails."""

@@ -1,0 +1,1 @@
+"""Alert rules and alerts in the database, and what rules look at."""

@@ -1,0 +1,130 @@
+"""Rules for the alert rules of an archive, and for what they have told of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from backend.domain.alerts.alert import alert_id
+from backend.domain.alerts.input import RULE_NAME, MailTo
+from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind
+from backend.domain.alerts.thresholds import THRESHOLDS, parse_thresholds
+from backend.domain.alerts.words import why
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import Flag, Uuid
+from backend.domain.fields.time_zones import TimeZone
+from backend.domain.mail.language import Language
+from backend.storage.alerts import alerts, rules
+from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.archived_documents.context import (
+    ArchiveContext,
+    DocumentRule,
+    expires_within,
+    own_id,
+)
+from backend.storage.lifecycle.archived_documents.reports import url_token
+from backend.storage.schema.document_fields import (
+    DocumentFields,
+    anything,
+    as_stored,
+    one_of,
+    or_none,
+    text,
+    time,
+)
+
+_LONGEST_CAUSE = 1_000
+_LONGEST_FIGURE = 10_000
+_MOST_FIGURES = 20
+
+
+def _mail_to(name: str, value: object) -> object:
+    return list(MailTo().parse(name, value))
+
+
+def _time_zone(name: str, value: object) -> object:
+    return TimeZone().parse(name, value).key
+
+
+def _true(name: str, value: object) -> object:
+    if value is not True:
+        raise InvalidField(name, "must be true, or left out")
+    return value
+
+
+_RULE = DocumentFields(
+    {
+        "name": RULE_NAME.parse,
+        "kind": one_of(AlertKind),
+        "thresholds": anything,
+        "created_at": time,
+        "link_id": or_none(Uuid().parse),
+        "tag_id": or_none(Uuid().parse),
+        "webhooks": Flag().parse,
+        "mail_to": _mail_to,
+        "language": one_of(Language),
+        "timezone": _time_zone,
+        "secret": url_token,
+        "is_enabled": Flag().parse,
+    }
+)
+_ALERT = DocumentFields(
+    {
+        "rule_id": Uuid().parse,
+        "kind": one_of(AlertKind),
+        "cause": partial(text, longest=_LONGEST_CAUSE),
+        "period": text,
+        "began_at": time,
+        "fired_at": time,
+        "figures": anything,
+        "link_id": or_none(Uuid().parse),
+        "ended_at": or_none(time),
+        "is_sent": Flag().parse,
+        "seen_at": or_none(time),
+    },
+    {"is_open": _true, "expires_at": time},
+)
+
+
+def _rule(document: Document, _: ArchiveContext) -> None:
+    _RULE.check(document)
+    as_stored("_id", document["_id"], Uuid().parse)
+    kind = AlertKind(document["kind"])
+    if document["link_id"] and document["tag_id"]:
+        raise InvalidField("tag_id", "can't be given together with link_id")
+    if kind in OF_ORGANIZATION and (document["link_id"] or document["tag_id"]):
+        raise InvalidField("kind", "is about the whole organization")
+    parse_thresholds("thresholds", kind, document["thresholds"])
+    if document["thresholds"].keys() != THRESHOLDS[kind].keys():
+        raise InvalidField("thresholds", "must have all of the kind")
+
+
+def _alert(document: Document, context: ArchiveContext) -> None:
+    _ALERT.check(document)
+    given = alert_id(document["rule_id"], document["cause"], document["period"])
+    own_id(document, context.org_id, given)
+    if ("is_open" in document) != (document["ended_at"] is None):
+        raise InvalidField("is_open", "is of alerts without an end")
+    if ("expires_at" in document) == (document["ended_at"] is None):
+        raise InvalidField("expires_at", "is of alerts with an end")
+    expires_within(alerts.KEPT, document, context)
+    check_figures(AlertKind(document["kind"]), document["figures"])
+
+
+def check_figures(kind: AlertKind, figures: dict[str, Any]) -> None:
+    """Raise an error unless the figures can be shown, as those of an alert of this kind."""
+    if len(figures) > _MOST_FIGURES:
+        raise InvalidField("figures", f"must be at most {_MOST_FIGURES}")
+    for name, value in figures.items():
+        if isinstance(value, datetime):
+            time(f"figures.{name}", value)
+        elif isinstance(value, str):
+            text(f"figures.{name}", value, longest=_LONGEST_FIGURE)
+        elif not isinstance(value, int | float):
+            raise InvalidField(f"figures.{name}", "must be a number, a text or a time")
+    why(kind, figures)
+
+
+RULES: Mapping[str, DocumentRule] = {rules.NAME: _rule, alerts.NAME: _alert}

@@ -1,0 +1,256 @@
+"""Alert rules look at stored facts: what fires, once, with which figures, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from backend.alert_watch.round import look
+from backend.alert_watch.watch import LEASE, AlertWatch
+from backend.domain.accounts.users import User
+from backend.domain.alerts.alert import MOST_SENT_A_DAY, Alert
+from backend.domain.alerts.finding import AlertCause
+from backend.domain.alerts.rule import AlertKind, AlertRule
+from backend.domain.feed.events import EventType
+from backend.domain.ids import LinkId, UserId
+from backend.domain.mail.language import Language
+from backend.domain.visitors.rejections import Rejection
+from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
+from backend.storage.accounts.rate_limited_requests import RateLimitedRequests, add_rate_limited
+from backend.storage.accounts.users.users import insert_user
+from backend.storage.alerts import alerts
+from backend.storage.alerts.firing import tell
+from backend.storage.alerts.rules import change_rule, create_rule, delete_rule
+from backend.storage.alerts.sources import AlertSources
+from backend.storage.analytics.client import Analytics
+from backend.storage.driver.mongo import Database
+from backend.storage.links.destinations.broken import BrokenDestination, keep_results
+from backend.storage.links.tags import create_tag
+from backend.storage.links.taken_clicks import take_clicks
+from backend.storage.mail.mails import NAME as MAILS
+from backend.storage.processes.leases import NAME as LEASES
+from backend.storage.processes.leases import end_lease
+from backend.storage.visitors.rejections import RejectedCalls, add_rejections
+from tests.archives.full_organization import PASSWORD_HASH
+from tests.destination_watch.test_step import link_to
+from tests.facts.clicks import click, ship
+from tests.facts.feeds import read_all
+from tests.facts.fired_alerts import CHANNELS, fire_alert
+from tests.facts.organizations import TestOrganization
+from tests.facts.stored_links import insert_links
+
+NOW = datetime.now(UTC).replace(minute=20, second=0, microsecond=0)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+async def turn(database: Database) -> AsyncIterator[None]:
+    """The service under test, which has the same database, does not look meanwhile."""
+    ours = {"holder": "tests", "until": datetime.now(UTC) + timedelta(minutes=10)}
+    await database[LEASES].update_one({"_id": LEASE}, {"$set": ours}, upsert=True)
+    yield
+    await end_lease(database, LEASE, "tests")
+
+
+@pytest.fixture
+async def link_id(database: Database, organization: TestOrganization) -> LinkId:
+    """A link of two months with a click every half an hour for six weeks."""
+    link = link_to(organization, 1, "https://shop.example/", domain=organization.domain)
+    tag = await create_tag(database, organization.id, "Spring", None, NOW)
+    own_id = LinkId(organization.id)
+    fields: dict[str, Any] = {"id": own_id, "created_at": NOW - timedelta(days=60), "tag_ids": [tag.id]}
+    await insert_links(database, [replace(link, **fields)])
+    begin = NOW - timedelta(days=44)
+    clicks = [click(organization.id, own_id, begin + half * HOUR / 2) for half in range(44 * 48 - 40)]
+    await ship(database, clicks)
+    return own_id
+
+
+async def rule_of(database: Database, organization: TestOrganization, kind: str, **fields: Any) -> AlertRule:
+    """A new rule."""
+    return await create_rule(
+        database, organization.id, {"name": "Rule", "kind": AlertKind(kind), **fields}, NOW
+    )
+
+
+async def test_a_drop_and_then_a_spike(
+    database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
+) -> None:
+    """Twenty hours without a click are told once, of the link, its tag and the organization; its end is
+    known; and many clicks are told at once, in the hour in which they come."""
+    for scope in ({}, {"link_id": link_id}, {"tag": "spring"}):
+        await rule_of(database, organization, "drop", **scope)
+    quiet = await rule_of(database, organization, "drop", thresholds={"least": 60})
+    spike = await rule_of(database, organization, "spike")
+    fired = await look(database, analytics, CHANNELS, organization.id, NOW)
+    assert len(fired) == 3
+    assert quiet.id not in {alert.rule_id for alert in fired}
+    for alert in fired:
+        assert (alert.figures["clicks"], alert.figures["usual"]) == (0, 20)
+    assert await look(database, analytics, CHANNELS, organization.id, NOW + HOUR) == []
+    assert await alerts.count_open(database, organization.id) == 3
+    later = NOW + 2 * HOUR
+    await ship(database, [click(organization.id, link_id, later) for _ in range(60)])
+    (alert,) = await look(database, analytics, CHANNELS, organization.id, later + HOUR / 4)
+    assert (alert.rule_id, alert.figures["clicks"]) == (spike.id, 60)
+    assert await look(database, analytics, CHANNELS, organization.id, later + 4 * HOUR) == []
+    stored = await alerts.list_alerts(database, organization.id, 10)
+    assert {alert.kind.value: alert.ended_at is None for alert in stored} == {"drop": False, "spike": False}
+    preview = await AlertSources(database, analytics, organization.id, later + 4 * HOUR).preview(spike)
+    assert [finding.began_at for finding in preview.findings] == [later.replace(minute=0)]
+
+
+async def test_limits_ends_and_destinations(
+    database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
+) -> None:
+    """Each tells of the links that it is about, with the figures that say why, and again when more of it has
+    come; what was mended is over."""
+    limits = {"limits": {"max_clicks": 10, "expires_at": NOW + timedelta(days=2)}}
+    await database["links"].update_one({"_id": link_id}, {"$set": limits})
+    await take_clicks(database, organization.id, link_id, 9, 10)
+    broken = BrokenDestination("destination_url", "https://shop.example/", "answers with status 404", NOW)
+    await keep_results(database, {link_id: (organization.id, [broken])}, NOW)
+    await add_rate_limited(database, [(organization.id, RateLimitedRequests("rest", 300, NOW))])
+    for kind in ("limits", "link_expiry", "broken_destination"):
+        await rule_of(database, organization, kind, link_id=link_id)
+    await rule_of(database, organization, "limits", thresholds={"percent": 100})
+    fired = await look(database, analytics, CHANNELS, organization.id, NOW)
+    assert sorted(alert.cause.partition("/")[0] for alert in fired) == ["broken", "clicks", "expires", "rate"]
+    figures = {alert.cause.partition("/")[0]: dict(alert.figures) for alert in fired}
+    assert figures["clicks"] == {"clicks": 9, "max_clicks": 10}
+    assert figures["broken"]["problem"] == "answers with status 404"
+    assert figures["rate"]["requests"] == 300
+    await take_clicks(database, organization.id, link_id, 1, 10)
+    await keep_results(database, {link_id: (organization.id, [])}, NOW)
+    expired = NOW + timedelta(days=2, minutes=1)
+    more = await look(database, analytics, CHANNELS, organization.id, expired)
+    assert sorted(alert.cause.rpartition("/")[0] for alert in more) == ["clicks/all"] * 2 + ["expired"]
+    still = await alerts.list_alerts(database, organization.id, 20, is_open=True)
+    assert {alert.id for alert in still} == {alert.id for alert in more}
+
+
+async def test_sites_and_calls(
+    database: Database, organization: TestOrganization, analytics: Analytics
+) -> None:
+    """A site that is refused often, and calls that are rejected often; neither what is rare nor what is
+    long ago. What a stranger sent is shown harmlessly."""
+    for number in reversed(range(12)):
+        refusal = OriginRefusal("https://evil.example\x1b", "is not allowed", NOW - number * HOUR / 4)
+        await add_origin_refusal(database, organization.id, refusal)
+    await add_origin_refusal(database, organization.id, OriginRefusal("", "is missing", NOW))
+    rejection = Rejection("conversion", "currency", "must be an ISO 4217 code")
+    old = Rejection("lead", "event_id", "must be a string")
+    await add_rejections(
+        database,
+        [
+            RejectedCalls(organization.id, NOW, (rejection,) * 15),
+            RejectedCalls(organization.id, NOW - timedelta(days=2), (old,) * 15),
+        ],
+    )
+    await rule_of(database, organization, "refused_sites")
+    await rule_of(database, organization, "rejected_calls")
+    fired = await look(database, analytics, CHANNELS, organization.id, NOW)
+    calls, site = sorted(fired, key=lambda alert: alert.cause)
+    assert (site.figures["origin"], site.figures["requests"]) == ("https://evil.example?", 12)
+    assert (calls.figures["field"], calls.figures["calls"]) == ("currency", 15)
+    assert await look(database, analytics, CHANNELS, organization.id, NOW + HOUR) == []
+    await look(database, analytics, CHANNELS, organization.id, NOW + timedelta(days=2))
+    assert await alerts.count_open(database, organization.id) == 0
+
+
+async def test_what_is_sent_is_stored_with_the_alert(
+    database: Database, organization: TestOrganization
+) -> None:
+    """Webhooks get an event, and people of the organization one mail of all; a second telling of the same,
+    by whoever comes late, changes nothing."""
+    for name in ("ada", "eve"):
+        org_ids = (organization.id,)
+        email = f"{name}@{organization.domain}"
+        await insert_user(database, User(UserId(email), email, PASSWORD_HASH, org_ids, NOW))
+    rule = await rule_of(
+        database, organization, "limits", webhooks=True, mail_to=[f"ada@{organization.domain}"]
+    )
+    found = [
+        AlertCause(f"clicks/all/{number}", "5", NOW, {"clicks": 5, "max_clicks": 5}) for number in range(30)
+    ]
+    fired = await tell(database, CHANNELS, rule, found, NOW)
+    assert [alert.is_sent for alert in fired] == [True] * MOST_SENT_A_DAY + [False] * 10
+    assert await tell(database, CHANNELS, rule, found, NOW) == []
+    events = await read_all(database, organization.id, [EventType.ALERT])
+    assert [event.data["id"] for event in events] == [alert.id for alert in fired[:MOST_SENT_A_DAY]]
+    assert events[0].data["why"] == "All 5 clicks of the link were taken, so it leads nowhere any more."
+    (mail,) = [mail async for mail in database[MAILS].find({"org_id": organization.id})]
+    assert (mail["address"], mail["text"].count("All 5 clicks")) == (f"ada@{organization.domain}", 20)
+    assert mail["subject"] == "Limit reached: Rule (and 19 more)"
+    assert rule.unsubscribe_token(mail["address"]) in mail["unsubscribe_url"]
+    # Over, and there again in the same period: it was told.
+    assert await tell(database, CHANNELS, rule, [], NOW + HOUR) == []
+    assert await alerts.count_open(database, organization.id) == 0
+    assert await tell(database, CHANNELS, rule, found[:1], NOW + 2 * HOUR) == []
+
+
+async def test_an_end_is_told_once_in_the_readers_language(
+    database: Database, organization: TestOrganization
+) -> None:
+    """Where somebody waits for it: with the alert's figures, by webhook and by mail."""
+    email = f"ada@{organization.domain}"
+    await insert_user(database, User(UserId(email), email, PASSWORD_HASH, (organization.id,), NOW))
+    rule = await rule_of(
+        database, organization, "broken_destination", webhooks=True, mail_to=[email],
+        language=Language.DE, timezone=ZoneInfo("Europe/Berlin"),
+    )  # fmt: skip
+    since = datetime(2026, 3, 2, 12, 5, tzinfo=UTC)
+    figures = {"url": "https://shop.example/<b>", "problem": "answers with status 404", "since": since}
+    found = [AlertCause("broken/l/destination_url", "p", since, figures, LinkId("l"))]
+    for holding in (found, found, [], []):
+        await tell(database, CHANNELS, rule, holding, NOW)
+    fired, over = await read_all(database, organization.id, [EventType.ALERT])
+    assert (fired.data["ended_at"], over.data["ended_at"] is None) == (None, False)
+    assert fired.data["id"] == over.data["id"]
+    queued = database[MAILS].find({"org_id": organization.id}).sort("subject", 1)
+    ended, first = [mail async for mail in queued]
+    assert first["subject"] == "Ziel nicht erreichbar: Rule"
+    assert ended["subject"] == "Vorbei: Ziel nicht erreichbar: Rule"
+    assert "404, seit 02.03.2026, 13:05 Uhr CET." in first["text"]
+    assert "shop.example/&lt;b&gt;" in first["html"]
+    assert "Vorbei seit" in ended["text"]
+
+
+async def test_a_rule_that_is_switched_off_has_nothing_open(
+    database: Database, organization: TestOrganization, analytics: Analytics
+) -> None:
+    """Its alerts are over, and stay in the list; so they do when the rule is deleted."""
+    alert = await fire_alert(database, organization.id, LinkId("l"))
+    await change_rule(database, organization.id, alert.rule_id, {"is_enabled": False})
+    await look(database, analytics, CHANNELS, organization.id, NOW)
+    (stored,) = await alerts.list_alerts(database, organization.id, 5)
+    assert (stored.id, stored.ended_at is None) == (alert.id, False)
+    await delete_rule(database, organization.id, alert.rule_id)
+    assert len(await alerts.list_alerts(database, organization.id, 5)) == 1
+
+
+async def test_one_process_looks_at_a_time(
+    database: Database, organization: TestOrganization, analytics: Analytics
+) -> None:
+    """Who has the lease looks; another one does nothing until the first has stopped."""
+    await rule_of(database, organization, "rejected_calls", thresholds={"least": 1})
+    rejection = Rejection("lead", "event_id", "must be a string")
+    await add_rejections(database, [RejectedCalls(organization.id, NOW, (rejection,))])
+    await end_lease(database, LEASE, "tests")
+    first, second = (AlertWatch(database, analytics, CHANNELS, lambda: NOW) for _ in range(2))
+    await first._has_turn()
+    await second.look_at_all()
+    assert await _fired(database, organization) == []
+    await first.stop()
+    await second.look_at_all()
+    assert len(await _fired(database, organization)) == 1
+    await second.stop()
+
+
+async def _fired(database: Database, organization: TestOrganization) -> list[Alert]:
+    return await alerts.list_alerts(database, organization.id, 10)
