@@ -15,7 +15,7 @@ from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.query import Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
-from backend.domain.reports.recipient import Language
+from backend.domain.mail.language import Language
 from backend.mail.numbers import country_in
 from backend.storage.accounts.organizations import find_event_properties
 from backend.storage.analytics.query_questions import AskQuery

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page
 
 from backend.domain.ids import OrgId, ReportId
-from backend.domain.reports.recipient import Frequency, Language, Recipient, RecipientId
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import Frequency, Recipient, RecipientId
 from backend.domain.reports.report import Report
 from backend.mail.composing import figures_mail
 from backend.mail.figures import MailedReport, MailFigure, MailRow
