@@ -30,6 +30,7 @@ from backend.storage.links.writing import domain_removal
 from backend.system.clock import utc_now
 from backend.webhooks import delivery
 from tests import used_databases
+from tests.examples import examples
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
@@ -40,7 +41,10 @@ from tests.processes.time_limit import time_limit
 # Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
 # machine either may happen, and says nothing about what is tested.
 hypothesis.settings.register_profile(
-    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "untimed",
+    deadline=None,
+    max_examples=examples(),
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("untimed")
 certificates.read_once()

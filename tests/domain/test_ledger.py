@@ -22,6 +22,7 @@ from backend.domain.ledger.merkle import root_of
 from backend.domain.ledger.receipts import Receipt
 from backend.domain.ledger.statements import Statement, Sums
 from backend.storage.ledger.ed25519 import is_signed, public_key, sign
+from tests.examples import examples
 from tests.facts.clicks import click
 
 ORG = OrgId(str(uuid.UUID(int=1)))
@@ -197,7 +198,7 @@ CHANGES: list[Callable[[Books, int, Books], None]] = [
 ]  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(15))
 @given(some.lists(clicks(), min_size=7, max_size=9), some.integers(1, 3), some.sampled_from(CHANGES))
 def test_any_change_is_found(
     parts: list[list[Click]], place: int, change: Callable[[Books, int, Books], None]

@@ -14,6 +14,7 @@ from backend.domain.fields.money import MINOR_DIGITS
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import FIELDS, REQUIRED, Call, Kind, parse_call
 from backend.json_api.json_body import EXACT
+from tests.examples import examples
 from tests.sdk.compiled_checks import CompiledChecks
 
 KINDS = [kind for kind in Kind if kind is not Kind.ATTRIBUTION]
@@ -133,7 +134,7 @@ def is_unknown_currency(fields: dict[str, Any]) -> bool:
     return isinstance(code, str) and code.strip().upper() not in MINOR_DIGITS
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(500))
 @given(arguments())
 @example((Kind.CONVERSION, {"revenue": 1, "currency": "XXX"}))
 @example((Kind.EVENT, {"name": "e", "metadata": {"a": "ü" * 2044}}))

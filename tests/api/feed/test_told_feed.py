@@ -18,6 +18,7 @@ from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from tests.api.apps.test_open import OPEN
 from tests.api.told_sales import API, tell
+from tests.examples import examples
 from tests.facts.feeds import read_all
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
@@ -186,7 +187,7 @@ STEPS = st.lists(
 @example(
     steps=[(side, person, act) for act in LASTING for person in (0, 1) for side in (0, 1)] + [(1, 1, ERASE)]
 )
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_the_feed_is_what_was_told(
     client: httpx.AsyncClient, database: Database, steps: Sequence[Step]
 ) -> None:

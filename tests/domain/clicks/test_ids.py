@@ -15,6 +15,7 @@ from backend.domain.clicks.ids import click_id, is_at, link_beginning, read_clic
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.web.client import Client, ClientKind, Platform
+from tests.examples import examples
 
 KEY = bytes(range(32))
 ORG, LINK = OrgId("org"), LinkId("0a1b2c3d-6a0b-4b8e-9a51-0d2f6f3f9c11")
@@ -44,7 +45,7 @@ def stored(line: bytes) -> Click:
     return click
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(TIMES, SYSTEMS, FACTS)
 def test_an_id_names_the_click_in_its_block(at: datetime, system: str, facts: dict[str, Any]) -> None:
     """Whatever is known of the click, to the millisecond."""

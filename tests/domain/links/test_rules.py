@@ -18,6 +18,7 @@ from backend.domain.links.rule_input import MOST_RULES, LinkRules
 from backend.domain.links.rules import Circumstances, CompiledRules, rule_targets, share_of, variant_names
 from backend.domain.web.accept_language import preferred_languages
 from backend.domain.web.client import Client, ClientKind, Platform
+from tests.examples import examples
 
 # A Friday.
 NOW = datetime(2026, 11, 20, 7, 30, tzinfo=UTC)
@@ -123,7 +124,7 @@ def test_a_condition_of_a_later_version() -> None:
     assert target.link.destination_url == "https://there.example"
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(st.lists(st.sampled_from([*FITTING, *OTHER]), max_size=8))
 def test_a_naive_model(conditions: list[dict[str, Any]]) -> None:
     """In any order, the first of those that fit alone decides."""

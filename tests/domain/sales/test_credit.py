@@ -19,6 +19,7 @@ from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.sales.histories import MOST_DEVICES, RefundFact, SaleFacts, as_told
 from backend.domain.visitors.attribution import Device, DirectVisit, Touch
 from tests.domain.sales.naive_credit import expect
+from tests.examples import examples
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 # At few moments, so that things happen at the same one and windows begin at one.
@@ -123,7 +124,7 @@ RULES = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_credit_equals_a_naive_model(data: st.DataObject) -> None:
     """For any history of devices and customers, any model, window and moment; and sums are exact."""

@@ -24,6 +24,7 @@ from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.purge import purge_link
 from backend.storage.links.tags import change_tag
+from tests.examples import examples
 from tests.storage.analytics.analytics_history import FIRST, History, Sale, assert_equal, make_history
 
 # With daylight saving time, without; with offsets of a half and of a quarter of an hour; far from UTC.
@@ -148,7 +149,7 @@ async def ask(
     return await analytics.ask(org_id, AskQuery(query, is_whole))
 
 
-@settings(max_examples=5, phases=[Phase.generate])
+@settings(max_examples=examples(3), phases=[Phase.generate])
 @given(
     utms=st.lists(
         st.builds(dict, utm_campaign=st.sampled_from(["spring", "summer"])) | st.just({}),

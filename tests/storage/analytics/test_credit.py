@@ -19,6 +19,7 @@ from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.credit.credit import credited
 from backend.storage.columns.tables.staged import milliseconds
+from tests.examples import examples
 from tests.storage.analytics.credited_histories import (
     RULES,
     Told,
@@ -40,7 +41,7 @@ ADA, BOB, GUEST = (CustomerId(each) for each in ("ada", "bob", "guest"))
 PHONE, LAPTOP = DeviceId("phone"), DeviceId("laptop")
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_credit_equals_the_domain_s(data: st.DataObject) -> None:
     """For any history of devices and customers, any model, window, moment and period."""

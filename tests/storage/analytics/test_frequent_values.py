@@ -16,6 +16,7 @@ from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryFi
 from backend.domain.sales.credit_rules import CreditRules, Model
 from backend.storage.analytics.answers.query import answer_query
 from backend.storage.analytics.measures import frequent_values
+from tests.examples import examples
 from tests.storage.analytics.queried_facts import Install, Sale, StoredFacts
 from tests.storage.analytics.random_facts import (
     DAYS,
@@ -45,7 +46,7 @@ OTHER_FIELDS = st.lists(
 
 
 @settings(
-    max_examples=4,
+    max_examples=examples(4),
     phases=[Phase.generate],
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

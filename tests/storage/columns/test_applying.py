@@ -23,6 +23,7 @@ from backend.storage.sales import leads
 from backend.storage.sales.batches import store_batches
 from tests.api.whole_links import Links
 from tests.domain.sales.shelf import START, arrived, batch
+from tests.examples import examples
 from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
@@ -41,7 +42,7 @@ async def stage(service: Service) -> AsyncIterator[Stage]:
 
 
 @given(acts=st.lists(ACTS, min_size=1, max_size=3), limit=st.sampled_from([1, 2, MOST_ENTRIES]))
-@settings(max_examples=12)
+@settings(max_examples=examples(6))
 async def test_the_rows_are_those_of_the_documents(
     stage: Stage, acts: Sequence[Sequence[Act]], limit: int
 ) -> None:

@@ -20,6 +20,7 @@ from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.funnels.answer import answer_funnel
 from backend.storage.columns.tables.staged import milliseconds
+from tests.examples import examples
 from tests.storage.analytics.credited_histories import Told, at, device, histories, sale, touch
 from tests.storage.analytics.funnels.naive_funnels import KnownLink, NaiveFunnel, Stored
 from tests.storage.analytics.tables import tables
@@ -98,7 +99,7 @@ def keys_of(connection: DuckDBPyConnection) -> dict[tuple[str, str], int]:
     return {(kind, own_id): key for kind, own_id, key in rows}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_funnels_equal_the_domain_s(data: st.DataObject) -> None:
     """For any history of devices and customers, any steps, filters and groups."""
