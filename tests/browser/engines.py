@@ -20,6 +20,10 @@ FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "dom.disable_open_during_load": False,
+    # One process for all pages, and none that is started in case: each takes half a second of work.
+    "dom.ipc.processCount": 1,
+    "dom.ipc.processPrelaunch.enabled": False,
+    "fission.autostart": False,
     # Nothing is fetched from Mozilla's settings servers; a release heeds it where the environment says so.
     "services.settings.server": "data:,#remote-settings-dummy/v1",
 }
