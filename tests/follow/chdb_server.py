@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from chdb._exceptions import ChdbError
-from chdb.session import Session
+if TYPE_CHECKING:
+    from chdb.session import Session
 
 # Of HTTP, or of a server with copies; the engine in a process has neither.
 _NOT_OF_THE_ENGINE = {"wait_end_of_query", "async_insert", "database"}
@@ -60,6 +61,8 @@ class ChdbServer:
 
 
 def _handler(engine: ChdbServer) -> type[BaseHTTPRequestHandler]:
+    from chdb._exceptions import ChdbError
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from chdb.session import Session
 from click.testing import Result
 
 from backend.domain.clicks.block import blocks_of
@@ -31,6 +31,9 @@ from tests.polling import until, wait_for_async
 from tests.processes.forked_service import ForkedProcess, forked_command
 from tests.processes.postgresql import PostgreSQL, postgresql
 from tests.processes.service_process import ServiceProcess, invoke
+
+if TYPE_CHECKING:
+    from chdb.session import Session
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 LINK = LinkId(str(uuid.uuid4()))
@@ -139,6 +142,8 @@ def feed(stored: Database, running: ServiceProcess) -> Feed:
 @pytest.fixture(scope="session")
 def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """ClickHouse's engine: a process can have one."""
+    from chdb.session import Session  # its threads work in every process that has loaded it
+
     session = Session(str(tmp_path_factory.mktemp("chdb")))
     yield session
     session.close()

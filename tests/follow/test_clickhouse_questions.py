@@ -7,11 +7,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from chdb.session import Session
 
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import EventType
@@ -29,6 +28,9 @@ from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, check, conversion
 from tests.follow.chdb_server import ChdbServer
+
+if TYPE_CHECKING:
+    from chdb.session import Session
 
 VIEW = "CREATE VIEW events AS SELECT * FROM waylink_events FINAL"
 DOCS = (Path(__file__).parents[2] / "docs" / "follow.md").read_text(encoding="utf-8")
