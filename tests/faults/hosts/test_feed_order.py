@@ -38,7 +38,7 @@ ORGANIZATIONS = 3
 WRITERS, SEQUENCERS, READERS = 3, 2, 2
 # One of so many transactions is stopped before its commit.
 WRITERS_STOPS, SEQUENCERS_STOPS = 12, 5
-SECONDS = 8.0
+SECONDS = 5.0
 PATIENCE = 60.0
 # Behind the end of a lease, and of a transaction that is left open.
 LONG_STOP = 6.0

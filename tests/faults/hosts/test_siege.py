@@ -28,7 +28,7 @@ DOMAIN = "go.siege.localhost"
 ORIGIN = "https://siege.example"
 LONG_SECONDS = 600.0
 VISITORS_OF_A_HOST = 2
-PAUSE = 0.05  # seconds between two requests of one visitor
+PAUSE = 0.1  # seconds between two requests of one visitor
 PATIENCE = 90.0
 
 
