@@ -41,6 +41,11 @@ PLACES = ("/analytics/export", "/clicks/export", "report analytics", "report cli
 CLICK_TYPES = dict.fromkeys(COLUMNS, "VARCHAR") | {
     "time": "TIMESTAMP WITH TIME ZONE", "counted": "BOOLEAN",
 }  # fmt: skip
+REPORT_TYPES = {
+    "day": "DATE", "referrer": "VARCHAR", "country": "VARCHAR", "partial": "BOOLEAN",
+    "clicks": "BIGINT", "visitors": "BIGINT", "previous_clicks": "BIGINT", "previous_visitors": "BIGINT",
+}  # fmt: skip
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -168,17 +173,32 @@ def owner(running: ServiceProcess) -> Iterator[Owner]:
     owner.assert_nothing_is_left()
 
 
+@pytest.fixture(scope="module")
+def told_clicks(owner: Owner) -> list[str]:
+    """Each click, as the lines of JSON have it, sorted by text."""
+    lines = owner.get("/clicks/export", "ndjson").text.splitlines()
+    assert len(lines) == CLICKS
+    return sorted(_text(json.loads(line)) for line in lines)
+
+
+@pytest.fixture(scope="module")
+def csv_rows(owner: Owner) -> list[Row]:
+    """The rows of the report's CSV file, which REST and the command line give alike."""
+    csv_rows = as_parquet(owner.get("/analytics/export", "csv").text, REPORT_TYPES)
+    assert len(csv_rows) > 110_000
+    printed = invoke(*owner.command("report analytics", "csv"), environment=owner.service.environment)
+    assert as_parquet(printed.stdout, REPORT_TYPES) == csv_rows
+    return csv_rows
+
+
 @pytest.mark.parametrize("place", ["/clicks/export", "report clicks", "export"])
-def test_clicks(owner: Owner, tmp_path: Path, place: str) -> None:
+def test_clicks(owner: Owner, told_clicks: list[str], tmp_path: Path, place: str) -> None:
     """Each click once, with all that the lines of JSON say, typed, and sorted by time as a whole."""
     table = read(owner.parquet(place, tmp_path))
     assert (table.types, table.row_groups) == (CLICK_TYPES, 2)
     times = list(map(itemgetter(0), table.rows))
     assert times == sorted(times)
-    lines = owner.get("/clicks/export", "ndjson").text.splitlines()
-    clicks = [json.loads(line) for line in lines]
-    assert len(clicks) == CLICKS
-    assert sorted(map(_text, table.objects)) == sorted(map(_text, clicks))
+    assert sorted(map(_text, table.objects)) == told_clicks
 
 
 def _text(row: dict[str, Any]) -> str:
@@ -186,18 +206,11 @@ def _text(row: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("place", ["/analytics/export", "report analytics"])
-def test_analytics(owner: Owner, tmp_path: Path, place: str) -> None:
+def test_analytics(owner: Owner, csv_rows: list[Row], tmp_path: Path, place: str) -> None:
     """Each row of the CSV file, in its order, typed."""
     table = read(owner.parquet(place, tmp_path))
-    assert table.types == {
-        "day": "DATE", "referrer": "VARCHAR", "country": "VARCHAR", "partial": "BOOLEAN",
-        "clicks": "BIGINT", "visitors": "BIGINT", "previous_clicks": "BIGINT", "previous_visitors": "BIGINT",
-    }  # fmt: skip
-    csv_rows = as_parquet(owner.get("/analytics/export", "csv").text, table.types)
-    assert len(csv_rows) > 110_000
+    assert table.types == REPORT_TYPES
     assert table.rows == csv_rows
-    printed = invoke(*owner.command("report analytics", "csv"), environment=owner.service.environment)
-    assert as_parquet(printed.stdout, table.types) == csv_rows
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -220,12 +233,12 @@ def test_a_part_of_the_clicks(owner: Owner) -> None:
     assert sorted(map(_text, table.objects)) == sorted(map(_text, kept))
 
 
-def test_the_first_rows(owner: Owner) -> None:
+def test_the_first_rows(owner: Owner, csv_rows: list[Row]) -> None:
     """--limit leaves the first rows of a report; notes are on stderr."""
     command = owner.command("report analytics", "parquet")
     done = invoke(*command, "--limit", "2500", environment=owner.service.environment)
     table = read(done.stdout_bytes)
-    assert table.rows == as_parquet(owner.get("/analytics/export", "csv").text, table.types)[:2500]
+    assert table.rows == csv_rows[:2500]
     assert "Note: Compared with" in done.stderr
 
 
