@@ -19,9 +19,9 @@ PLACES = {
     FIREFOX: "The same, with Firefox as the browser",
 }
 FILES = {
-    CachedFile.CURRENT: "today’s",
-    CachedFile.BEFORE: "from before the link",
-    CachedFile.NONE: "none",
+    CachedFile.CURRENT: "today’s file",
+    CachedFile.BEFORE: "one from before the link",
+    CachedFile.NONE: "no file",
     None: "any",
 }
 EFFECTS = {
