@@ -13,7 +13,7 @@ from backend.domain.accounts.organizations import Organization
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
-from backend.domain.reports.saved_query import without_installs
+from backend.domain.reports.views import without_installs
 from backend.mail.composing import figures_mail
 from backend.mail.figures import MailedReport, mailed_query, mailed_report
 from backend.settings import Settings

@@ -99,7 +99,7 @@ def funnel_ask(as_json: bool, **arguments: Any) -> None:
 
 async def _ask(database: Database, org_id: OrgId, name: str | None, **options: Any) -> CommandResult:
     await organizations.get_organization(database, org_id)
-    body = await _saved(database, org_id, name) if name else {}
+    body = await saved_funnel_body(database, org_id, name) if name else {}
     try:
         query = parse_funnel_query(body | _body(**options), utc_now())
         async with analytics_client(database) as analytics:
@@ -110,8 +110,11 @@ async def _ask(database: Database, org_id: OrgId, name: str | None, **options: A
         raise click.UsageError(f"{option} {f'[{rest} ' if rest else ''}{error.rule}") from None
 
 
-async def _saved(database: Database, org_id: OrgId, name: str) -> dict[str, Any]:
-    """The fields of the saved funnel of this name or id. Of two with one name, the older one."""
+async def saved_funnel_body(database: Database, org_id: OrgId, name: str) -> dict[str, Any]:
+    """The fields of the saved funnel of this name or id. Of two with one name, the older one.
+
+    Raises NoSuchFunnel.
+    """
     known = await list_funnels(database, org_id)
     found = next((saved for saved in known if name in {saved.id, saved.name}), None)
     if found is None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from backend.cli.analytics.funnel import saved_funnel_body
 from backend.cli.analytics.query import SubscriptionNeeded
 from backend.cli.analytics.query_options import GivenQuery, query_options
 from backend.cli.command import CommandResult, stored, stored_and_shown
@@ -15,13 +17,13 @@ from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
-from backend.domain.analytics.query import Query
 from backend.domain.errors import FieldError, InvalidField, ItemUnknown, TooManyItems, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.reports.input import REPORT_FIELDS, check_report
 from backend.domain.reports.json_form import report_json
 from backend.domain.reports.saved_query import MOST_ROWS
+from backend.domain.reports.views import ReportView, ViewKind
 from backend.settings import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
@@ -31,6 +33,7 @@ from backend.system.clock import utc_now
 # The options for fields of the report, and those for its password.
 _FIELDS = ("name", "shows_revenue", "expires_at", "embed_origins")
 _PASSWORD = ("password", "password_stdin")
+_DEFAULTED = ("measures", "group_by")
 _LINES = ("id", "name", "url", "opened_at", "expires_at")
 
 
@@ -41,8 +44,16 @@ def _one(result: CommandResult) -> str:
 @click.command("share")
 @org_option
 @click.option("--name", required=True, help="The heading of the page.")
+@click.option(
+    "--kind",
+    type=click.Choice([ViewKind.TABLE.value, ViewKind.OVERVIEW.value]),
+    default=ViewKind.TABLE.value,
+    help="A table, or an overview: figures, a chart, and a table for each field of --group-by.  "
+    "[default: table]",
+)
+@click.option("--funnel", metavar="NAME", help="Share a saved funnel instead, by its name or id.")
 @query_options
-@click.option("--limit", type=int, help=f"Show at most so many rows.  [default: {MOST_ROWS}]")
+@click.option("--limit", type=int, help=f"Show at most so many rows.  [default: {MOST_ROWS}, in overviews 8]")
 @click.option("--shows-revenue", is_flag=True, help="Show measures of money too.")
 @click.option("--expires-at", metavar="TIME", help="Its end, as 2027-01-31T12:00Z.  [default: none]")
 @click.option(
@@ -55,16 +66,21 @@ def _one(result: CommandResult) -> str:
 @click.option("--password", is_flag=True, help="Ask for its readers' password.")
 @stdin_option
 @stored_and_shown(_one)
-async def share_report(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
+async def share_report(
+    database: Database, org_id: OrgId, limit: int | None, kind: str, funnel: str | None, **options: Any
+) -> CommandResult:
     """Share a view, and print its URL, by which anyone may open it, without an account.
 
     The options of `waylink report analytics` say what it shows. With --period it moves with the time.
     """
     own = {name: options.pop(name) for name in (*_FIELDS, *_PASSWORD)}
     given = GivenQuery.of(options, limit)
+    body = given.body if kind == ViewKind.TABLE else _without_defaults(given.body)
+    if funnel:
+        kind, body = ViewKind.FUNNEL.value, await _funnel(database, org_id, funnel, given.body)
     values = {name: own[name] for name in _FIELDS} | {"embed_origins": list(own["embed_origins"])}
     try:
-        fields = _parsed(values | {"query": given.body})
+        fields = _parsed(values | {"kind": kind, "query": body})
         await _check(database, org_id, check_report(fields, utc_now()))
         if any(own[name] for name in _PASSWORD):
             fields |= await _hashed(read_password(own["password_stdin"]))
@@ -81,10 +97,26 @@ async def share_report(database: Database, org_id: OrgId, limit: int | None, **o
     return report_json(made, load_settings().base_url)
 
 
-async def _check(database: Database, org_id: OrgId, query: Query | None) -> None:
+def _without_defaults(body: dict[str, Any]) -> dict[str, Any]:
+    """The query without `measures` and `group_by` where no option gave them."""
+    source = click.get_current_context().get_parameter_source
+    return {
+        name: value
+        for name, value in body.items()
+        if name not in _DEFAULTED or source(name) is not ParameterSource.DEFAULT
+    }
+
+
+async def _funnel(database: Database, org_id: OrgId, named: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the saved funnel, with what options give. Raises NoSuchFunnel."""
+    given = {name: value for name, value in _without_defaults(body).items() if value != {}}
+    return await saved_funnel_body(database, org_id, named) | given
+
+
+async def _check(database: Database, org_id: OrgId, view: ReportView | None) -> None:
     """Raise SubscriptionNeeded where the organization may not ask this."""
     organization = await get_organization(database, org_id)
-    if query and query.needs_subscription and not organization.has_subscription(utc_now()):
+    if view and view.needs_subscription and not organization.has_subscription(utc_now()):
         raise SubscriptionNeeded(org_id)
 
 

@@ -107,7 +107,7 @@ class Table:
 
 
 MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
-_SHORT = {Measure.CONVERSIONS: "Conv."}
+SHORT = {Measure.CONVERSIONS: "Conv."}
 
 
 def table_query(
@@ -144,7 +144,7 @@ def table(card: Card, view: View, answer: AnalyticsAnswer, path: str, sorting: S
     are_named = len(currencies) > 1
     headings = []
     for measure in measures:
-        short = currencies[0] if measure is Measure.REVENUE and not are_named else _SHORT.get(measure, "")
+        short = currencies[0] if measure is Measure.REVENUE and not are_named else SHORT.get(measure, "")
         headings.append(sorting.heading(measure, label_in(measure, currencies), view, path, short))
     return Table(card, by, headings, rows, answer.rows_left_out, are_named)
 

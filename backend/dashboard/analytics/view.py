@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -46,8 +45,6 @@ FILTERS = tuple(by for by in Field if by in (LINK_FIELDS | CLICK_FIELDS) - {Fiel
 LONGEST_FILTER = 300
 _CUSTOM = "own"
 _DAY = timedelta(days=1)
-# The longest periods that are shown by days and by weeks; longer ones are shown by months.
-_MOST_DAYS, _MOST_WEEKS = 100, 53
 
 
 @dataclass(frozen=True)
@@ -70,20 +67,10 @@ class View:
     errors: Mapping[str, str] = field(default_factory=dict)
     now: datetime | None = None
 
-    @cached_property
-    def days(self) -> int:
-        """How many days the period has a part of."""
-        first, last = (at.astimezone(self.zone).date() for at in (self.period.start, self._last))
-        return (last - first).days + 1
-
     @property
     def time_field(self) -> TimeField:
         """The parts of the period that have a number of their own."""
-        if self.days == 1:
-            return TimeField.HOUR
-        if self.days <= _MOST_DAYS:
-            return TimeField.DAY
-        return TimeField.WEEK if self.days <= 7 * _MOST_WEEKS else TimeField.MONTH
+        return self.period.time_field
 
     @property
     def words(self) -> str:
@@ -94,10 +81,6 @@ class View:
     def words_of_compared(self) -> str:
         """The period that this one is compared with in words; "" if there is none."""
         return period_in_words(self.period.compared(self.comparison)) if self.comparison else ""
-
-    @property
-    def _last(self) -> datetime:
-        return self.period.end - timedelta(seconds=1)
 
     def end_of(self, day: str) -> datetime:
         """The end of a day such as 2027-12-31."""

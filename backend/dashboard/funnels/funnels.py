@@ -24,7 +24,7 @@ from backend.web.current import resources
 async def funnels() -> Response:
     """All funnels."""
     stored = await list_funnels(resources().database, org_id())
-    names = await link_names(step for saved in stored for step in saved.funnel.steps)
+    names = await link_names(org_id(), (step for saved in stored for step in saved.funnel.steps))
     return await page("funnels/funnels.html", funnels=[(saved, _in_words(saved, names)) for saved in stored])
 
 

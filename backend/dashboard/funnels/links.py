@@ -8,7 +8,7 @@ from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.funnels.funnel import FunnelStep
 from backend.domain.analytics.query import Field, Not
 from backend.domain.fields.rules import is_uuid
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import parse_short_url
 from backend.storage.links.links import find_link_at, find_links
 from backend.web.current import resources
@@ -32,7 +32,7 @@ async def short_urls_of(ids: Iterable[str]) -> Mapping[str, str]:
     return {link.id: write(link.domain, link.path) for link in found.values()}
 
 
-async def link_names(steps: Iterable[FunnelStep]) -> Mapping[str, str]:
+async def link_names(of: OrgId, steps: Iterable[FunnelStep]) -> Mapping[str, str]:
     """The names of the organization's links that filters of these steps have, by id."""
     ids: set[LinkId] = set()
     for step in steps:
@@ -40,5 +40,5 @@ async def link_names(steps: Iterable[FunnelStep]) -> Mapping[str, str]:
         values = chosen.values if isinstance(chosen, Not) else chosen
         if isinstance(values, frozenset):
             ids |= {LinkId(value) for value in values if value}
-    found = await find_links(resources().database, ids, org_id())
+    found = await find_links(resources().database, ids, of)
     return {link.id: link.link_name for link in found.values()}

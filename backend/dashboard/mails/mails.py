@@ -21,6 +21,7 @@ from backend.domain.errors import FieldError, InvalidField, ItemUnknown
 from backend.domain.fields.time_zones import TimeZone, place_names
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import RECIPIENT_FIELDS, Recipient, RecipientState
+from backend.domain.reports.views import ViewKind
 from backend.mail.numbers import language_name
 from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.report_mails import ReportMailResources
@@ -178,7 +179,8 @@ async def _list_page(problem: str = "", status: int = 200) -> Response:
 
 
 async def _form_page(fields: Fields, problems: Problems, *, problem: str = "", said: str = "") -> Response:
-    reports = await list_reports(resources().database, org_id())
+    found = await list_reports(resources().database, org_id())
+    reports = [report for report in found if report.kind is not ViewKind.FUNNEL]
     return await page(
         "mails/new.html",
         422 if problems or problem else 200,

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.frame.form import field, form
-from backend.dashboard.reports.saved_view import MEASURES, read_json
+from backend.dashboard.reports.saved_view import MEASURES, TABLE_FIELDS, read_json
 from backend.domain.analytics.input import UTC_ZONE
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.query import Measure, QueryField
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
 from backend.domain.reports.input import REPORT_FIELDS
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ViewKind
 
 Fields = dict[str, str]
 Problems = dict[str, str]
-MEASURE_PREFIX = "measure-"
-_ZONE, _QUERY = "zone", "query"
+MEASURE_PREFIX, TABLE_PREFIX = "measure-", "table-"
+_ZONE, _QUERY, _KIND = "zone", "query", "kind"
+# What only the form of a new report has, besides its ticks. `chart` is the figure that a chart shows.
+_NEW = (_KIND, _QUERY, "by", "chart")
 _SENT = ("name", "expires_at", "embed_origins", "shows_revenue", _ZONE)
 _TIME_FORMAT = "%Y-%m-%dT%H:%M"
 
 
-def new_fields(name: str, query: str, by: str, measures: Sequence[Measure]) -> Fields:
-    """The text of each field for a new report of a view, whose query is given as JSON."""
-    ticks = {f"{MEASURE_PREFIX}{measure}": "on" for measure in measures}
-    return {**_empty(), "name": name, _QUERY: query, "by": by, **ticks}
+def new_fields(
+    kind: ViewKind,
+    name: str,
+    query: Mapping[str, Any],
+    *,
+    by: str = "",
+    measures: Sequence[Measure] = (),
+    tables: Iterable[QueryField] = (),
+) -> Fields:
+    """The text of each field for a new report of a view with this query. The first measure is charted."""
+    ticks = dict.fromkeys([f"{MEASURE_PREFIX}{measure}" for measure in measures], "on")
+    ticks |= dict.fromkeys([f"{TABLE_PREFIX}{table}" for table in tables], "on")
+    chart = measures[0].value if measures else ""
+    new = {_KIND: kind.value, "name": name, _QUERY: json.dumps(query), "by": by, "chart": chart}
+    return {**_empty(), **new, **ticks}
 
 
 def fields_of(report: Report) -> Fields:
@@ -48,8 +63,9 @@ def sent_fields(report: Report | None = None) -> Fields:
     sent = {name: field(name) for name in _SENT}
     if report:
         return sent | {"has_password": "true" if report.password_hash else ""}
-    ticks = {name: field(name) for name in (f"{MEASURE_PREFIX}{measure}" for measure in MEASURES)}
-    return sent | {_QUERY: field(_QUERY), "by": field("by")} | ticks
+    ticks = [*(f"{MEASURE_PREFIX}{measure}" for measure in MEASURES)]
+    ticks += [f"{TABLE_PREFIX}{table}" for table in TABLE_FIELDS]
+    return sent | {name: field(name) for name in (*_NEW, *ticks)}
 
 
 def read_report(fields: Fields, problems: Problems) -> dict[str, Any]:
@@ -64,7 +80,7 @@ def read_report(fields: Fields, problems: Problems) -> dict[str, Any]:
         "expires_at": _time(fields),
     }
     if _QUERY in fields:
-        values[_QUERY] = _query(fields)
+        values |= {_KIND: fields[_KIND], _QUERY: _query(fields)}
     if form().get("remove_password"):
         values["password"] = None
     elif password := form().get("password"):
@@ -77,7 +93,7 @@ def read_report(fields: Fields, problems: Problems) -> dict[str, Any]:
 
 def add_problems(errors: Iterable[FieldError], problems: Problems) -> None:
     """Add each error to `problems`, by the name of the form's field. The first error of a field stays."""
-    names = {"query.measures": "measures", "query.group_by": "by"}
+    names = {"query.measures": "measures", "query.group_by": "by", _KIND: "name"}
     for error in errors:
         name = names.get(error.field, error.field)
         rule = "must be a date and a time" if name == "expires_at" and "ISO" in error.rule else error.rule
@@ -91,10 +107,18 @@ def _empty() -> Fields:
 
 
 def _query(fields: Fields) -> dict[str, Any]:
-    """The query of the view with the columns and rows that were chosen."""
+    """The query of the view with the columns and rows, or figures and tables, that were chosen."""
+    query = dict(read_json(fields[_QUERY]))
+    if fields[_KIND] == ViewKind.FUNNEL:
+        return query
     measures = [measure.value for measure in MEASURES if fields[f"{MEASURE_PREFIX}{measure}"]]
-    by = [fields["by"]] if fields["by"] else []
-    return {**read_json(fields[_QUERY]), "measures": measures, "group_by": by}
+    if fields[_KIND] == ViewKind.TABLE:
+        return query | {"measures": measures, "group_by": [fields["by"]] if fields["by"] else []}
+    if str(query.get("order_by", "")).rpartition(".")[2].removeprefix("-") not in measures:
+        query.pop("order_by", None)
+    tables = [table.value for table in TABLE_FIELDS if fields[f"{TABLE_PREFIX}{table}"]]
+    measures.sort(key=lambda name: name != fields["chart"])
+    return query | {"measures": measures, "group_by": tables}
 
 
 def _time(fields: Fields) -> str | None:

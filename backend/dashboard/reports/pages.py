@@ -6,18 +6,19 @@ may still look, whether anybody does, and which address to pass on.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort, redirect, request, url_for
 
 from backend.dashboard.analytics.answers import view_of_request
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
+from backend.dashboard.funnels.grouping import funnel_view
 from backend.dashboard.reports.form import (
     MEASURE_PREFIX,
+    TABLE_PREFIX,
     Fields,
     Problems,
     add_problems,
@@ -30,18 +31,26 @@ from backend.dashboard.reports.saved_view import (
     CHOICES,
     GROUPINGS,
     MEASURES,
+    TABLE_FIELDS,
     default_grouping,
+    figures_of,
+    kind_in,
     read_json,
+    saved_funnel_json,
+    tables_of,
     view_json,
 )
 from backend.dashboard.reports.words import QueryWords, kept_words, listed_report
 from backend.dashboard.shared.filter_words import field_name
 from backend.dashboard.shared.shown import measure_name
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.query import Field
 from backend.domain.errors import FieldError
+from backend.domain.fields.rules import Word
 from backend.domain.ids import ReportId
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ViewKind
 from backend.storage.accounts.users.passwords import with_password_hash
+from backend.storage.funnels.saved_funnels import get_funnel
 from backend.storage.reports.recipients import count_recipients_of
 from backend.storage.reports.reports import (
     change_report,
@@ -52,8 +61,7 @@ from backend.storage.reports.reports import (
 )
 from backend.web.current import resources
 
-_OF_A_LINK = (Measure.CLICKS, Measure.VISITORS)
-_DEFAULT = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.REVENUE)
+_KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "One table"))
 
 
 @dashboard.get("/reports")
@@ -68,16 +76,34 @@ async def reports() -> Response:
 @dashboard.get("/reports/new")
 async def reports_new() -> Response:
     """The form that shares the view in the address."""
+    if request.args.get("kind") == ViewKind.FUNNEL:
+        return await _new_funnel()
     view = await view_of_request(CHOICES)
-    kept = view_json(view)
-    by = default_grouping(view)
-    measures = _OF_A_LINK if Field.LINK in view.filters else _DEFAULT
+    kind, kept = kind_in(view), view_json(view)
     try:
-        words = await kept_words(kept, resources().clock())
+        words = await kept_words(kind, kept, resources().clock())
     except FieldError:  # a filter that no query could have
         abort(404)
-    fields = new_fields(_suggested_name(words), json.dumps(kept), by.value, measures)
-    return await _form(fields, {}, words)
+    fields = new_fields(
+        kind,
+        _suggested_name(words),
+        kept,
+        by=default_grouping(view).value,
+        measures=figures_of(view),
+        tables=tables_of(view),
+    )
+    path = url_for("dashboard.reports_new")
+    kinds = [(words_of, view.address(path, kind=each.value), each is kind) for each, words_of in _KINDS]
+    return await _form(fields, {}, words, kinds)
+
+
+async def _new_funnel() -> Response:
+    """The form that shares a saved funnel as the page of it shows it."""
+    saved = await get_funnel(resources().database, org_id(), request.args.get("funnel", ""))
+    view, funnel = await funnel_view(saved)
+    kept = saved_funnel_json(view, funnel)
+    words = await kept_words(ViewKind.FUNNEL, kept, resources().clock())
+    return await _form(new_fields(ViewKind.FUNNEL, saved.name, kept), {}, words)
 
 
 @dashboard.post("/reports")
@@ -92,7 +118,8 @@ async def reports_add() -> Response:
         except FieldError as error:
             add_problems([error], problems)
     try:
-        words = await kept_words(read_json(fields["query"]), resources().clock())
+        kind = ViewKind(Word(ViewKind).parse("kind", fields["kind"]))
+        words = await kept_words(kind, read_json(fields["query"]), resources().clock())
     except FieldError:  # no form of ours has such a query
         abort(400)
     return await _form(fields, problems, words)
@@ -129,13 +156,18 @@ async def reports_delete(report_id: ReportId) -> Response:
     return _to_list("report-deleted")
 
 
-async def _form(fields: Fields, problems: Problems, words: QueryWords) -> Response:
+async def _form(
+    fields: Fields, problems: Problems, words: QueryWords, kinds: Sequence[tuple[str, str, bool]] = ()
+) -> Response:
+    """The form; `kinds` are what else may be shared of the view, and the addresses of forms for that."""
     return await page(
         "reports/share.html",
         422 if problems else 200,
         fields=fields,
         problems=problems,
         words=words,
+        kinds=kinds,
+        tables=[(f"{TABLE_PREFIX}{table}", field_name(table)) for table in TABLE_FIELDS],
         measures=[(f"{MEASURE_PREFIX}{measure}", measure_name(measure)) for measure in MEASURES],
         groupings=[("", "Only the totals"), *((by.value, field_name(by)) for by in _groupings(fields))],
     )

@@ -1,4 +1,4 @@
-"""The query of a report, made of the view that a page shows."""
+"""The kind and the query of a report, made of the view that a page shows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ from datetime import date, timedelta
 from typing import Any
 
 from backend.dashboard.analytics.attribution import FIELDS
+from backend.dashboard.analytics.sorting import SORT, orders_of
+from backend.dashboard.analytics.tables import CARDS
+from backend.dashboard.analytics.tables import CHOICES as OVERVIEW_CHOICES
+from backend.dashboard.analytics.tables import MEASURES as TABLE_MEASURES
 from backend.dashboard.analytics.view import MOVING_PERIODS, AnyDay, View
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.funnels.funnel import Funnel
+from backend.domain.analytics.funnels.input import funnel_json
+from backend.domain.analytics.query import DIFFERENCE, LINK_FIELDS, MONEY, Field, Measure, QueryField
+from backend.domain.reports.overview import FIGURES
+from backend.domain.reports.views import ViewKind
 from backend.domain.sales.credit_rules import CreditTo, Model
 
 # What the pages with views add to their addresses, as far as a report can have it.
-CHOICES: Mapping[str, Container[str]] = {
+CHOICES: Mapping[str, Container[str]] = OVERVIEW_CHOICES | {
+    "kind": tuple(kind.value for kind in ViewKind),
+    "chart": tuple(measure.value for measure in Measure),
+    SORT: orders_of(TABLE_MEASURES),
     "by": tuple(field.value for field in FIELDS),
     "touch": tuple(Model),
     "credit": tuple(CreditTo),
@@ -36,6 +47,15 @@ MEASURES = (
     Measure.NET_REVENUE,
     Measure.REVENUE_PER_CLICK,
 )
+_COLUMNS = (
+    Measure.CLICKS,
+    Measure.VISITORS,
+    Measure.CONVERSIONS,
+    Measure.CONVERSION_RATE,
+    Measure.REVENUE,
+)
+# What a table of an overview may be by.
+TABLE_FIELDS = tuple(dict.fromkeys([*(field for card in CARDS for field in card.fields), *FIELDS]))
 GROUPINGS = (Field.DAY, Field.WEEK, Field.MONTH, *FIELDS)
 _DAY = timedelta(days=1)
 
@@ -50,6 +70,7 @@ def view_json(view: View) -> dict[str, Any]:
         "model": others.get("touch"),
         "lookback_days": int(others["window"]) if "window" in others else None,
         "as_of": others.get("as_of"),
+        "order_by": _order(view),
     }
     return {
         "timezone": view.zone.key,
@@ -57,6 +78,32 @@ def view_json(view: View) -> dict[str, Any]:
         **_period(view),
         **{name: value for name, value in optional.items() if value is not None},
     }
+
+
+def saved_funnel_json(view: View, funnel: Funnel) -> dict[str, Any]:
+    """The funnel in the period of the view as fields of a query. Later changes of the funnel don't matter."""
+    return funnel_json(funnel) | {"timezone": view.zone.key, **_period(view)}
+
+
+def kind_in(view: View) -> ViewKind:
+    """What is shared of the view."""
+    return ViewKind(view.others.get("kind", ViewKind.TABLE))
+
+
+def figures_of(view: View) -> list[Measure]:
+    """The measures that are shared unless others are chosen; the overview's chart shows the first one."""
+    if Field.LINK in view.filters:
+        return [Measure.CLICKS, Measure.VISITORS]
+    if kind_in(view) is ViewKind.TABLE:
+        return [*_COLUMNS]
+    chart = [Measure(view.others["chart"])] if "chart" in view.others else []
+    return list(dict.fromkeys(measure for measure in (*chart, *FIGURES) if measure in MEASURES))
+
+
+def tables_of(view: View) -> list[QueryField]:
+    """The fields of the overview's tables in this view, without those that one link has one value of."""
+    fields = [card.field(view) for card in CARDS]
+    return [field for field in fields if Field.LINK not in view.filters or field not in LINK_FIELDS]
 
 
 def default_grouping(view: View) -> Field:
@@ -80,6 +127,16 @@ def _period(view: View) -> dict[str, str]:
     since = view.since if view.preset != "all" and view.since else _day(view)
     until = view.until if view.preset != "all" else ""
     return {"from": since} | ({"to": f"{date.fromisoformat(until) + _DAY}"} if until else {})
+
+
+def _order(view: View) -> str | None:
+    """The order of the overview's tables. By amounts of several currencies, they are sorted without it."""
+    word = view.others.get(SORT, "")
+    is_amount = word.rpartition(".")[2].removeprefix("-") in MONEY
+    is_by_change = DIFFERENCE in word
+    if kind_in(view) is not ViewKind.OVERVIEW or (is_amount and not view.currency):
+        return None
+    return None if is_by_change and not view.comparison else word or None
 
 
 def _day(view: View) -> str:

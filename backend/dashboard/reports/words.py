@@ -9,25 +9,37 @@ from typing import Any
 
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.funnels.links import link_names
+from backend.dashboard.funnels.shown import name_of_field
 from backend.dashboard.shared.filter_words import field_name, filters_in_words
 from backend.dashboard.shared.shown import measure_name
+from backend.domain.analytics.funnels.funnel import Funnel
+from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.analytics.moving_period import MovingPeriod
-from backend.domain.analytics.query import Query
+from backend.domain.analytics.period import QueryPeriod
 from backend.domain.errors import FieldError
 from backend.domain.reports.json_form import report_url
 from backend.domain.reports.report import Report
-from backend.domain.reports.saved_query import read_query
+from backend.domain.reports.views import ReportView, ViewKind, read_view
 from backend.web.current import resources
+
+_THEN = " \N{RIGHTWARDS ARROW} "
+# What the columns and the rows are called, and what the words of a list begin with.
+_TABLE = (("Columns", "A row for each"), "")
+_OVERVIEW = (("Figures", "A table for each"), "Overview: ")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryWords:
-    """A query in words: its period, its columns, what its rows are of, and its filters."""
+    """A view in words: its period, what it shows, and its filters.
+
+    `parts` are pairs of a label and words, such as ("Columns", "Clicks, Visitors"); `shown` is all in one.
+    """
 
     period: str
     zone: str
-    columns: str
-    rows: str
+    parts: list[tuple[str, str]]
+    shown: str
     filters: list[tuple[str, str]]
 
 
@@ -47,30 +59,43 @@ async def listed_report(report: Report, now: datetime) -> ListedReport:
     url = report_url(resources().settings.base_url, report)
     is_over = report.is_over(now)
     try:
-        words = await query_words(report.query, report.query_at(now))
+        words = await _words(report.query, report.view_at(now))
     except FieldError as error:
         return ListedReport(report, url, None, is_over, f"{error}.")
     return ListedReport(report, url, words, is_over)
 
 
-async def kept_words(kept: Mapping[str, Any], now: datetime) -> QueryWords:
+async def kept_words(kind: ViewKind, kept: Mapping[str, Any], now: datetime) -> QueryWords:
     """What the fields of a query say that a form has kept. Raises FieldError."""
-    return await query_words(kept, read_query(kept, now, shows_revenue=True))
+    return await _words(kept, read_view(kind, kept, now, shows_revenue=True))
 
 
-async def query_words(saved: Mapping[str, Any], query: Query) -> QueryWords:
-    """The query, which was read from these fields, in words."""
-    return QueryWords(
-        _period_words(saved, query),
-        str(query.period.zone),
-        ", ".join(measure_name(measure) for measure in query.measures),
-        ", ".join(field_name(by) for by in query.group_by),
-        await filters_in_words(resources().database, org_id(), query),
-    )
+async def _words(saved: Mapping[str, Any], view: ReportView) -> QueryWords:
+    """The view, which was read from these fields, in words."""
+    parts, shown, filters = [], "", []
+    if view.funnel:
+        parts = await _funnel_parts(view.funnel.funnel)
+        shown = "Funnel: " + ", by ".join(words for _, words in parts)
+    else:
+        first, *tables = view.queries
+        columns = ", ".join(measure_name(measure) for measure in first.measures)
+        by = ", ".join(field_name(by) for query in tables or [first] for by in query.group_by)
+        labels, beginning = _OVERVIEW if view.kind is ViewKind.OVERVIEW else _TABLE
+        parts = [(label, words) for label, words in zip(labels, (columns, by), strict=True) if words]
+        shown = beginning + columns + (f" by {by.lower()}" if by else "")
+        filters = await filters_in_words(resources().database, org_id(), first)
+    return QueryWords(_period_words(saved, view.period), str(view.period.zone), parts, shown, filters)
 
 
-def _period_words(saved: Mapping[str, Any], query: Query) -> str:
+async def _funnel_parts(funnel: Funnel) -> list[tuple[str, str]]:
+    names = await link_names(org_id(), funnel.steps)
+    steps = [", ".join([step_words(step), *filters_words(step, names)]) for step in funnel.steps]
+    by = [("Split by", name_of_field(funnel.group_by))] if funnel.group_by else []
+    return [("Funnel", _THEN.join(steps)), *by]
+
+
+def _period_words(saved: Mapping[str, Any], period: QueryPeriod) -> str:
     if "period" in saved:
         return MovingPeriod(saved["period"]).words.capitalize()
-    words = period_in_words(query.period)
+    words = period_in_words(period)
     return words if "to" in saved else f"{words}, and on"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.analytics.funnels.answer import FunnelAnswer
 from backend.domain.ids import OrgId
+from backend.domain.reports.overview import by_revenue
 from backend.domain.reports.report import Report
-from backend.domain.reports.saved_query import read_query, without_installs
+from backend.domain.reports.views import ReportView, ViewKind, read_view
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
-from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.analytics.query_questions import AskFunnel, AskQuery
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import Resources
 
@@ -21,12 +24,22 @@ class _Asked:
     """What is asked for a report. Reports that ask the same share an answer; a changed report asks anew."""
 
     org_id: OrgId
+    kind: ViewKind
     query: str
     shows_revenue: bool
     has_subscription: bool
 
 
-class _Answers(TimedCache[_Asked, AnalyticsAnswer]):
+@dataclass(frozen=True, slots=True)
+class ReportAnswer:
+    """What a report shows: the answers to the queries of its view, in their order, or to its funnel."""
+
+    view: ReportView
+    answers: Sequence[AnalyticsAnswer] = ()
+    funnel: FunnelAnswer | None = None
+
+
+class _Answers(TimedCache[_Asked, ReportAnswer]):
     LIFETIME = 30.0
     CAPACITY = 100  # of up to a thousand rows
 
@@ -38,7 +51,7 @@ class ReportAnswers:
         self._resources = resources
         self._answers = _Answers(self._ask)
 
-    async def answer(self, report: Report) -> AnalyticsAnswer | None:
+    async def answer(self, report: Report) -> ReportAnswer | None:
         """What the report shows; None if its organization does not exist any more.
 
         Raises InvalidField if the query can't be answered any more, and StorageError.
@@ -48,17 +61,31 @@ class ReportAnswers:
         except UnknownOrganization:
             return None
         has_subscription = organization.has_subscription(self._resources.clock())
-        query = json.dumps(report.query)
-        return await self._answers.get(_Asked(report.org_id, query, report.shows_revenue, has_subscription))
+        query, shows_revenue = json.dumps(report.query), report.shows_revenue
+        return await self._answers.get(
+            _Asked(report.org_id, report.kind, query, shows_revenue, has_subscription)
+        )
 
     async def stop(self) -> None:
         """Give up what is being asked."""
         await self._answers.stop()
 
-    async def _ask(self, asked: _Asked) -> AnalyticsAnswer:
+    async def _ask(self, asked: _Asked) -> ReportAnswer:
         lift_deadline()  # which is that of the request that came first
-        now = self._resources.clock()
-        query = read_query(json.loads(asked.query), now, shows_revenue=asked.shows_revenue)
-        if query.needs_subscription and not asked.has_subscription:
-            query = without_installs(query)
-        return await self._resources.analytics.ask(asked.org_id, AskQuery(query))
+        analytics, org_id = self._resources.analytics, asked.org_id
+        view = read_view(
+            asked.kind,
+            json.loads(asked.query),
+            self._resources.clock(),
+            shows_revenue=asked.shows_revenue,
+            has_subscription=asked.has_subscription,
+        )
+        if view.funnel:
+            return ReportAnswer(view, funnel=await analytics.ask(org_id, AskFunnel(view.funnel)))
+        first, *tables = view.queries
+        answer = await analytics.ask(org_id, AskQuery(first))
+        totals = answer.totals.values
+        questions = [AskQuery(by_revenue(table, totals)) for table in tables]
+        return ReportAnswer(
+            view, [answer, *(await analytics.ask_all(org_id, questions) if questions else [])]
+        )

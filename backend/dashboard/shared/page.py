@@ -1,4 +1,4 @@
-"""/shared/{token}: the page of a report, for whoever has its URL, and its rows as a CSV file.
+"""/shared/{token}: the page of a report, for whoever has its URL, and its rows as CSV files.
 
 Who opens it: an agency, a client, a colleague without an account, or the reader of a page that shows it in a
 frame. What they decide by it: whether the campaign that they made or paid for works. So it shows the view
@@ -12,14 +12,20 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
+from typing import Any
 
 from quart import Response, abort, redirect, request, url_for
 from werkzeug.exceptions import TooManyRequests
 
+from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.frame.form import read_fields
+from backend.dashboard.funnels.links import link_names
+from backend.dashboard.funnels.shown import shown_funnel
+from backend.dashboard.shared.answers import ReportAnswer
 from backend.dashboard.shared.blueprint import Frames, public_page, shared
-from backend.dashboard.shared.csv_file import csv_of
+from backend.dashboard.shared.csv_file import csv_files
 from backend.dashboard.shared.filter_words import filters_in_words
 from backend.dashboard.shared.passwords import (
     PASSWORD,
@@ -30,10 +36,10 @@ from backend.dashboard.shared.passwords import (
     remember,
 )
 from backend.dashboard.shared.service import SharedReportsService
-from backend.dashboard.shared.shown import shown_report
-from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.dashboard.shared.shown import shown_overview, shown_report
 from backend.domain.reports.json_form import REPORT_PATH
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ViewKind
 from backend.rate_limits.service_limits import SHARED_REPORTS_OF_ADDRESS
 from backend.storage.driver.mongo import StorageError
 from backend.storage.reports.reports import find_report_by_token, note_opening
@@ -42,6 +48,8 @@ from backend.web.current import of_app, of_request, resources, visitor_network
 _ONE = f"{REPORT_PATH}/<token>"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _METHODS = ["GET", "POST"]
+# Of other kinds it is that of a table.
+_TEMPLATES = {ViewKind.FUNNEL: "funnel"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +81,19 @@ async def report_page(token: str) -> Response:
     return response
 
 
-@shared.route(f"{_ONE}/report.csv", methods=_METHODS)
-async def report_csv(token: str) -> Response:
-    """The rows of the report as a file."""
+@shared.route(f"{_ONE}/<name>.csv", methods=_METHODS)
+async def report_csv(token: str, name: str) -> Response:
+    """The rows of the report, or of one of the tables of an overview, as a file."""
     asked = await _asked(token)
     report = asked.report
     if not has_pass(report, asked.fields):
         return await _ask_password(report)
-    text = csv_of(await _answer(report), resources().short_url_form, shows_revenue=report.shows_revenue)
-    headers = {"Content-Disposition": 'attachment; filename="report.csv"'}
-    return Response(text, content_type="text/csv; charset=utf-8", headers=headers)
+    form, shows_revenue = resources().short_url_form, report.shows_revenue
+    files = csv_files(await _answer(report), form, shows_revenue=shows_revenue)
+    if name not in files:
+        abort(404)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(files[name](), content_type="text/csv; charset=utf-8", headers=headers)
 
 
 async def _asked(token: str) -> _Request:
@@ -101,7 +112,7 @@ async def _asked(token: str) -> _Request:
     return _Request(report, await read_fields() if request.method == "POST" else {})
 
 
-async def _answer(report: Report) -> AnalyticsAnswer:
+async def _answer(report: Report) -> ReportAnswer:
     """What the report shows. Answers 404 if its organization was deleted a moment ago."""
     answer = await of_app(SharedReportsService).answers.answer(report)
     if answer is None:
@@ -111,19 +122,35 @@ async def _answer(report: Report) -> AnalyticsAnswer:
 
 async def _report(report: Report) -> Response:
     answer = await _answer(report)
+    period = answer.view.period
     response = await public_page(
-        "report.html",
+        f"{_TEMPLATES.get(report.kind, 'report')}.html",
         name=report.name,
-        shown=shown_report(answer),
-        filters=await filters_in_words(resources().database, report.org_id, answer.query),
-        csv_path=url_for("shared.report_csv", token=report.token),
+        **await _shown(report, answer),
+        period=period_in_words(period),
+        zone=str(period.zone),
+        csv_path=partial(url_for, "shared.report_csv", token=report.token),
         page_pass=new_pass(report),
-        now=resources().clock().astimezone(answer.query.period.zone),
+        now=resources().clock().astimezone(period.zone),
     )
     if request.method != "HEAD":
         with suppress(StorageError):  # the report is shown all the same
             await note_opening(resources().database, report, resources().clock())
     return response
+
+
+async def _shown(report: Report, answer: ReportAnswer) -> dict[str, Any]:
+    """What the page's template shows besides what is around all reports."""
+    if answer.funnel:
+        funnel = answer.funnel.query.funnel
+        names = await link_names(report.org_id, funnel.steps)
+        return {"shown": shown_funnel(answer.funnel, names), "funnel": funnel}
+    is_overview = report.kind is ViewKind.OVERVIEW
+    first = answer.answers[0]
+    return {
+        "shown": shown_overview(answer.answers) if is_overview else shown_report(first),
+        "filters": await filters_in_words(resources().database, report.org_id, first.query),
+    }
 
 
 async def _ask_password(report: Report, refused: RefusedPassword | None = None) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.dashboard.analytics.figures import (
     LABELS,
@@ -15,25 +15,32 @@ from backend.dashboard.analytics.figures import (
     number,
     shown_change,
 )
-from backend.dashboard.analytics.tables import name_of
+from backend.dashboard.analytics.tables import SHORT, name_of
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.shared.filter_words import field_name
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
 from backend.domain.analytics.changes import Numeric
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison
 from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure
 
+# The name of the file with what a report shows first.
+REPORT_FILE = "report"
 _BEFORE = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """A row: the names of what it is of, each with the label of its column, and its numbers."""
+    """A row: the names of what it is of, each with the label of its column, and its numbers.
+
+    In a table of an overview, `share` is what the number that sorts the rows is of the largest, in percent.
+    """
 
     names: Sequence[tuple[str, str]]
     cells: Sequence[FigureCell]
     is_partial: bool = False
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +52,27 @@ class ShownTotal:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownReport:
-    """The parts of the page. `groups` and `measures` are the headings of the table."""
+class ShownTable:
+    """A table of an overview: what its rows are of, the headings of its numbers, and its file's name.
 
-    period: str
-    zone: str
+    A heading is a label, and a short one where there is one.
+    """
+
+    name: str
+    measures: Sequence[tuple[str, str]]
+    rows: Sequence[ShownRow]
+    left_out: int
+    file: str
+    names_currencies: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownReport:
+    """The parts of the page. `groups` and `measures` are the headings of the table.
+
+    An overview has several `tables`, and shows the course of its figures in no table.
+    """
+
     compared: str
     totals: Sequence[ShownTotal]
     course: Course | None
@@ -59,6 +82,31 @@ class ShownReport:
     left_out: int
     notes: Sequence[str]
     words: Sequence[tuple[str, str]]
+    tables: Sequence[ShownTable] = ()
+
+
+def shown_overview(answers: Sequence[AnalyticsAnswer]) -> ShownReport:
+    """What a page shows of the answers to the queries of an overview."""
+    course, *tables = answers
+    currencies = _currencies(course)
+    files = file_names(answers)[1:]
+    return replace(
+        shown_report(course),
+        groups=(),
+        rows=(),
+        tables=[_Part(answer, currencies).table(name) for answer, name in zip(tables, files, strict=True)],
+        notes=list(dict.fromkeys(note for answer in answers for note in answer.notes)),
+    )
+
+
+def file_names(answers: Sequence[AnalyticsAnswer]) -> list[str]:
+    """What the file of each answer is called; all but the first one by what their rows are of."""
+    names = [REPORT_FILE]
+    for answer in answers[1:]:
+        by = answer.query.group_by[0]
+        name = "property" if isinstance(by, EventProperty) else by.value
+        names.append(f"{name}-{len(names)}" if name in names else name)
+    return names
 
 
 def shown_report(answer: AnalyticsAnswer) -> ShownReport:
@@ -66,8 +114,6 @@ def shown_report(answer: AnalyticsAnswer) -> ShownReport:
     query = answer.query
     part = _Part(answer, _currencies(answer))
     return ShownReport(
-        period=period_in_words(query.period),
-        zone=str(query.period.zone),
         compared=period_in_words(answer.previous_period) if answer.previous_period else "",
         totals=part.totals(),
         course=part.course() if part.is_course else None,
@@ -131,6 +177,34 @@ class _Part:
     def row(self, row: Row) -> ShownRow:
         cells = [self._cell(measure, row) for measure in self.answer.query.measures]
         return ShownRow(self._names(row), cells, row.is_partial)
+
+    def table(self, file: str) -> ShownTable:
+        """The answer as a table of an overview."""
+        query, rows = self.answer.query, self.answer.rows
+        sizes = [self._size(row) for row in rows]
+        most = max(sizes, default=0.0)
+        return ShownTable(
+            field_name(query.group_by[0]),
+            [(self.label(measure), SHORT.get(measure, "")) for measure in query.measures],
+            [
+                replace(self.row(row), share=100 * size / most if most else 0.0)
+                for row, size in zip(rows, sizes, strict=True)
+            ],
+            self.answer.rows_left_out or 0,
+            file,
+            len(self.currencies) > 1 and not MONEY.isdisjoint(query.measures),
+        )
+
+    def _size(self, row: Row) -> float:
+        """The number that sorts the row, or how much it changed, either way."""
+        order = self.answer.query.sorting
+        if not isinstance(order.column, Measure):
+            return 0.0
+        now, before = (
+            float(number(values[order.column], self.currencies[0]) or 0) if values else 0.0
+            for values in (row.values, row.previous)
+        )
+        return abs(now - before) if order.of_change or order.of_difference else now
 
     def _names(self, row: Row) -> list[tuple[str, str]]:
         query = self.answer.query

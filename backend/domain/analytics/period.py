@@ -25,6 +25,8 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 MOST_DAYS = 3_660
 MOST_DAYS_BY_HOUR = 100
 QUARTERS_OF_DAY = DAY_SECONDS // QUARTER_SECONDS
+# The longest periods that are shown by days and by weeks; longer ones are shown by months.
+_MOST_DAYS_SHOWN, _MOST_WEEKS_SHOWN = 100, 53
 _DAY = timedelta(days=1)
 # Weekdays of two years are compared with each other.
 _WEEKS_OF_YEAR = timedelta(weeks=52)
@@ -99,6 +101,22 @@ class QueryPeriod:
         """Raise InvalidField if the period has too many hours to be divided into them."""
         if self.end - self.start > MOST_DAYS_BY_HOUR * _DAY:
             raise InvalidField("group_by", f"with hour needs a period of at most {MOST_DAYS_BY_HOUR} days")
+
+    @property
+    def days(self) -> int:
+        """How many days of the zone the period has a part of."""
+        ends = (self.start, self.end - timedelta(seconds=1))
+        first, last = (end.astimezone(self.zone).date() for end in ends)
+        return (last - first).days + 1
+
+    @property
+    def time_field(self) -> TimeField:
+        """The parts of the period that a chart of it has."""
+        if self.days == 1:
+            return TimeField.HOUR
+        if self.days <= _MOST_DAYS_SHOWN:
+            return TimeField.DAY
+        return TimeField.WEEK if self.days <= 7 * _MOST_WEEKS_SHOWN else TimeField.MONTH
 
     @property
     def whole_months(self) -> int:

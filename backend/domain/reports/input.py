@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.accounts.origins import InvalidOrigin, parse_origin
-from backend.domain.analytics.query import Query
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Flag, Rule, Schema, Text, parse_string
+from backend.domain.fields.rules import Flag, Rule, Schema, Text, Word, parse_string
 from backend.domain.links.limits import LimitTime, LinkPassword
 from backend.domain.reports.report import Report
-from backend.domain.reports.saved_query import SavedQuery, read_query
+from backend.domain.reports.saved_query import SavedQuery
+from backend.domain.reports.views import ReportView, ViewKind, read_view
 
 MOST_ORIGINS = 20
 REPORT_NAME = Text(100, shown=True)
@@ -68,6 +68,7 @@ class ReportEnd(LimitTime):
 
 REPORT_FIELDS: dict[str, Rule[Any]] = {
     "name": REPORT_NAME,
+    "kind": Word(ViewKind),
     "query": SavedQuery(),
     "shows_revenue": Flag(),
     "password": OrNull(LinkPassword()),
@@ -77,7 +78,7 @@ REPORT_FIELDS: dict[str, Rule[Any]] = {
 REPORT_REQUIRED = ("name", "query")
 
 
-def check_report(fields: Mapping[str, Any], now: datetime, before: Report | None = None) -> Query | None:
+def check_report(fields: Mapping[str, Any], now: datetime, before: Report | None = None) -> ReportView | None:
     """What a report of these parsed fields shows; None if they don't change that.
 
     Fields that are not given are those of the report `before`. Raises InvalidField if nothing can be shown.
@@ -85,8 +86,9 @@ def check_report(fields: Mapping[str, Any], now: datetime, before: Report | None
     end = fields.get("expires_at")
     if end is not None and end <= now:
         raise InvalidField("expires_at", "must not have passed")
+    kind = fields.get("kind", before.kind if before else ViewKind.TABLE)
     query = fields.get("query", before.query if before else {})
     shows_revenue = fields.get("shows_revenue", before.shows_revenue if before else False)
-    if before and (query, shows_revenue) == (before.query, before.shows_revenue):
+    if before and (kind, query, shows_revenue) == (before.kind, before.query, before.shows_revenue):
         return None
-    return read_query(query, now, shows_revenue=shows_revenue)
+    return read_view(kind, query, now, shows_revenue=shows_revenue)

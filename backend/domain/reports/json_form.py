@@ -22,6 +22,7 @@ def report_json(report: Report, base_url: str) -> dict[str, Any]:
         "id": report.id,
         "name": report.name,
         "url": report_url(base_url, report),
+        "kind": report.kind.value,
         "query": dict(report.query),
         "shows_revenue": report.shows_revenue,
         "has_password": report.password_hash is not None,

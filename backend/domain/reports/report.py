@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId, ReportId
-from backend.domain.reports.saved_query import read_query
+from backend.domain.reports.views import ReportView, ViewKind, read_view
 
 # Of an organization. Two that are made at the same moment may exceed it.
 MOST_REPORTS = 200
@@ -19,9 +19,10 @@ MOST_REPORTS = 200
 class Report:
     """A saved view of the organization's analytics.
 
-    `query` is the JSON of a query (saved_query). Whoever has `token`, which is part of the report's URL, may
-    open the report until `expires_at`, with the password of `password_hash` if it has one. Pages of
-    `embed_origins` may show it in a frame. `opened_at` is about when it was opened last.
+    `query` is the JSON of a query (saved_query), and `kind` says what is shown of it. Whoever has `token`,
+    which is part of the report's URL, may open the report until `expires_at`, with the password of
+    `password_hash` if it has one. Pages of `embed_origins` may show it in a frame. `opened_at` is about when
+    it was opened last.
     """
 
     id: ReportId
@@ -30,6 +31,7 @@ class Report:
     query: Mapping[str, Any]
     created_at: datetime
     token: str = field(repr=False)
+    kind: ViewKind = ViewKind.TABLE
     shows_revenue: bool = False
     password_hash: str | None = field(default=None, repr=False)
     embed_origins: tuple[str, ...] = ()
@@ -40,10 +42,20 @@ class Report:
         """Whether nobody may open it any more."""
         return self.expires_at is not None and now >= self.expires_at
 
-    def query_at(self, now: datetime) -> Query:
-        """What it shows at this time.
+    def view_at(self, now: datetime, *, has_subscription: bool = True) -> ReportView:
+        """What it shows at this time; without a subscription no installs.
 
         Raises InvalidField, which names a field of `query`: a period that ends today may have become too
         long.
         """
-        return read_query(self.query, now, shows_revenue=self.shows_revenue)
+        return read_view(
+            self.kind,
+            self.query,
+            now,
+            shows_revenue=self.shows_revenue,
+            has_subscription=has_subscription,
+        )
+
+    def query_at(self, now: datetime) -> Query:
+        """What a mail shows of it at this time. Raises InvalidField, also for a funnel."""
+        return self.view_at(now).mailed

@@ -7,7 +7,6 @@ from typing import Any
 
 from quart import Response
 
-from backend.domain.analytics.query import Query
 from backend.domain.fields.rules import Uuid
 from backend.domain.reports.input import (
     REPORT_FIELDS,
@@ -16,6 +15,7 @@ from backend.domain.reports.input import (
 )
 from backend.domain.reports.json_form import report_json
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ReportView
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.rest_api.analytics.counts import has_subscription
@@ -93,9 +93,9 @@ async def _own_report(report_text: str) -> Report:
     return await reports.get_report(resources().database, caller().org_id, report_text)
 
 
-async def _admit(query: Query | None) -> None:
+async def _admit(view: ReportView | None) -> None:
     """Raise ApiError where the caller may not ask this."""
-    if query and query.needs_subscription and not await has_subscription():
+    if view and view.needs_subscription and not await has_subscription():
         raise ApiError(error_table.INSTALLS_NEED_SUBSCRIPTION)
 
 

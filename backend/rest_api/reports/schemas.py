@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.domain.fields.rules import Schema
 from backend.domain.mail.mail import MailState
 from backend.domain.reports.recipient import Frequency, RecipientState
+from backend.domain.reports.views import ViewKind
 from backend.rest_api.routes.operation import reference
 
 _TEXT: Schema = {"type": "string"}
@@ -15,6 +16,7 @@ _REPORT: dict[str, Schema] = {
     "id": {"type": "string", "format": "uuid"},
     "name": _TEXT,
     "url": _TEXT | {"description": "Whoever has it may open the report."},
+    "kind": {"type": "string", "enum": [kind.value for kind in ViewKind]},
     "query": {
         "type": "object",
         "additionalProperties": True,

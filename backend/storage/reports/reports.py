@@ -14,12 +14,10 @@ from typing import Any
 
 from pymongo import IndexModel
 
-from backend.domain.analytics.event_properties import event_fields
-from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.reports.input import check_report
 from backend.domain.reports.report import MOST_REPORTS, Report
-from backend.domain.reports.saved_query import check_properties
+from backend.domain.reports.views import ReportView, ViewKind
 from backend.storage.accounts.organizations import find_event_properties
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.reports.recipients import remove_recipients_of
@@ -122,7 +120,10 @@ def to_document(report: Report) -> Document:
 
 def from_document(document: Document) -> Report:
     """The report that is stored."""
-    values = known_fields(document, Report) | {"embed_origins": tuple(document["embed_origins"])}
+    values = known_fields(document, Report) | {
+        "kind": ViewKind(document.get("kind", ViewKind.TABLE)),
+        "embed_origins": tuple(document["embed_origins"]),
+    }
     return Report(id=document["_id"], **values)
 
 
@@ -131,7 +132,7 @@ def stored_values(values: Mapping[str, Any]) -> Document:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-async def _check(database: Database, org_id: OrgId, query: Query | None) -> None:
-    """Raise InvalidField if the query names a property of events that the organization has not marked."""
-    if query and event_fields(query.fields):
-        check_properties(query, await find_event_properties(database, org_id))
+async def _check(database: Database, org_id: OrgId, view: ReportView | None) -> None:
+    """Raise InvalidField if the view names a property of events that the organization has not marked."""
+    if view and view.names_properties:
+        view.check_properties(await find_event_properties(database, org_id))

@@ -44,6 +44,7 @@ async def test_a_report_from_making_to_deleting(
         "id": made["id"],
         "name": "Spring",
         "url": made["url"],
+        "kind": "table",
         "query": QUERY,
         "shows_revenue": True,
         "has_password": True,
@@ -116,6 +117,20 @@ async def test_a_change_is_checked_with_what_stays(
     refused = await call(client, organization, "PATCH", f"/{made['id']}", {"shows_revenue": False})
     assert refused.json()["error"]["fieldName"] == "query.measures"
     assert (await call(client, organization, "GET")).json() == {"reports": [made]}
+
+
+async def test_overviews_and_funnels(client: httpx.AsyncClient, organization: TestOrganization) -> None:
+    """Each kind is kept, and changed only together with a query that fits it."""
+    steps: dict[str, Any] = {"steps": [{"kind": "click"}, {"kind": "conversion"}], "group_by": ["campaign"]}
+    body = {"name": "x", "kind": "funnel", "query": steps}
+    made = (await call(client, organization, "POST", body=body)).json()
+    assert (made["kind"], made["query"]) == ("funnel", steps)
+    refused = await call(client, organization, "PATCH", f"/{made['id']}", {"kind": "overview"})
+    assert refused.json()["error"]["fieldName"] == "query.steps"
+    changes = {"kind": "overview", "query": {"group_by": ["tag", "country"]}}
+    changed = (await call(client, organization, "PATCH", f"/{made['id']}", changes)).json()
+    assert changed == made | changes
+    assert (await call(client, organization, "GET")).json() == {"reports": [changed]}
 
 
 async def test_installs_need_a_subscription(

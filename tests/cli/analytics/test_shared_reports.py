@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import httpx
 
@@ -33,13 +34,45 @@ def test_a_report_is_shared_listed_and_revoked(running: ServiceProcess, org_id: 
     assert running.command("report", "list", "--org", org_id) == {"reports": [made]}
     printed = invoke(*share, "--shows-revenue", environment=running.environment)
     assert printed.stdout.strip().startswith(f"{running.base_url}/shared/")
-    assert httpx.get(printed.stdout.strip()).status_code == 200
-    assert "This report has a password" in httpx.get(made["url"]).text
+    assert httpx.get(printed.stdout.strip(), timeout=60).status_code == 200
+    assert "This report has a password" in httpx.get(made["url"], timeout=60).text
     revoked = running.command("report", "revoke", made["id"], "--org", org_id, "--yes")
     assert revoked == {"id": made["id"], "revoked": True}
-    assert httpx.get(made["url"]).status_code == 404
+    assert httpx.get(made["url"], timeout=60).status_code == 404
     again = running.refusal("report", "revoke", made["id"], "--org", org_id, "--yes")
     assert "The organization has no such report" in again
+
+
+def test_overviews_and_funnels_are_shared(running: ServiceProcess, org_id: OrgId) -> None:
+    """An overview has its own figures and tables unless others are given; a funnel has its saved steps."""
+    share = ("report", "share", "--org", org_id, "--name", "x")
+    overview = running.command(*share, "--kind", "overview", "--period", "last_7_days")
+    assert (overview["kind"], overview["query"]) == ("overview", {"filters": {}, "period": "last_7_days"})
+    tables = running.command(*share, "--kind", "overview", "--group-by", "tag,country", "--limit", "5")
+    assert tables["query"] == {"filters": {}, "group_by": ["tag", "country"], "limit": 5}
+    headers = {"API-KEY": running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]}
+    steps: list[dict[str, Any]] = [
+        {"kind": "click", "name": None, "filters": {}},
+        {"kind": "lead", "name": None, "filters": {}},
+    ]
+    saved = {"name": "Trial", "steps": steps, "within_days": 3}
+    api = f"{running.base_url}/serviceCore/pa/v1/funnels"
+    assert httpx.post(api, json=saved, headers=headers, timeout=60).status_code == 201
+    funnel = running.command(*share, "--funnel", "Trial", "--group-by", "country", "--period", "today")
+    assert funnel["kind"] == "funnel"
+    assert funnel["query"] == {
+        "steps": steps,
+        "by": "device",
+        "within_days": 3,
+        "ordered": True,
+        "group_by": ["country"],
+        "period": "today",
+    }
+    page = httpx.get(funnel["url"], timeout=60)
+    assert (page.status_code, "Nobody did the first step" in page.text) == (200, True)
+    assert "There is no funnel Other. Saved are: Trial." in running.refusal(*share, "--funnel", "Other")
+    wrong = running.refusal(*share, "--funnel", "Trial", "--measures", "clicks")
+    assert "--measures is not a field of this request" in wrong
 
 
 def test_what_is_wrong_names_its_option(running: ServiceProcess, org_id: OrgId) -> None:

@@ -11,9 +11,12 @@ import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.analytics.funnels.input import FunnelSteps
 from backend.domain.links.links import Link
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ViewKind
 from backend.storage.driver.mongo import Database
+from backend.storage.funnels.saved_funnels import create_funnel, delete_funnel
 from backend.storage.reports.reports import create_report, list_reports
 from tests.dashboard.campaigns import clicked, words
 from tests.dashboard.people import Person, browser, heading
@@ -45,15 +48,20 @@ async def test_a_view_is_shared_as_it_is(
         "filters": {"campaign": ["spring"]},
         "period": "last_7_days",
         "compare": "previous",
-        "measures": ["clicks", "visitors", "conversions", "conversion_rate", "revenue"],
-        "group_by": ["day"],
+        "measures": ["clicks", "visitors", "leads", "conversions", "conversion_rate", "revenue"],
+        "group_by": ["campaign", "link", "referrer", "country", "platform"],
     }
+    assert report.kind is ViewKind.OVERVIEW
     listed = (await person.get("/reports")).text
     url = re.search(r'data-copy="([^"]+)"', listed)
     assert url
     assert url[1].endswith(f"/shared/{report.token}")
     text = words(listed)
-    for part in ("For the agency", "Clicks, Visitors, Conversions, Conversion rate by day", "Last 7 days"):
+    for part in (
+        "For the agency",
+        "Overview: Clicks, Visitors, Leads, Conversions, Conversion rate by campaign",
+        "Last 7 days",
+    ):
         assert part in text
     assert "Campaign: spring; without revenue" in text
     assert "Never" in text
@@ -67,10 +75,18 @@ async def test_a_view_is_shared_as_it_is(
 @pytest.mark.parametrize(
     ("shown", "query"),
     [
-        ("/?period=month&compare=none", {"period": "this_month", "group_by": ["day"]}),
-        ("/?period=today", {"period": "today", "group_by": ["hour"], "compare": "previous"}),
+        ("/?period=month&compare=none", {"period": "this_month", "compare": None}),
+        ("/?period=today", {"period": "today", "compare": "previous"}),
         ("/?from=2026-03-01&to=2026-03-10", {"from": "2026-03-01", "to": "2026-03-11"}),
         ("/?from=2026-03-01", {"from": "2026-03-01", "to": None}),
+        (
+            "/?chart=conversions&campaigns=source&sort=-difference.clicks",
+            {
+                "measures": ["conversions", "clicks", "visitors", "leads", "conversion_rate", "revenue"],
+                "group_by": ["source", "link", "referrer", "country", "platform"],
+                "order_by": "-difference.clicks",
+            },
+        ),
         ("/?source=&currency=EUR", {"filters": {"source": [None]}, "currency": "EUR"}),
         ("/?campaign=Caf%C3%A9+%22x%22", {"filters": {"campaign": ['Café "x"']}}),
         (
@@ -116,7 +132,44 @@ async def test_a_link_s_statistics(
     assert report.name == "Spring"
     assert report.query["filters"] == {"link": [link.id]}
     assert report.query["measures"] == ["clicks", "visitors"]
+    assert report.query["group_by"] == ["referrer", "country", "platform"]
     assert not report.shows_revenue
+
+
+async def test_a_funnel_is_shared_as_it_is(
+    person: Person, database: Database, link: Link, organization: TestOrganization, now: datetime
+) -> None:
+    """Its page's button keeps steps, period and groups; a funnel that is deleted later changes no report."""
+    steps = [{"kind": "click"}, {"kind": "event", "name": "Signed up"}]
+    fields = {"name": "Sign-ups", "steps": FunnelSteps().parse("steps", steps), "within_days": 3}
+    saved = await create_funnel(database, organization.id, fields, now)
+    await share(person, f"/funnels/{saved.id}?by=country&period=7")
+    await delete_funnel(database, organization.id, saved.id)
+    report = await only_report(database, organization)
+    assert (report.kind, report.name) == (ViewKind.FUNNEL, "Sign-ups")
+    assert {
+        "period": "last_7_days",
+        "group_by": ["country"],
+        "within_days": 3,
+    }.items() <= report.query.items()
+    listed = words((await person.get("/reports")).text)
+    assert "Funnel: click \N{RIGHTWARDS ARROW} event Signed up, by Country" in listed
+    changing = (await person.get(f"/reports/{report.id}")).text
+    assert "Show revenue" not in changing
+    assert "Mail this report" not in changing
+
+
+async def test_a_table_can_be_shared_instead(
+    person: Person, database: Database, link: Link, organization: TestOrganization
+) -> None:
+    """The form for the overview leads to the one for a table of the same view."""
+    form = (await person.get("/reports/new?kind=overview&campaign=spring&period=7")).text
+    other = re.search(r'href="([^"]*kind=table[^"]*)"', form)
+    assert other
+    await person.send(unescape(other[1]), "/reports", name="Days")
+    report = await only_report(database, organization)
+    assert (report.kind, report.query["group_by"]) == (ViewKind.TABLE, ["day"])
+    assert report.query["filters"] == {"campaign": ["spring"]}
 
 
 async def test_what_is_wrong_is_told(
@@ -142,9 +195,9 @@ async def test_what_is_wrong_is_told(
     assert ">no origin</textarea>" in answer.text
     past = await share(person, "/", name="x", expires_at="2020-01-01T00:00")
     assert "Open until must not have passed" in words(past.text)
-    ticks = ("clicks", "visitors", "conversions", "conversion_rate")
+    ticks = ("clicks", "visitors", "leads", "conversions", "conversion_rate")
     money = await share(person, "/", name="x", **{f"measure-{tick}": "" for tick in ticks})
-    assert "Columns must have one that is no amount" in words(money.text)
+    assert "Figures must have one that is no amount" in words(money.text)
     assert await list_reports(database, organization.id) == []
 
 

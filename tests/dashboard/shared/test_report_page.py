@@ -12,15 +12,17 @@ import pytest
 from backend.app import Service
 from backend.dashboard.shared.service import SharedReportsService
 from backend.domain.links.links import Link
+from backend.domain.reports.views import ViewKind
 from backend.domain.sales.credit_rules import CreditRules
 from backend.storage.accounts.organizations import set_subscription
 from backend.storage.driver.mongo import Database
 from backend.storage.reports.reports import change_report, delete_report, get_report
 from backend.web.current import given_to
 from tests.conftest import MovableClock
-from tests.dashboard.campaigns import bought, figures, rows
+from tests.dashboard.campaigns import bought, clicked, figures, make_link, rows, table
 from tests.dashboard.people import heading
 from tests.dashboard.shared.conftest import QUERY, ReportFactory, path_of
+from tests.facts.organizations import TestOrganization
 
 
 def cells(answer: httpx.Response) -> list[list[str]]:
@@ -53,6 +55,53 @@ async def test_a_report_shows_its_view(reader: httpx.AsyncClient, make_report: R
         "previous_clicks", "previous_conversions", "previous_conversions_EUR", "previous_revenue_EUR",
     ]  # fmt: skip
     assert lines[5] == ["2026-03-17", "", "3", "1", "1", "4321.50", "2", "0", "0", "0"]
+
+
+@pytest.mark.usefixtures("counted")
+async def test_an_overview_shows_figures_a_chart_and_tables(
+    reader: httpx.AsyncClient,
+    make_report: ReportFactory,
+    database: Database,
+    organization: TestOrganization,
+    now: datetime,
+) -> None:
+    """Its tables have most revenue first where it is shown; each has its rows as a file, too."""
+    other = await make_link(database, organization, "quiet", now, utm_campaign="spring")
+    await clicked(database, other, now - timedelta(days=1), 5)
+    query = {"period": "last_7_days", "compare": "previous", "group_by": ["link", "country"]}
+    report = await make_report(kind=ViewKind.OVERVIEW, query=query, shows_revenue=True, password="kites-42")
+    page = (await reader.post(path_of(report), data={"password": "kites-42"})).text
+    assert [*figures(page)] == [
+        "Clicks", "Visitors", "Leads", "Conversions", "Conversion rate", "Revenue, EUR",
+    ]  # fmt: skip
+    assert 'data-chart="line"' in page
+    assert table(page, "Link") == [["Spring", "3", "1", "4,321.50"], ["quiet", "5", "0", "0.00"]]
+    heads, *lines = cells(await reader.get(f"{path_of(report)}/link.csv"))
+    assert (heads[0], [line[1] for line in lines]) == ("link", ["Spring", "quiet"])
+    days = cells(await reader.get(f"{path_of(report)}/report.csv"))
+    assert (days[0][0], len(days)) == ("day", 8)
+    hidden = await make_report(kind=ViewKind.OVERVIEW, query=query)
+    for path in ("", "/link.csv", "/report.csv"):
+        text = (await reader.get(path_of(hidden) + path)).text.replace(CreditRules().in_words, "").lower()
+        assert not [word for word in ("revenue", "eur", "4,321", "4321") if word in text], path
+    # Without revenue, the order of rows does not tell who brought most of it.
+    assert table((await reader.get(path_of(hidden))).text, "Link")[0][0] == "quiet"
+
+
+@pytest.mark.usefixtures("counted")
+async def test_a_funnel_shows_its_steps(reader: httpx.AsyncClient, make_report: ReportFactory) -> None:
+    """How many did each, and its groups, also as a file."""
+    steps = [{"kind": "conversion"}, {"kind": "event"}]
+    report = await make_report(kind=ViewKind.FUNNEL, query={"steps": steps, "group_by": ["link"]})
+    page = (await reader.get(path_of(report))).text
+    assert "<strong>1</strong> device" in page
+    assert "within 30 days." in page
+    assert rows(page)[0][1:] == ["1", "0 0 %", "0 %", "1. Conversion"]
+    assert [line[3:7] for line in cells(await reader.get(f"{path_of(report)}/report.csv"))] == [
+        ["step", "what", "count", "of_first"],
+        ["1", "conversion", "1", "1.0"],
+        ["2", "any event", "0", "0.0"],
+    ]
 
 
 @pytest.mark.usefixtures("counted")

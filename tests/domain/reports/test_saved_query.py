@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from backend.domain.analytics.query import MONEY, Measure, Order
+from backend.domain.analytics.query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import FieldError, InvalidField
-from backend.domain.reports.saved_query import MOST_ROWS, SavedQuery, read_query
+from backend.domain.reports.overview import FIGURES
+from backend.domain.reports.saved_query import MOST_ROWS, SavedQuery
+from backend.domain.reports.views import ViewKind, read_view
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
@@ -17,6 +19,12 @@ NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 def saved(**query: Any) -> dict[str, Any]:
     """The query as it is saved."""
     return SavedQuery().parse("query", query)
+
+
+def read_query(query: dict[str, Any], now: datetime, *, shows_revenue: bool) -> Query:
+    """What a table with this query shows."""
+    (shown,) = read_view(ViewKind.TABLE, query, now, shows_revenue=shows_revenue).queries
+    return shown
 
 
 def test_a_moving_period_moves() -> None:
@@ -49,6 +57,56 @@ def test_what_can_t_be_saved(query: dict[str, Any], rule: str) -> None:
     """A report has one page, fits into a document, and has names that MongoDB takes for nothing else."""
     with pytest.raises(InvalidField, match=rule):
         saved(**query)
+
+
+def test_an_overview_asks_for_its_course_and_each_table() -> None:
+    """Its figures by a part of the period, and its main ones by each field; a mail has those of the first."""
+    query = saved(period="last_7_days", group_by=["source", "event", "country"], order_by="-visitors")
+    view = read_view(ViewKind.OVERVIEW, query, NOW, shows_revenue=False)
+    course, *tables = view.queries
+    assert (course.group_by, course.measures) == ((Field.DAY,), FIGURES[:-1])
+    columns = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS)
+    assert [(table.group_by, table.measures) for table in tables] == [
+        ((Field.SOURCE,), columns),
+        ((Field.EVENT,), (Measure.EVENTS,)),
+        ((Field.COUNTRY,), columns),
+    ]
+    assert view.mailed.group_by == (Field.SOURCE,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "query", "rules"),
+    [
+        (
+            ViewKind.OVERVIEW,
+            {"group_by": ["day"], "limit": 101, "measures": ["x"]},
+            ["query.limit must be a whole number from 1 to 100", "query.measures must be one of"],
+        ),
+        (ViewKind.OVERVIEW, {"group_by": ["day"]}, ["query.group_by can't have day"]),
+        (ViewKind.OVERVIEW, {"steps": []}, ["query.steps is not a field"]),
+        (ViewKind.FUNNEL, {}, ["query.steps field is required"]),
+        (
+            ViewKind.FUNNEL,
+            {"measures": ["clicks"], "steps": []},
+            ["query.measures is not", "query.steps must"],
+        ),
+        (ViewKind.TABLE, {"steps": []}, ["query.steps is not a field"]),
+    ],
+)
+def test_each_kind_has_its_fields(kind: ViewKind, query: dict[str, Any], rules: list[str]) -> None:
+    """What is wrong is told of all fields together, each with its place in the query."""
+    with pytest.raises(FieldError) as caught:
+        read_view(kind, saved(**query), NOW, shows_revenue=True)
+    told = [str(error) for error in (caught.value, *caught.value.others)]
+    assert [text for text in rules if not any(each.startswith(text) for each in told)] == []
+
+
+def test_a_funnel_can_t_be_mailed() -> None:
+    """Mails have figures and rows, and no steps."""
+    steps = [{"kind": "click"}, {"kind": "conversion"}]
+    view = read_view(ViewKind.FUNNEL, saved(steps=steps), NOW, shows_revenue=False)
+    with pytest.raises(InvalidField, match="is a funnel"):
+        assert view.mailed
 
 
 def test_without_revenue_no_amount_is_left() -> None:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from backend.domain.accounts.users import is_password_hash
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Flag, Uuid, parse_string
+from backend.domain.fields.rules import Flag, Uuid, Word, parse_string
 from backend.domain.reports.input import REPORT_FIELDS, REPORT_NAME
 from backend.domain.reports.saved_query import SavedQuery
+from backend.domain.reports.views import ViewKind
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
 from backend.storage.reports import reports
@@ -47,7 +48,8 @@ _REPORT = DocumentFields(
         "embed_origins": _embed_origins,
         "expires_at": or_none(time),
         "opened_at": or_none(time),
-    }
+    },
+    optional={"kind": Word(ViewKind).parse},
 )
 
 

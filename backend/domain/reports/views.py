@@ -1,0 +1,142 @@
+"""What a report shows at a time: a table, the overview, or a funnel.
+
+All kinds are read from the report's saved query, have the same address, password and end, and show one page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from backend.domain.analytics.event_properties import check_marked, event_fields
+from backend.domain.analytics.funnels.funnel import FunnelQuery
+from backend.domain.analytics.funnels.input import parse_funnel_query
+from backend.domain.analytics.input import parse_query
+from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import MONEY, Measure, Query, is_of_events
+from backend.domain.errors import FieldError, InvalidField
+from backend.domain.reports.overview import overview_queries, read_overview
+from backend.domain.reports.saved_query import MOST_ROWS
+
+
+class ViewKind(StrEnum):
+    """What a report shows."""
+
+    TABLE = "table"
+    OVERVIEW = "overview"
+    FUNNEL = "funnel"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """What is asked for a report: one query for a table, several for an overview, or a funnel."""
+
+    kind: ViewKind
+    queries: tuple[Query, ...] = ()
+    funnel: FunnelQuery | None = None
+
+    @property
+    def period(self) -> QueryPeriod:
+        """The time that it is about."""
+        return self.funnel.period if self.funnel else self.queries[0].period
+
+    @property
+    def needs_subscription(self) -> bool:
+        """Whether it asks for install analytics."""
+        return any(query.needs_subscription for query in self.queries)
+
+    @property
+    def names_properties(self) -> bool:
+        """Whether it names properties of events, which the organization has to have marked."""
+        named = [field for query in self.queries for field in query.fields]
+        return bool(event_fields([*named, *(self.funnel.funnel.asked_fields if self.funnel else ())]))
+
+    @property
+    def mailed(self) -> Query:
+        """What a mail shows of it: the table, or the figures of the overview by its first table's field.
+
+        Raises InvalidField for a funnel.
+        """
+        if self.funnel:
+            raise InvalidField("query", "is a funnel, which mails can't show")
+        first, *tables = self.queries
+        if self.kind is ViewKind.TABLE:
+            return first
+        groups = (table.group_by for table in tables if not any(map(is_of_events, table.group_by)))
+        return replace(first, group_by=next(groups, ()), limit=MOST_ROWS)
+
+    def check_properties(self, marked: Collection[str]) -> None:
+        """Raise InvalidField if it names a property of events that the organization has not marked."""
+        with _inside_query():
+            for query in self.queries:
+                check_marked(query.group_by, query.filters, marked)
+            if self.funnel:
+                self.funnel.funnel.check_marked(marked)
+
+
+def read_view(
+    kind: ViewKind,
+    saved: Mapping[str, Any],
+    now: datetime,
+    *,
+    shows_revenue: bool,
+    has_subscription: bool = True,
+) -> ReportView:
+    """What a report of this saved query shows at `now`.
+
+    Amounts are left out unless it shows revenue, and installs without a subscription. Raises the errors of
+    all fields together; each name begins with `query.`.
+    """
+
+    def shown(query: Query) -> Query:
+        query = query if shows_revenue else without_amounts(query)
+        return query if has_subscription or not query.needs_subscription else without_installs(query)
+
+    with _inside_query():
+        match kind:
+            case ViewKind.FUNNEL:
+                return ReportView(kind, funnel=parse_funnel_query(saved, now))
+            case ViewKind.OVERVIEW:
+                figures, tables, rows = read_overview(saved, now)
+                return ReportView(kind, overview_queries(shown(figures), tables, rows))
+            case ViewKind.TABLE:
+                return ReportView(kind, (shown(parse_query({"limit": MOST_ROWS, **saved}, now)),))
+
+
+def without_amounts(query: Query) -> Query:
+    """The query without measures of money, and not sorted by one: the order of rows tells of amounts too.
+
+    Raises InvalidField if nothing is left.
+    """
+    measures = tuple(measure for measure in query.measures if measure not in MONEY)
+    if not measures:
+        raise InvalidField("measures", "must have one that is no amount, since shows_revenue is false")
+    order = None if query.order and query.order.column in MONEY else query.order
+    return replace(query, measures=measures, order=order)
+
+
+def without_installs(query: Query) -> Query:
+    """The query without what needs a subscription, which has ended since the report was saved.
+
+    Raises InvalidField if nothing is left.
+    """
+    measures = tuple(measure for measure in query.measures if measure is not Measure.INSTALLS)
+    if not measures:
+        raise InvalidField("installs", "need a subscription, which has ended")
+    order = None if query.order and query.order.column is Measure.INSTALLS else query.order
+    return replace(query, measures=measures, order=order)
+
+
+@contextmanager
+def _inside_query() -> Iterator[None]:
+    """Name the fields of errors as those of the field `query`."""
+    try:
+        yield
+    except FieldError as error:
+        first, *others = (InvalidField(f"query.{each.field}", each.rule) for each in (error, *error.others))
+        first.others = tuple(others)
+        raise first from None
