@@ -17,4 +17,5 @@ VIEWS = {
     EventType.IDENTIFY: "waylink_identifications",
     EventType.INSTALL: "waylink_installs",
     EventType.OPEN: "waylink_opens",
+    EventType.ALERT: "waylink_alerts",
 }

@@ -28,7 +28,11 @@ _RULE: dict[str, Schema] = {
         "type": ["string", "null"],
         "description": "Null too if the rule's tag was deleted: then it finds nothing.",
     },
-    "thresholds": CHANGE_FIELDS["thresholds"].schema(),
+    "thresholds": {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+        "description": "All thresholds of the kind, by their names.",
+    },
     "webhooks": _FLAG | {"description": "Whether alerts are events of the feed, which webhooks send."},
     "mail_to": {"type": "array", "items": {"type": "string"}},
     "language": CHANGE_FIELDS["language"].schema(),
