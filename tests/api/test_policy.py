@@ -107,6 +107,7 @@ async def test_no_route_answers_for_another_organization_s_link(
                 "annotations",
                 "alerts",
                 "alert-rules",
+                "invitations",
                 "report-recipients",
             )
         }
