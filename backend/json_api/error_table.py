@@ -181,6 +181,13 @@ REPORT_NOT_FOUND = ErrorRow(
 FUNNEL_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Funnel not found or does not belong to your organization", "FUNNEL_NOT_FOUND"
 )
+COST_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "Cost not found or does not belong to your organization",
+    "COST_NOT_FOUND",
+)
 ANNOTATION_NOT_FOUND = ErrorRow(
     404,
     103,

@@ -108,6 +108,7 @@ async def test_no_route_answers_for_another_organization_s_link(
                 "alerts",
                 "alert-rules",
                 "invitations",
+                "costs",
                 "report-recipients",
             )
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -16,6 +17,7 @@ from backend.domain.annotations.annotation import NotedBy, NotedTime
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
+from backend.domain.costs.cost import ToldCost
 from backend.domain.feed.events import EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.links.destinations.destination import Outcome
@@ -29,6 +31,7 @@ from backend.storage.apps.installs import record_install
 from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.clicks.signing import PURPOSE
 from backend.storage.clicks.signing_keys import signing_key
+from backend.storage.costs.costs import tell_costs
 from backend.storage.driver.mongo import Database
 from backend.storage.funnels.saved_funnels import create_funnel
 from backend.storage.ledger.statement_signing import sign_days
@@ -131,6 +134,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await create_funnel(database, organization.id, parsed, datetime.now(UTC))
     note = {"at": NotedTime.of_day(datetime.now(UTC).date()), "text": "Newsletter", "link_id": link_ids[0]}
     await add_annotation(database, organization.id, note, NotedBy.PERSON, datetime.now(UTC))
+    cost = ToldCost("spring", datetime.now(UTC).date(), Decimal("12.50"), "EUR")
+    await tell_costs(database, organization.id, [cost], datetime.now(UTC))
     email = f"ada@{organization.domain}"
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))

@@ -149,6 +149,11 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("alerts", {"cause": "another"}, "_id does not belong to what the document is about"),
     ("alerts", {"figures": {"clicks": "many"}}, "the document is not as such are stored"),
     ("alerts", {"is_open": False}, "is_open must be true, or left out"),
+    ("costs", {"campaign": " spring"}, "campaign is not in the form in which it is stored"),
+    ("costs", {"day": "2026-02-30"}, "day must be a day such as 2026-03-01"),
+    ("costs", {"amount": 12.5}, "amount must be an exact decimal"),
+    ("costs", {"currency": "USD"}, "_id does not belong to what the document is about"),
+    ("costs", {"is_admin": True}, "is_admin is not a field of such a document"),
     # rules of fields
     (
         "links",

@@ -29,6 +29,7 @@ from backend.storage.apps import deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
+from backend.storage.costs import costs
 from backend.storage.driver.mongo import Database
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
@@ -64,6 +65,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
     "an organization's funnels": (saved_funnels.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "costs of a campaign": (
+        costs.NAME,
+        ORG | {"day": {"$gte": "2026-03-01"}, "campaign": "spring"},
+        {"day": -1, "campaign": 1, "currency": 1},
+    ),
     "notes of a time": (notes.NAME, ORG | {"at": {"$gte": NOW}}, {"at": 1}),
     "a report by its token": (reports.NAME, {"token": "t"}, {}),
     "webhooks that nobody delivers to": (

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from backend.domain.analytics.answer import RATE_DIGITS, Value, Values
-from backend.domain.analytics.query import MONEY, RATES, ByCurrency, Measure
+from backend.domain.analytics.query import COSTS, MONEY, RATES, ByCurrency, Measure
 
 LEAST_BASE = 10
 MOST_PERCENT = 999
@@ -30,7 +30,7 @@ class MeasureChange:
 
 def change_of(measure: Measure, now: Values, before: Values, currency: str) -> MeasureChange | None:
     """How a measure changed, of an amount what is in this currency. None for a rate without clicks."""
-    value, was = (in_currency(values[measure], currency) for values in (now, before))
+    value, was = (_comparable(measure, values[measure], currency) for values in (now, before))
     if value is None or was is None:
         return None
     exact = Fraction(value) - Fraction(was)
@@ -42,6 +42,13 @@ def change_of(measure: Measure, now: Values, before: Values, currency: str) -> M
     return MeasureChange(
         was, difference, _percent(difference, was) if _is_base(measure, before, currency) else None
     )
+
+
+def _comparable(measure: Measure, value: Value, currency: str) -> Numeric | None:
+    """The value in this currency; None for a cost that was not told."""
+    if measure in COSTS and isinstance(value, Mapping) and currency not in value:
+        return None
+    return in_currency(value, currency)
 
 
 def in_currency(value: Value, currency: str) -> Numeric | None:
@@ -60,6 +67,9 @@ def _percent(difference: Numeric, was: Numeric) -> float | None:
 
 def _is_base(measure: Measure, before: Values, currency: str) -> bool:
     """Whether the number before rests on enough: itself, if it is a count, else the sales behind it."""
+    if measure in {Measure.COST, Measure.COST_PER_CLICK}:  # what was spent is no sample
+        clicks = before.get(Measure.CLICKS) if measure is Measure.COST_PER_CLICK else None
+        return clicks is None or float(in_currency(clicks, currency) or 0) >= LEAST_BASE
     if measure not in MONEY | RATES:
         return float(in_currency(before[measure], currency) or 0) >= LEAST_BASE
     by_currency = before.get(ByCurrency.CONVERSIONS) if measure in MONEY else None

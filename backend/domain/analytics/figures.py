@@ -8,18 +8,20 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Value, ValueColumns, plain_count
-from backend.domain.analytics.query import ByCurrency, Measure, Shown
+from backend.domain.analytics.query import COSTS, ByCurrency, Measure, Shown
 from backend.domain.fields.money import shown
 
 # Decimals of an amount per click beyond those of its currency.
 MORE_DIGITS = 4
+PER_CLICK = frozenset({Measure.REVENUE_PER_CLICK, Measure.COST_PER_CLICK})
 
 
 class Sold(NamedTuple):
     """What sales come to that were divided into `whole` parts, and are in one currency of so many decimals.
 
     Each number is of such parts, and amounts are of the currency's smallest units. `of_links` are those
-    conversions whose touch is of a link, and `revenue_of_links` is theirs.
+    conversions whose touch is of a link, and `revenue_of_links` is theirs; `with_cost` are those of campaigns
+    whose cost is known.
     """
 
     whole: int
@@ -33,6 +35,16 @@ class Sold(NamedTuple):
     revenue: int | None
     revenue_of_links: int | None
     refunds: int | None
+    with_cost: int | None = None
+    revenue_with_cost: int | None = None
+
+
+class Spent(NamedTuple):
+    """What campaigns cost in one currency, in units of so many decimals."""
+
+    currency: str
+    digits: int
+    amount: int
 
 
 @dataclass(slots=True)
@@ -40,7 +52,8 @@ class GroupSums:
     """What was counted for one group. Amounts are by currency, in main units, not rounded.
 
     Leads, conversions, events and identities are fractions where several touches share the credit.
-    `conversions_in` are those of each currency.
+    `conversions_in` are those of each currency. Those `with_cost` came of campaigns whose cost is known, and
+    `exact_cost` has no currency in which nothing was told.
     """
 
     clicks: int = 0
@@ -55,11 +68,15 @@ class GroupSums:
     events: int | Fraction = 0
     identities: int | Fraction = 0
     came_of_links: int | Fraction = 0
+    clicks_with_cost: int = 0
+    conversions_with_cost: int | Fraction = 0
     chance_of_best: float | None = None
     conversions_in: dict[str, int | Fraction] = field(default_factory=dict)
     exact_revenue: dict[str, Fraction] = field(default_factory=dict)
     exact_revenue_of_links: dict[str, Fraction] = field(default_factory=dict)
     exact_refunds: dict[str, Fraction] = field(default_factory=dict)
+    exact_revenue_with_cost: dict[str, Fraction] = field(default_factory=dict)
+    exact_cost: dict[str, Fraction] = field(default_factory=dict)
 
     @property
     def revenue(self) -> Amounts:
@@ -90,6 +107,7 @@ class GroupSums:
             self.events += _part(sold.events, whole)
             self.identities += _part(sold.identities, whole)
             self.came_of_links += _part(sold.of_links, whole)
+            self.conversions_with_cost += _part(sold.with_cost, whole)
             if sold.currency and sold.conversions:
                 already = self.conversions_in.get(sold.currency, 0)
                 self.conversions_in[sold.currency] = already + _part(sold.conversions, whole)
@@ -100,8 +118,15 @@ class GroupSums:
         _add(self.exact_revenue, currency, Fraction(sold.revenue or 0, unit))
         if sold.of_links:
             _add(self.exact_revenue_of_links, currency, Fraction(sold.revenue_of_links or 0, unit))
+        if sold.with_cost:
+            _add(self.exact_revenue_with_cost, currency, Fraction(sold.revenue_with_cost or 0, unit))
         if sold.refunds:
             _add(self.exact_refunds, currency, Fraction(sold.refunds, unit))
+
+    def add_costs(self, costs: Iterable[Spent]) -> None:
+        """Add costs."""
+        for spent in costs:
+            _add(self.exact_cost, spent.currency, Fraction(spent.amount, 10**spent.digits))
 
 
 def _part(weight: int | None, whole: int) -> int | Fraction:
@@ -120,29 +145,55 @@ def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
 
 def value_of(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
     """What is shown of a measure."""
+    if measure in COSTS:
+        is_return = measure is Measure.RETURN_ON_AD_SPEND
+        return _return(counts, currency) if is_return else _cost(measure, counts, currency)
     match measure:
         case ByCurrency.CONVERSIONS:
             return {name: plain_count(count) for name, count in sorted(counts.conversions_in.items())}
-        case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
-            amounts: Amounts = getattr(counts, measure.value)
-            return _money(amounts, currency)
+        case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE | Measure.REVENUE_PER_CLICK:
+            return _amount(measure, counts, currency)
         case Measure.CONVERSION_RATE:
             came = float(counts.came_of_links)
             return round(came / counts.clicks, RATE_DIGITS) if counts.clicks else None
-        case Measure.REVENUE_PER_CLICK:
-            return _revenue_per_click(counts, currency)
         case Measure.CHANCE_OF_BEST:
             return counts.chance_of_best
     count: int | Fraction = getattr(counts, measure.value)
     return plain_count(count)
 
 
-def _revenue_per_click(counts: GroupSums, currency: str | None) -> Value:
+def _amount(measure: Measure, counts: GroupSums, currency: str | None) -> Value:
+    if measure is not Measure.REVENUE_PER_CLICK:
+        amounts: Amounts = getattr(counts, measure.value)
+        return _money(amounts, currency)
     if not counts.clicks:
         return None
-    amounts = {name: amount / counts.clicks for name, amount in counts.exact_revenue_of_links.items()}
-    rounded = {name: shown(amount, name, MORE_DIGITS) for name, amount in amounts.items()}
+    by_click = {name: amount / counts.clicks for name, amount in counts.exact_revenue_of_links.items()}
+    rounded = {name: shown(amount, name, MORE_DIGITS) for name, amount in by_click.items()}
     return _money(rounded, currency, MORE_DIGITS)
+
+
+def _cost(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
+    """The cost, or what one click or conversion cost; None where none is known, or there is no such thing."""
+    by: int | Fraction = 1
+    if measure is not Measure.COST:
+        is_by_click = measure is Measure.COST_PER_CLICK
+        by = counts.clicks_with_cost if is_by_click else counts.conversions_with_cost
+    if not by or not counts.exact_cost:
+        return None
+    digits = MORE_DIGITS if measure in PER_CLICK else 0
+    amounts = {name: shown(cost / by, name, digits) for name, cost in sorted(counts.exact_cost.items())}
+    return amounts if currency is None else amounts.get(currency)
+
+
+def _return(counts: GroupSums, currency: str | None) -> Value:
+    """Revenue by cost, in each currency of the cost; None where none is known, or it is nothing."""
+    returns = {
+        name: round(float(counts.exact_revenue_with_cost.get(name, 0) / cost), RATE_DIGITS)
+        for name, cost in sorted(counts.exact_cost.items())
+        if cost
+    }
+    return (returns or None) if currency is None else returns.get(currency)
 
 
 def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:

@@ -22,5 +22,10 @@ MEANINGS: dict[Measure, str] = {
     Measure.NET_REVENUE: "The revenue less what was paid back.",
     Measure.CONVERSION_RATE: "Conversions that came of links, by clicks: what no link led to is left out.",
     Measure.REVENUE_PER_CLICK: "Revenue that came of links, by clicks: what no link led to is left out.",
+    Measure.COST: "What campaigns cost, as you told it; nothing where nothing was told.",
+    Measure.RETURN_ON_AD_SPEND: "Revenue of campaigns whose cost is known, by that cost, in its currency: 2 "
+    "is twice as much as they cost.",
+    Measure.COST_PER_CLICK: "Cost by the clicks of the campaigns whose cost is known.",
+    Measure.COST_PER_CONVERSION: "Cost by the conversions of the campaigns whose cost is known.",
     Measure.CHANCE_OF_BEST: "The chance that a variant converts better than the others it stood beside.",
 }

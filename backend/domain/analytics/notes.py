@@ -10,7 +10,18 @@ from fractions import Fraction
 from backend.domain.analytics.answer import RowKind, plain_count
 from backend.domain.analytics.event_properties import MOST_VALUES
 from backend.domain.analytics.figures import GroupSums
-from backend.domain.analytics.query import CLICK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
+from backend.domain.analytics.query import (
+    CLICK_FIELDS,
+    COST_FIELDS,
+    COSTS,
+    OF_COSTS,
+    PEOPLE,
+    RATES,
+    SALES,
+    Field,
+    Measure,
+    Query,
+)
 
 _KINDS = {
     RowKind.NOT_CREDITED: "“Not credited” (kind not_credited) is what no touch gets the credit for: by these "
@@ -30,11 +41,15 @@ _MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class NotedFacts:
-    """The facts behind notes: totals, kinds of separate rows, and conversions left out, by their currency."""
+    """The facts behind notes: totals, kinds of separate rows, and conversions left out, by their currency.
+
+    `costs_left_out` are the currencies of costs that are left out.
+    """
 
     total: GroupSums
     kinds: Collection[RowKind]
     left_out: Mapping[str, int | Fraction]
+    costs_left_out: Collection[str] = ()
 
 
 def notes_on(query: Query, counted: NotedFacts, missing: Mapping[Measure, int]) -> list[str]:
@@ -47,6 +62,7 @@ def notes_on(query: Query, counted: NotedFacts, missing: Mapping[Measure, int]) 
         *(note for kind, note in _KINDS.items() if kind in counted.kinds),
         *_of_rates(query, counted),
         *_of_currencies(query, counted),
+        *_of_costs(query, counted),
     ]
 
 
@@ -135,3 +151,29 @@ def _of_currencies(query: Query, counted: NotedFacts) -> Iterator[str]:
     if left_out := counted.left_out:
         named = ", ".join(f"{name}: {plain_count(count)}" for name, count in sorted(left_out.items()))
         yield f"Conversions in other currencies than {query.currency} are in no figure ({named})."
+
+
+def _of_costs(query: Query, counted: NotedFacts) -> Iterator[str]:
+    if COSTS.isdisjoint(query.measures):
+        return
+    if not query.knows_cost:
+        others = [
+            name for name in dict.fromkeys((*query.filters, *query.group_by)) if name not in COST_FIELDS
+        ]
+        where = "in the totals only" if query.knows_cost_in_all else "in no figure"
+        yield f"Costs are told by campaign and day: by {', '.join(others)} they are not known, and {where}."
+    total = counted.total
+    if total.exact_cost and OF_COSTS.intersection(query.measures):
+        yield (
+            "Return on ad spend, cost per click and cost per conversion count what came of campaigns whose "
+            "cost is known in this time, and nothing else."
+        )
+    if Measure.RETURN_ON_AD_SPEND in query.measures:
+        without = sorted(name for name in total.exact_revenue_with_cost if name not in total.exact_cost)
+        if without and total.exact_cost:
+            yield f"Revenue in {', '.join(without)} is in no return on ad spend: no cost is in that currency."
+    if counted.costs_left_out:
+        named = ", ".join(sorted(counted.costs_left_out))
+        yield f"Costs in other currencies than {query.currency} are in no figure ({named})."
+    if total.exact_cost and query.period.cuts_days:
+        yield "A cost is of a whole day: of a day that the period cuts it counts where that day's noon is."

@@ -119,6 +119,12 @@ class QueryPeriod:
         return TimeField.WEEK if self.days <= 7 * _MOST_WEEKS_SHOWN else TimeField.MONTH
 
     @property
+    def cuts_days(self) -> bool:
+        """Whether it begins or ends inside of a day of the zone."""
+        edges = (_quarter(self.start), _quarter(self.end))
+        return any(self._midnight(self._local(edge).date()) != edge for edge in edges)
+
+    @property
     def whole_months(self) -> int:
         """How many calendar months of the zone the period is, if it is nothing but whole ones; else 0."""
         first, end = (self._local(_quarter(at)).date() for at in (self.start, self.end))

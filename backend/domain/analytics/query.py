@@ -41,6 +41,10 @@ class Measure(StrEnum):
     NET_REVENUE = "net_revenue"
     CONVERSION_RATE = "conversion_rate"
     REVENUE_PER_CLICK = "revenue_per_click"
+    COST = "cost"
+    RETURN_ON_AD_SPEND = "return_on_ad_spend"
+    COST_PER_CLICK = "cost_per_click"
+    COST_PER_CONVERSION = "cost_per_conversion"
     CHANCE_OF_BEST = "chance_of_best"  # that a variant converts better than the others
 
 
@@ -103,7 +107,13 @@ CLICK_FIELDS = frozenset(
 LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
 # What is counted of the requests and opens of links, each once.
 OF_CLICKS = (Measure.CLICKS, Measure.NOT_COUNTED, Measure.OPENS)
-MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
+# What campaigns cost, by what came of those whose cost is known.
+OF_COSTS = frozenset({Measure.RETURN_ON_AD_SPEND, Measure.COST_PER_CLICK, Measure.COST_PER_CONVERSION})
+COSTS = OF_COSTS | {Measure.COST}
+# What a cost is told for.
+COST_FIELDS = frozenset({Field.CAMPAIGN, Field.DAY, Field.WEEK, Field.MONTH})
+# Amounts, and what is made of amounts: each is by currency.
+MONEY = COSTS | {Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK}
 # What is counted from visitors' leads, conversions, events and identities.
 SALES = frozenset(
     {
@@ -128,6 +138,9 @@ _PARTS = {
     Measure.NET_REVENUE: (Measure.REVENUE, Measure.REFUNDS),
     Measure.CONVERSION_RATE: (Measure.CONVERSIONS, Measure.CLICKS),
     Measure.REVENUE_PER_CLICK: (Measure.REVENUE, Measure.CLICKS),
+    Measure.RETURN_ON_AD_SPEND: (Measure.REVENUE, Measure.COST),
+    Measure.COST_PER_CLICK: (Measure.COST, Measure.CLICKS),
+    Measure.COST_PER_CONVERSION: (Measure.COST, Measure.CONVERSIONS),
     Measure.CHANCE_OF_BEST: (Measure.CONVERSIONS, Measure.CLICKS),
 }
 
@@ -246,6 +259,16 @@ class Query:
     def needs_subscription(self) -> bool:
         """Whether it asks for install analytics (contract, "Install analytics")."""
         return Measure.INSTALLS in self.needed
+
+    @property
+    def knows_cost(self) -> bool:
+        """Whether it is known what each row cost."""
+        return self.fields <= COST_FIELDS
+
+    @property
+    def knows_cost_in_all(self) -> bool:
+        """Whether it is known what all rows together cost."""
+        return self.filters.keys() <= COST_FIELDS
 
     @property
     def has_kinds(self) -> bool:

@@ -12,7 +12,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from backend.domain.costs.cost import ToldCost
 from backend.domain.feed.events import EventType
+from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId, CustomerId, DeviceId, InstallId, TagId
 from backend.domain.ledger.receipts import Receipt
 from backend.domain.visitors.calls import Kind
@@ -21,6 +23,7 @@ from backend.domain.visitors.persons import Person
 # Its `type` is that of the events it stands for, or the name of something that only analytics reads.
 Fact: TypeAlias = dict[str, Any]
 TAG = "tag"
+COST = "cost"
 # The types of facts about blocks of clicks.
 BLOCKS = frozenset({EventType.CLICK.value, EventType.OPEN.value})
 DEVICE = "device"
@@ -90,6 +93,23 @@ def tag_fact(tag_id: TagId, name: str | None) -> Fact:
     No event: a link has many fields, and an organization's tags are on many links. Analytics groups by names.
     """
     return {"type": TAG, "tag_id": tag_id, "name": name}
+
+
+def cost_fact(cost: ToldCost, *, is_known: bool = True) -> Fact:
+    """From now on this is what a campaign cost on a day; nothing is known of it if not `is_known`.
+
+    No event: the organization told it, and nothing happened. Analytics adds it up.
+    """
+    digits = digits_of(cost.amount, cost.currency)
+    return {
+        "type": COST,
+        "cost_id": cost.id,
+        "campaign": cost.campaign,
+        "day": cost.day_number,
+        "currency": cost.currency,
+        "digits": digits,
+        "units": in_units(cost.amount, digits) if is_known else None,
+    }
 
 
 def summary_fact(day: int, summaries: Sequence[str], blocks: Sequence[str]) -> Fact:

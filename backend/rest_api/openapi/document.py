@@ -13,6 +13,7 @@ from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
 from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.cohorts import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
+from backend.rest_api.costs.schemas import COST_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
@@ -52,6 +53,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | FUNNEL_SCHEMAS
             | ANNOTATION_SCHEMAS
             | ALERT_SCHEMAS
+            | COST_SCHEMAS
             | COHORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {

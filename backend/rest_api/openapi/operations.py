@@ -7,6 +7,7 @@ from backend.rest_api.alerts import rules as alert_rules
 from backend.rest_api.analytics import cohorts, counts, event_properties, invitations, query
 from backend.rest_api.annotations import notes
 from backend.rest_api.clicks import export
+from backend.rest_api.costs import costs
 from backend.rest_api.destinations import rules
 from backend.rest_api.feed import events
 from backend.rest_api.funnels import ask, saved
@@ -28,6 +29,7 @@ _MODULES = (
     *(tell_calls, tell_refunds, explain),
     *(query, cohorts, event_properties),
     invitations,
+    costs,
     recipients,
     *(ask, saved),
     reports,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.event_properties import BEGIN
 from backend.domain.analytics.measure_words import MEANINGS
-from backend.domain.analytics.query import MONEY, ByCurrency, Field, Measure
+from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Field, Measure
 from backend.domain.analytics.rows import KIND, PARTIAL
 from backend.domain.fields.rules import Schema, Word
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
@@ -56,6 +56,10 @@ _AMOUNT: Schema = {
     ],
     "description": "Amounts by currency; where currency was given, its amount. Null without clicks.",
 }
+_COST: Schema = _AMOUNT | {
+    "description": "Amounts by currency; where currency was given, its amount. Null where nothing was told, "
+    "or where it can't be known: costs are told by campaign and day."
+}
 _VALUES: dict[str, Schema] = {
     **{measure.value: _COUNT for measure in Measure if measure not in MONEY},
     # Fractions where several touches share the credit.
@@ -65,7 +69,15 @@ _VALUES: dict[str, Schema] = {
     },
     Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
     Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-    **{measure.value: _AMOUNT for measure in Measure if measure in MONEY},
+    **{measure.value: _AMOUNT for measure in Measure if measure in MONEY - COSTS},
+    **{measure.value: _COST for measure in Measure if measure in COSTS},
+    Measure.RETURN_ON_AD_SPEND.value: {
+        "anyOf": [
+            {"type": "array", "items": _object(currency=_TEXT, return_on_ad_spend={"type": "number"})},
+            {"type": ["number", "null"]},
+        ],
+        "description": "By the currency of the cost; where currency was given, a number. Null as of cost.",
+    },
 }
 _MEASURES: dict[str, Schema] = {
     name: schema | {"description": f"{MEANINGS[Measure(name)]} {schema.get('description', '')}".strip()}

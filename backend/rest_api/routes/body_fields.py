@@ -10,26 +10,29 @@ from backend.domain.errors import FieldError, InvalidField, MissingField, raise_
 from backend.domain.fields.rules import Rule, Schema, parse_fields
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.json_body import read_json_object
+from backend.json_api.json_body import MAX_BODY_BYTES, PLAIN, JsonReader, read_json_object
 
 
 @dataclass(frozen=True, slots=True)
 class BodyFields:
     """A JSON object that has these fields only, and must have those of `required`.
 
-    Null, and the empty text, stand for a field of `clearable` that is not set.
+    Null, and the empty text, stand for a field of `clearable` that is not set. The body has `most_bytes` at
+    most; `reader` says what its numbers become.
     """
 
     rules: Mapping[str, Rule[Any]]
     required: tuple[str, ...] = ()
     clearable: frozenset[str] = frozenset()
+    most_bytes: int = MAX_BODY_BYTES
+    reader: JsonReader = PLAIN
 
     async def read(self) -> dict[str, Any]:
         """The fields of the current request's body, parsed; None for one that is not set.
 
         Raises MissingField and InvalidField, with the errors of all fields.
         """
-        body = await read_json_object()
+        body = await read_json_object(self.most_bytes, self.reader)
         errors: list[FieldError] = [
             InvalidField(shown_name(name), "is not a field of this request")
             for name in body

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.feed.facts import REREAD, SUMMARY, TAG, Fact
+from backend.domain.feed.facts import COST, REREAD, SUMMARY, TAG, Fact
 from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.summaries import StoredSummary, documents_named
 from backend.storage.columns.rows.clicks import StagedClicks
+from backend.storage.columns.rows.costs import put_costs
 from backend.storage.columns.rows.devices import delete_devices, insert_devices, see_devices
 from backend.storage.columns.rows.installs import delete_installs, insert_installs
 from backend.storage.columns.rows.link_changes import forget_link_changes, put_link_changes
@@ -94,11 +95,13 @@ def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
 
 
 def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:
-    """Write the last state that facts give of each link and tag."""
+    """Write the last state that facts give of each link, tag and cost."""
     if links := {fact["link"]["_id"]: fact["link"] for fact in facts if "link" in fact}:
         put_links(connection, links.values())
     if tags := {fact["tag_id"]: fact["name"] for fact in facts if fact["type"] == TAG}:
         put_tags(connection, tags)
+    if costs := [fact for fact in facts if fact["type"] == COST]:
+        put_costs(connection, costs)
 
 
 def _put_records(connection: DuckDBPyConnection, named: Mapping[Name, Document | None]) -> None:

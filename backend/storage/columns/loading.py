@@ -19,6 +19,7 @@ from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.summaries import load_summaries
 from backend.storage.columns.rows import clicks as click_rows
+from backend.storage.columns.rows import costs as cost_rows
 from backend.storage.columns.rows import devices as device_rows
 from backend.storage.columns.rows import installs as install_rows
 from backend.storage.columns.rows import link_changes as change_rows
@@ -28,6 +29,7 @@ from backend.storage.columns.rows.clicks import StagedClicks
 from backend.storage.columns.rows.summaries import insert_summaries
 from backend.storage.columns.tables.forgetting import forget_all
 from backend.storage.columns.tables.transactions import to_its_end, transaction
+from backend.storage.costs import costs
 from backend.storage.driver.mongo import Cursor, Database, Document
 from backend.storage.links import links, tags
 from backend.storage.outbox import entries
@@ -87,6 +89,7 @@ _BY_TIME = [("at", 1)]
 # The order of each is by a field that never changes, or, as of records, only with a fact that is in the feed.
 _SOURCES = (
     _Source(tags.NAME, {"name": 1}, [("key", 1)], _put_tags),
+    _Source(costs.NAME, {}, [("day", -1)], cost_rows.insert_costs),
     _Source(links.NAME, link_rows.FIELDS, links.NEWEST_FIRST, link_rows.put_links),
     _Source(devices.NAME, device_rows.FIELDS, _BY_ID, device_rows.insert_devices),
     *(

@@ -27,6 +27,7 @@ from backend.storage.clicks import address_keys, signing_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.clicks import summaries as click_summaries
+from backend.storage.costs import costs
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.links import links, tags, taken_clicks, utm_templates
@@ -91,6 +92,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     saved_funnels.COLLECTION,
     notes.COLLECTION,
     alert_rules.COLLECTION,
+    costs.COLLECTION,
     api_keys.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,

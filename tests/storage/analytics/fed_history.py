@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from hypothesis import strategies as st
 
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.block import merged, unpack
+from backend.domain.costs.cost import ToldCost
 from backend.domain.errors import ItemUnknown
 from backend.domain.fields.item_names import NameTaken
 from backend.domain.ids import CustomerId, DeviceId, InstallId, LinkId, OrgId, TagId
@@ -20,6 +21,7 @@ from backend.domain.sales.refunds import Refund, ToldRefund
 from backend.storage.apps import installs
 from backend.storage.apps.installs import record_install
 from backend.storage.clicks import blocks as click_blocks
+from backend.storage.costs import costs
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.lifecycle.privacy.belongings import Subject
@@ -175,6 +177,15 @@ class Stage:
             else:
                 await tags.delete_tag(self.database, self.org_id, name)
 
+    async def cost(self, number: int, act: Act) -> None:
+        """A cost is told, told anew, or deleted."""
+        cost = ToldCost(f"campaign {act.which}", date(2026, 3, 1), Decimal(f"{number}.50"), "EUR")
+        if act.other > 1:
+            with contextlib.suppress(ItemUnknown):
+                await costs.delete_cost(self.database, self.org_id, cost.id)
+        else:
+            await costs.tell_costs(self.database, self.org_id, [cost], datetime.now(UTC))
+
 
 _ACTS: Mapping[str, Callable[[Stage, int, Act], Awaitable[None]]] = {
     "tell": Stage.tell,
@@ -187,6 +198,7 @@ _ACTS: Mapping[str, Callable[[Stage, int, Act], Awaitable[None]]] = {
     "put_link": Stage.put_link,
     "purge": Stage.purge,
     "tag": Stage.tag,
+    "cost": Stage.cost,
 }
 _SMALL = st.integers(0, 2)
 _TOLD = st.builds(Act, st.just("tell"), fact=told_facts.ANY)

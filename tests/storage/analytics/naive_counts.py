@@ -15,6 +15,7 @@ from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.period import WeekStart
 from backend.domain.analytics.query import (
     CLICK_FIELDS,
+    COSTS,
     LINK_FIELDS,
     TIMES,
     ByCurrency,
@@ -32,6 +33,7 @@ from tests.storage.analytics.queried_facts import (
     Install,
     Sale,
     StoredClick,
+    StoredCost,
     StoredFacts,
     StoredLink,
     Touch,
@@ -67,12 +69,18 @@ def count_naively(
 ) -> tuple[dict[Key, Tally], Tally]:
     """What is counted from `start` to `end` by group, and in all. `labels` names the time's part."""
     count = _Counting(facts, query, labels)
+    for cost in facts.costs:
+        if start <= count.noon_of(cost) < end and count.counts_cost(cost):
+            count.with_cost.add(cost.campaign)
     for click in facts.clicks:
         if start <= click.at < end:
             count.click(click)
     for former in facts.former:
         if start <= former[0] * DAY_MS + DAY_MS // 2 < end:
             count.former_visitor(*former)
+    for cost in facts.costs:
+        if start <= count.noon_of(cost) < end:
+            count.cost(cost)
     for sale in facts.sales:
         if start <= sale.at < end:
             count.sale(sale)
@@ -94,6 +102,35 @@ class _Counting:
         self._filters_links = not LINK_FIELDS.isdisjoint(query.filters)
         self.rows: defaultdict[Key, Tally] = defaultdict(Tally)
         self.total = Tally()
+        self.with_cost: set[str] = set()
+
+    def noon_of(self, cost: StoredCost) -> int:
+        """When the noon of the cost's day is in the query's zone."""
+        zone = self._query.period.zone
+        day = datetime(1970, 1, 1) + timedelta(days=cost.day, hours=12)
+        return round(day.replace(tzinfo=zone).timestamp() * 1000)
+
+    def counts_cost(self, cost: StoredCost) -> bool:
+        """Whether a cost passes the filters, and nothing is filtered by what is not known of costs."""
+        query = self._query
+        chosen = query.filters.get(Field.CAMPAIGN)
+        is_of_currency = query.currency in {None, cost.currency}
+        is_known = set(query.filters) <= {Field.CAMPAIGN}
+        return is_known and is_of_currency and (chosen is None or is_left(chosen, cost.campaign))
+
+    def cost(self, cost: StoredCost) -> None:
+        """Count a cost."""
+        query = self._query
+        if Measure.COST not in query.needed or not self.counts_cost(cost):
+            return
+        tallies = [self.total]
+        if set(query.group_by) <= {Field.CAMPAIGN, Field.DAY, Field.WEEK, Field.MONTH}:
+            label = self._labels(self.noon_of(cost)) if query.time_field else None
+            if not query.time_field or label is not None:
+                key = tuple(label if name in TIMES else cost.campaign for name in query.group_by)
+                tallies.append(self.rows[key])
+        for tally in tallies:
+            tally.amounts["cost", cost.currency] += Fraction(cost.amount, 10**cost.digits)
 
     def click(self, click: StoredClick) -> None:
         """Count a request."""
@@ -105,6 +142,11 @@ class _Counting:
         for measure in measures & self._query.needed:
             for each in places:
                 each().counts[measure] += click.weight
+        link = self._links[click.link]
+        has_cost = link.is_kept and link.utm.get(Field.CAMPAIGN) in self.with_cost
+        if has_cost and Measure.CLICKS in self._query.needed and not click.reason:
+            for each in places:
+                each().counts["clicks_with_cost"] += click.weight
         if Measure.VISITORS in self._query.needed and not click.reason and click.visitor is not None:
             for each in places:
                 each().people["visitors"].add((click.at // DAY_MS, click.visitor))
@@ -136,6 +178,21 @@ class _Counting:
         for part, touch in sale.shares(query.rules.model):
             for place in self._places_of(sale, touch):
                 self._add(place(), sale, part, is_of_link=touch is not None and touch.link is not None)
+                if self._campaign_of(touch) in self.with_cost and sale.kind == "conversion":
+                    self._add_with_cost(place(), sale, part)
+
+    def _campaign_of(self, touch: Touch | None) -> str | None:
+        if touch is None or touch.link is None:
+            return touch.utm.get(Field.CAMPAIGN) if touch else None
+        link = self._links[touch.link]
+        return link.utm.get(Field.CAMPAIGN) if link.is_kept else None
+
+    @staticmethod
+    def _add_with_cost(tally: Tally, sale: Sale, part: Fraction) -> None:
+        tally.parts["with_cost"] += part
+        if sale.currency:
+            amount = part * (sale.amount or 0) / 10 ** (sale.digits or 0)
+            tally.amounts["revenue_with_cost", sale.currency] += amount
 
     def _places_of(self, sale: Sale, touch: Touch | None) -> Iterator[Callable[[], Tally]]:
         facts: Facts = self._of_click(touch) | {
@@ -291,6 +348,8 @@ def values_shown(tally: Tally, query: Query) -> dict[str, object]:
 def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
     """A measure as a row shows it: rounded once."""
     clicks = tally.counts[Measure.CLICKS]
+    if measure in COSTS:
+        return _of_costs(tally, measure, currency)
     match measure:
         case Measure.CLICKS | Measure.NOT_COUNTED | Measure.OPENS | Measure.INSTALLS:
             return tally.counts[measure]
@@ -298,15 +357,52 @@ def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
             return len(tally.people[measure])
         case Measure.LEADS | Measure.CONVERSIONS | Measure.EVENTS | Measure.IDENTITIES:
             return float(rounded(tally.parts[measure], 6))
-        case Measure.CONVERSION_RATE:
-            return float(rounded(tally.parts["of_links"] / clicks, 6)) if clicks else None
-        case Measure.REVENUE_PER_CLICK:
-            return _amounts(tally, "of_links", currency, clicks, 4) if clicks else None
+        case Measure.CONVERSION_RATE | Measure.REVENUE_PER_CLICK:
+            return _by_click(tally, measure, currency) if clicks else None
         case Measure.NET_REVENUE:
             for (what, of), amount in list(tally.amounts.items()):
                 if what == "revenue":
                     tally.amounts["net_revenue", of] = amount - tally.amounts["refunds", of]
     return _amounts(tally, measure, currency)
+
+
+def _by_click(tally: Tally, measure: Measure, currency: str | None) -> object:
+    clicks = tally.counts[Measure.CLICKS]
+    if measure is Measure.CONVERSION_RATE:
+        return float(rounded(tally.parts["of_links"] / clicks, 6))
+    return _amounts(tally, "of_links", currency, clicks, 4)
+
+
+def _of_costs(tally: Tally, measure: Measure, currency: str | None) -> object:
+    match measure:
+        case Measure.RETURN_ON_AD_SPEND:
+            return _returns(tally, currency)
+        case Measure.COST_PER_CLICK:
+            return _costs(tally, currency, Fraction(tally.counts["clicks_with_cost"]), 4)
+        case Measure.COST_PER_CONVERSION:
+            return _costs(tally, currency, tally.parts["with_cost"])
+    return _costs(tally, currency, Fraction(1))
+
+
+def _costs(tally: Tally, currency: str | None, by: Fraction, more: int = 0) -> object:
+    """What something cost, by so many of them; None where none is told, or there are none."""
+    told = {of: amount for (what, of), amount in tally.amounts.items() if what == "cost"}
+    if not told or not by:
+        return None
+    found = {of: rounded(amount / by, SUMS[of] + more) for of, amount in told.items()}
+    return found.get(currency) if currency else {of: each for of, each in found.items() if each}
+
+
+def _returns(tally: Tally, currency: str | None) -> object:
+    """Revenue of campaigns with a cost, by it."""
+    found = {
+        of: float(rounded(tally.amounts["revenue_with_cost", of] / amount, 6))
+        for (what, of), amount in list(tally.amounts.items())
+        if what == "cost" and amount
+    }
+    if currency:
+        return found.get(currency)
+    return {of: each for of, each in found.items() if each} if found else None
 
 
 def _amounts(tally: Tally, name: str, currency: str | None, by: int = 1, more: int = 0) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from duckdb import DuckDBPyConnection
@@ -19,6 +19,7 @@ from backend.domain.visitors.calls import Kind
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.blocks import parts_of
+from backend.storage.costs import costs
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links import links, tags
 from backend.storage.outbox import entries
@@ -39,6 +40,7 @@ _STORED: Mapping[str, str] = {
     "links": "SELECT id, domain, path, link_name, campaign, source, medium, term, content, tag_ids "
     "FROM links WHERE is_kept",
     "tags": "SELECT id, name FROM tags",
+    "costs": "SELECT * FROM costs",
     "link_changes": """
         SELECT links.id, place, number, "at", type, changed FROM link_changes LEFT JOIN links USING (link)
     """,
@@ -146,6 +148,15 @@ def _tag(document: Document) -> Iterator[tuple[str, Row]]:
     yield "tags", (document["_id"], document["name"])
 
 
+def _cost(document: Document) -> Iterator[tuple[str, Row]]:
+    cost_id = document["_id"].partition("/")[2]
+    day = (date.fromisoformat(document["day"]) - date(1970, 1, 1)).days
+    amount = document["amount"].to_decimal()
+    digits = digits_of(amount, document["currency"])
+    row = (cost_id, document["campaign"], day, document["currency"], digits, in_units(amount, digits))
+    yield "costs", row
+
+
 def _block(document: Document) -> Iterator[tuple[str, Row]]:
     try:
         clicks = unpack(document["packed"]).clicks(document["org_id"])
@@ -227,6 +238,7 @@ def _install(document: Document) -> Iterator[tuple[str, Row]]:
 _READERS: Mapping[str, Callable[[Document], Iterator[tuple[str, Row]]]] = {
     links.NAME: _link,
     tags.NAME: _tag,
+    costs.NAME: _cost,
     entries.NAME: _entry,
     click_blocks.NAME: _block,
     devices.NAME: _device,

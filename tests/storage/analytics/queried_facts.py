@@ -99,6 +99,17 @@ class Install:
     link: int | None
 
 
+@dataclass(frozen=True)
+class StoredCost:
+    """What a campaign cost on a day, counted from 1970, in units of so many decimals."""
+
+    campaign: str
+    day: int
+    currency: str
+    digits: int
+    amount: int
+
+
 @dataclass
 class StoredFacts:
     """An organization's facts. `former` are visitors of days whose single clicks have expired."""
@@ -109,6 +120,7 @@ class StoredFacts:
     former: list[tuple[int, int, int]] = field(default_factory=list)
     sales: list[Sale] = field(default_factory=list)
     installs: list[Install] = field(default_factory=list)
+    costs: list[StoredCost] = field(default_factory=list)
 
     def stored(self) -> duckdb.DuckDBPyConnection:
         """A connection to these facts, in columns."""
@@ -121,6 +133,7 @@ class StoredFacts:
         former = [dict(zip(("day", "link", "visitor"), each, strict=True)) for each in self.former]
         _insert(connection, "day_visitors", former)
         _insert(connection, "installs", [asdict(each) for each in self.installs])
+        _insert(connection, "costs", [asdict(each) for each in self.costs])
         for record, sale in enumerate(self.sales):
             _insert_sale(connection, record, sale)
         return connection

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
 from backend.domain.analytics.query import (
+    COSTS,
     MONEY,
     TIMES,
     Field,
@@ -29,6 +30,7 @@ from tests.storage.analytics.queried_facts import (
     Install,
     Sale,
     StoredClick,
+    StoredCost,
     StoredFacts,
     StoredLink,
     Touch,
@@ -145,6 +147,29 @@ def sales(draw: Any) -> Sale:
     return Sale(kind, draw(MOMENTS), customer, touches=tuple(draw(st.lists(TOUCHES, max_size=4))), **more)
 
 
+# Each campaign, day and currency once, at days of the calendar.
+TOLD_COSTS = st.lists(
+    st.builds(
+        StoredCost,
+        campaign=st.sampled_from(["spring", "summer", "Ünï 🙂", "unknown"]),
+        day=st.sampled_from([(day - date(1970, 1, 1)).days for day in CALENDAR]),
+        currency=st.just("EUR"),
+        digits=st.just(2),
+        amount=st.integers(0, 500),
+    )
+    | st.builds(
+        StoredCost,
+        campaign=st.just("spring"),
+        day=st.sampled_from([(day - date(1970, 1, 1)).days for day in CALENDAR]),
+        currency=st.just("JPY"),
+        digits=st.just(0),
+        amount=st.integers(0, 500),
+    ),
+    max_size=6,
+    unique_by=lambda cost: (cost.campaign, cost.day, cost.currency),
+)
+
+
 @st.composite
 def histories(draw: Any) -> StoredFacts:
     """Whatever may have happened."""
@@ -164,7 +189,7 @@ def histories(draw: Any) -> StoredFacts:
             for each in clicks
         ]
     installs = draw(st.lists(st.builds(Install, MOMENTS, st.none() | st.integers(0, 3)), max_size=3))
-    return StoredFacts(draw(LINKS), TAGS, clicks, former, sold, installs)
+    return StoredFacts(draw(LINKS), TAGS, clicks, former, sold, installs, draw(TOLD_COSTS))
 
 
 def _with_clicks(draw: Any, sale: Sale, clicks: list[StoredClick]) -> Sale:
@@ -211,6 +236,9 @@ def filters(draw: Any) -> dict[QueryField, Any]:
 COUNTED = tuple(each for each in Measure if each is not Measure.CHANCE_OF_BEST)
 
 
+COSTS_COUNTED = COSTS | {Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE}
+
+
 @st.composite
 def queries(draw: Any) -> Query:
     """Whatever can be asked, in any zone and period."""
@@ -224,13 +252,20 @@ def queries(draw: Any) -> Query:
         start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
     fields = draw(st.lists(st.sampled_from([*Field, *PROPERTIES]), max_size=4, unique=True))
     time = [each for each in fields if each in TIMES][:1]
+    chosen = draw(filters())
+    is_of_costs = not draw(st.integers(0, 3))
+    if is_of_costs:  # of such fields it is known what they cost
+        fields = [each for each in fields if each in {*TIMES, Field.CAMPAIGN}] or [Field.CAMPAIGN]
+        time = [each for each in time if each is not Field.HOUR]
+        chosen = {name: each for name, each in chosen.items() if name is Field.CAMPAIGN}
+    counted = sorted(COSTS_COUNTED) if is_of_costs else COUNTED
     compare = draw(st.none() | st.sampled_from(Comparison))
     currency = draw(st.none() | st.sampled_from(["EUR", "JPY"]))
     query = Query(
         period=QueryPeriod(start, stop, zone, draw(st.sampled_from(WeekStart))),
-        measures=tuple(draw(st.lists(st.sampled_from(COUNTED), min_size=1, max_size=4, unique=True))),
+        measures=tuple(draw(st.lists(st.sampled_from(counted), min_size=1, max_size=4, unique=True))),
         group_by=tuple(each for each in fields if each not in TIMES or each in time),
-        filters=draw(filters()),
+        filters=chosen,
         compare=compare,
         change=compare is not None and draw(st.booleans()),
         currency=currency,

@@ -17,6 +17,7 @@ from backend.domain.analytics.query import OF_CLICKS, SALES, Field, Measure
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, knows_former_visitors
+from backend.storage.analytics.measures.costs import asks_for_costs, currencies_left_out
 from backend.storage.analytics.measures.installs import asks_for_installs, installs_of
 from backend.storage.analytics.measures.sales import asks_for_sales, left_out_of
 
@@ -47,7 +48,9 @@ def _of_period(
 ) -> list[str]:
     """The notes on the figures of one period."""
     query = period.query
-    facts = NotedFacts(sums, _kinds(connection, period), _left_out(connection, period))
+    facts = NotedFacts(
+        sums, _kinds(connection, period), _left_out(connection, period), _costs_left_out(connection, period)
+    )
     notes = [*_on_former_days(period), *notes_on(query, facts, _missing(connection, period))]
     if retention_days is not None and query.needed & _EXPIRING:
         notes.append(
@@ -81,6 +84,15 @@ def _left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[
         for currency, whole, weight in connection.execute(left_out_of(period)).fetchall():
             left_out[currency] = left_out.get(currency, 0) + Fraction(weight, whole)
     return left_out
+
+
+def _costs_left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> list[str]:
+    """The currencies of costs that are in no figure."""
+    if not (period.query.currency and period.query.knows_cost_in_all and asks_for_costs(period)):
+        return []
+    parameters = SqlParameters()
+    text = currencies_left_out(period, parameters)
+    return [currency for (currency,) in connection.execute(text, parameters.values).fetchall()]
 
 
 def _missing(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[Measure, int]:

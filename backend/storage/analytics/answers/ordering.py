@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from backend.domain.analytics.answer import RATE_DIGITS
 from backend.domain.analytics.figures import MORE_DIGITS
-from backend.domain.analytics.query import MONEY, TIMES, Field, Measure, Order, Query
+from backend.domain.analytics.query import COSTS, MONEY, TIMES, Field, Measure, Order, Query
 from backend.domain.fields.money import MINOR_DIGITS
 from backend.storage.analytics.answers.rows import BEFORE
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -65,6 +65,8 @@ def keys_of(query: Query) -> list[Key]:
 
 def values_of_keys(query: Query) -> dict[str, str]:
     """The parameters that the keys of the query's order name: the currencies by which amounts are sorted."""
+    if query.sorting.column in COSTS and not query.knows_cost:
+        return {}
     return {_code(number): currency for number, currency in enumerate(query.sorting.currencies)}
 
 
@@ -111,6 +113,13 @@ def _value(measure: Measure, query: Query, prefix: str, code: str | None = None)
 
     Of amounts, what is in the query's currency, or in the one that the parameter `code` names.
     """
+    if measure in COSTS:
+        return _of_costs(measure, query, prefix, code)
+    return _of_facts(measure, query, prefix, code)
+
+
+def _of_facts(measure: Measure, query: Query, prefix: str, code: str | None) -> str:
+    """What rows show of clicks and sales."""
     if measure in _SHARED:
         return f"round_even({_shares(measure, prefix)} * {_RATE}, 0)"
     if measure is Measure.CONVERSION_RATE:
@@ -127,6 +136,22 @@ def _value(measure: Measure, query: Query, prefix: str, code: str | None = None)
     return f"coalesce(groups.{prefix}{measure}, 0)"
 
 
+def _of_costs(measure: Measure, query: Query, prefix: str, code: str | None) -> str:
+    """What rows show of costs; null where none is known."""
+    if not query.knows_cost:
+        return "NULL::DOUBLE"
+    cost = _sum_of("amount", "spent", query, prefix, code)
+    if measure is Measure.COST:
+        return f"round_even({cost}, 0)"
+    if measure is Measure.COST_PER_CLICK:
+        clicks = f"nullif(groups.{prefix}clicks_with_cost, 0)"
+        return f"round_even({cost} / {clicks} * {10**MORE_DIGITS}, 0)"
+    if measure is Measure.COST_PER_CONVERSION:
+        return f"round_even({cost} / nullif({_shares('with_cost', prefix)}, 0), 0)"
+    revenue = _amount("revenue_with_cost", query, prefix, code)
+    return f"round_even({revenue} / nullif({cost}, 0) * {_RATE}, 0)"
+
+
 def _clicks(prefix: str) -> str:
     return f"nullif(groups.{prefix}clicks, 0)"
 
@@ -138,12 +163,18 @@ def _shares(name: str, prefix: str) -> str:
 
 
 def _amount(name: str, query: Query, prefix: str, code: str | None) -> str:
-    """An amount of one currency, in its smallest units."""
+    """An amount of sales in one currency, in its smallest units."""
+    return f"coalesce({_sum_of(name, 'sold', query, prefix, code)}, 0)"
+
+
+def _sum_of(name: str, column: str, query: Query, prefix: str, code: str | None) -> str:
+    """The sum of an amount of one currency in the lists of a column, in its smallest units, or null."""
     digits = str(MINOR_DIGITS.get(query.currency or "", 2))
-    only = "sale.currency IS NOT NULL"
+    only = "part.currency IS NOT NULL"
     if code:
         named = query.sorting.currencies[int(code.rpartition("_")[2])]
-        digits, only = str(MINOR_DIGITS.get(named, 2)), f"sale.currency = ${code}"
-    unit = f"pow(10, {digits} - sale.digits::INTEGER)"
-    part = f"coalesce(sale.{name}, 0)::DOUBLE * {unit} / sale.whole"
-    return f"coalesce(list_sum([{part} FOR sale IN groups.{prefix}sold IF {only}]), 0)"
+        digits, only = str(MINOR_DIGITS.get(named, 2)), f"part.currency = ${code}"
+    unit = f"pow(10, {digits} - part.digits::INTEGER)"
+    whole = " / part.whole" if column == "sold" else ""
+    amount = f"coalesce(part.{name}, 0)::DOUBLE * {unit}{whole}"
+    return f"list_sum([{amount} FOR part IN groups.{prefix}{column} IF {only}])"

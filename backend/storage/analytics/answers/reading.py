@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from backend.domain.analytics.answer import NamedLink, RowKind, RowsOfAnswer, ValueColumns
-from backend.domain.analytics.figures import GroupSums, Sold, changes_of, value_of
+from backend.domain.analytics.figures import GroupSums, Sold, Spent, changes_of, value_of
 from backend.domain.analytics.query import OF_CLICKS, TIMES, Field, Measure, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers.rows import BEFORE
@@ -40,6 +40,10 @@ def sums_of(table: FetchedColumns, prefix: str = "") -> list[GroupSums]:
             setattr(sums, name, count or 0)
     for sums, sold in zip(sums_of_rows, table.get(prefix + "sold", ()), strict=False):
         sums.add([Sold(**sale) for sale in sold or ()])
+    for sums, spent in zip(sums_of_rows, table.get(prefix + "spent", ()), strict=False):
+        sums.add_costs([Spent(**cost) for cost in spent or ()])
+    for sums, clicks in zip(sums_of_rows, table.get(f"{prefix}clicks_with_cost", ()), strict=False):
+        sums.clicks_with_cost = clicks or 0
     for sums, chance in zip(sums_of_rows, table.get(prefix + "chance", ()), strict=False):
         sums.chance_of_best = chance
     return sums_of_rows

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from backend.domain.analytics.query import OF_CLICKS, PEOPLE, TIMES, Measure
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
-from backend.storage.analytics.measures.clicks import clicks_of, visitors_of
+from backend.storage.analytics.measures.clicks import clicks_of, clicks_with_cost_of, visitors_of
+from backend.storage.analytics.measures.costs import asks_for_costs, costs_of
 from backend.storage.analytics.measures.installs import asks_for_installs, installs_of
 from backend.storage.analytics.measures.sales import asks_for_sales, people_of, sales_of
 
@@ -26,6 +27,8 @@ _TOGETHER = {
     "customers": _ADDED,
     "contacts": _ADDED,
     "sold": "any_value({})",
+    "spent": "any_value({})",
+    "clicks_with_cost": _ADDED,
 }
 
 
@@ -74,6 +77,10 @@ def _sources(period: QueriedPeriod, parameters: SqlParameters) -> Iterator[tuple
         yield ["sold"], sales_of(period, parameters)
     if people := [measure.value for measure in Measure if measure in needed & PEOPLE]:
         yield people, people_of(period, parameters)
+    if asks_for_costs(period):
+        yield ["spent"], costs_of(period, parameters)
+        if Measure.COST_PER_CLICK in period.query.measures and period.knows_cost:
+            yield ["clicks_with_cost"], clicks_with_cost_of(period, parameters)
     if asks_for_installs(period):
         yield ["installs"], installs_of(period, parameters)
 

@@ -69,6 +69,11 @@ class QueriedPeriod:
         return not LINK_FIELDS.isdisjoint(self.query.filters)
 
     @property
+    def knows_cost(self) -> bool:
+        """Whether it is known what these groups cost."""
+        return self.query.knows_cost if self.group_by else self.query.knows_cost_in_all
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns that rows are grouped by, in the order of `group_by`."""
         return [f"g{number}" for number in range(len(self.group_by))]

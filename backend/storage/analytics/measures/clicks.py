@@ -7,6 +7,7 @@ from __future__ import annotations
 from backend.domain.analytics.query import (
     CLICK_FIELDS,
     LINK_FIELDS,
+    OF_CLICKS,
     TIMES,
     Field,
     Measure,
@@ -20,6 +21,7 @@ from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
+from backend.storage.analytics.measures.costs import campaigns_with_cost
 
 # Which rows of `clicks` each measure counts.
 _WHICH = {
@@ -31,22 +33,36 @@ _WHICH = {
 _WHO = "{day} * 4294967296 + visitor AS who"
 
 
-def clicks_of(period: QueriedPeriod, parameters: SqlParameters, more: str = "") -> str:
+def clicks_with_cost_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
+    """A SELECT of `clicks_with_cost` of each group that has any: of campaigns whose cost is known."""
+    campaigns = campaigns_with_cost(period, parameters)
+    of_campaigns = f"SELECT link FROM links WHERE is_kept AND campaign IN ({campaigns})"
+    counted = f"clicks.link IN ({of_campaigns})"
+    clicks = clicks_of(period, parameters, counted, only=frozenset({Measure.CLICKS}))
+    return f"SELECT * RENAME (clicks AS clicks_with_cost) FROM ({clicks})"
+
+
+def clicks_of(
+    period: QueriedPeriod,
+    parameters: SqlParameters,
+    more: str = "",
+    only: frozenset[Measure] = frozenset(OF_CLICKS),
+) -> str:
     """A SELECT of `clicks`, `not_counted` and `opens` of each group that has any of them, as is asked.
 
-    `more` is a condition for clicks.
+    `more` is a condition for clicks; `only` are those of the measures that may be counted.
     """
-    asks = [measure for measure in _WHICH if measure in period.query.needed]
+    asks = [measure for measure in _WHICH if measure in period.query.needed & only]
     sums = [f"(sum(weight) FILTER ({_WHICH[measure]}))::BIGINT AS {measure}" for measure in asks]
     counts_all = {Measure.CLICKS, Measure.NOT_COUNTED} <= {*asks}
-    only = [] if counts_all else [f"({' OR '.join(_WHICH[measure] for measure in asks)})"]
+    counted_ones = [] if counts_all else [f"({' OR '.join(_WHICH[measure] for measure in asks)})"]
     times = TimeColumns(period, "clicks.at", parameters)
     columns = _counted_by(period, times)
     is_event = bool(period.group_by) and not columns  # no row of nothing
     counted = f"""
         SELECT {", ".join([*columns, *sums])}
         FROM clicks {times.join} {_join_links(period)}
-        WHERE {" AND ".join([*_conditions(period, parameters), *only, *([more] if more else [])])}
+        WHERE {" AND ".join([*_conditions(period, parameters), *counted_ones, *([more] if more else [])])}
         GROUP BY ALL {"HAVING count(*) > 0" * is_event}
     """
     if Field.TAG in period.group_by:  # a link with several tags counts in several rows

@@ -30,6 +30,7 @@ from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
+from backend.storage.analytics.measures.costs import asks_what_has_cost, campaigns_with_cost
 from backend.storage.analytics.measures.shares import earning_of, shares_of
 
 # The measures for which each kind of record is read.
@@ -68,7 +69,9 @@ _SUMS = """
     (sum(weight) FILTER (what = 'conversion' AND is_of_link))::BIGINT AS of_links,
     sum(amount) FILTER (what = 'conversion') AS revenue,
     sum(amount) FILTER (what = 'conversion' AND is_of_link) AS revenue_of_links,
-    sum(refunded) FILTER (what = 'conversion') AS refunds
+    sum(refunded) FILTER (what = 'conversion') AS refunds,
+    (sum(weight) FILTER (what = 'conversion' AND has_cost))::BIGINT AS with_cost,
+    sum(amount) FILTER (what = 'conversion' AND has_cost) AS revenue_with_cost
 """
 _PEOPLE = {
     Measure.CUSTOMERS: "count(DISTINCT customer) FILTER (what = 'conversion') AS customers",
@@ -79,7 +82,8 @@ _SOLD = """
     list(struct_pack(
         whole := whole, currency := currency, digits := digits, leads := leads, conversions := conversions,
         events := events, identities := identities, of_links := of_links, revenue := revenue,
-        revenue_of_links := revenue_of_links, refunds := refunds
+        revenue_of_links := revenue_of_links, refunds := refunds, with_cost := with_cost,
+        revenue_with_cost := revenue_with_cost
     ) ORDER BY whole, currency, digits) AS sold
 """
 
@@ -114,6 +118,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
         ),
         f"{'links.link' if Field.TAG in period.group_by else 'NULL::INTEGER'} AS of_link",
         "shares.link IS NOT NULL AS is_of_link",
+        f"{_has_cost(period, parameters)} AS has_cost",
         f"{_is_left_out(period, parameters)} AS is_left_out",
         f"{'customer' if has_people else 'NULL::VARCHAR'} AS customer",
         *("shares.kind AS what", "currency", "digits", "whole"),
@@ -259,6 +264,14 @@ def conditions_of_shares(period: QueriedPeriod, parameters: SqlParameters) -> li
         without = " AND ".join(["shares.link IS NULL", "shares.has_touch", *of_address])
         conditions.append(f"(links.link IS NOT NULL OR ({without}))")
     return conditions
+
+
+def _has_cost(period: QueriedPeriod, parameters: SqlParameters) -> str:
+    """Whether it is known what the campaign of these shares cost in the period."""
+    if not asks_what_has_cost(period):
+        return "false"
+    campaign = _of_share(Field.CAMPAIGN, parameters)
+    return f"coalesce({campaign} IN ({campaigns_with_cost(period, parameters)}), false)"
 
 
 def _is_left_out(period: QueriedPeriod, parameters: SqlParameters) -> str:

@@ -9,7 +9,7 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 from __future__ import annotations
 
 # A file of another format is made again.
-FORMAT = 4
+FORMAT = 5
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
@@ -29,6 +29,10 @@ CREATE TABLE links (
     campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR, tag_ids VARCHAR[]
 );
 CREATE TABLE tags (id VARCHAR, name VARCHAR);
+-- What campaigns cost; `day` is counted from 1970, and an amount is in units of so many decimals (`digits`).
+CREATE TABLE costs (
+    id VARCHAR, campaign VARCHAR, day INTEGER, currency VARCHAR, digits UTINYINT, amount BIGINT
+);
 -- What the feed says of links that are kept: by the place of the entry, and the number of the fact in it.
 CREATE TABLE link_changes (
     place BIGINT, number INTEGER, link INTEGER, "at" BIGINT, type VARCHAR, changed VARCHAR[]

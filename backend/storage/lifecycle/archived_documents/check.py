@@ -17,6 +17,7 @@ from backend.storage.funnels import saved_funnels
 from backend.storage.lifecycle.archived_documents import (
     alerts,
     clicks,
+    costs,
     counts,
     deduplication,
     feed,
@@ -52,6 +53,7 @@ RULES: dict[str, DocumentRule] = {
     **funnels.RULES,
     **notes.RULES,
     **alerts.RULES,
+    **costs.RULES,
 }
 
 

@@ -7,14 +7,16 @@ own feed, so they may have other fields too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from bson import Timestamp
 
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.clicks.block import MOST_CLICKS
+from backend.domain.costs.cost import LONGEST_CAMPAIGN
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import BLOCKS, DEVICE, REREAD, SUMMARY, TAG
+from backend.domain.feed.facts import BLOCKS, COST, DEVICE, REREAD, SUMMARY, TAG
 from backend.domain.fields.rules import Flag
 from backend.domain.links.json_form import own_link_json
 from backend.domain.web.short_urls import ShortUrlForm
@@ -134,6 +136,14 @@ _LINKS = {
     EventType.LINK_CHANGED.value: _CHANGE,
     EventType.LINK_ARCHIVED.value: _CHANGE,
     TAG: _open({"tag_id": text, "name": or_none(text)}),
+    COST: _open(
+        {
+            **dict.fromkeys(("cost_id", "currency"), text),
+            "campaign": partial(text, longest=LONGEST_CAMPAIGN),
+            **dict.fromkeys(("day", "digits"), _whole),
+            "units": or_none(_whole),
+        }
+    ),
 }
 _ENTRY = DocumentFields(
     {"stamp": _stamp, "facts": list_of(lambda _, value: value)},

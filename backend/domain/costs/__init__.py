@@ -1,0 +1,1 @@
+"""What campaigns cost, as an organization tells it (docs/decisions/costs.md)."""

@@ -1,0 +1,1 @@
+"""Costs of campaigns over REST."""

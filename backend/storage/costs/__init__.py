@@ -1,0 +1,1 @@
+"""What campaigns cost."""
