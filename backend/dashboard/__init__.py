@@ -18,6 +18,7 @@ from backend.dashboard.alerts import stop as stop_alert_mails
 from backend.dashboard.analytics import attribution, events, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
 from backend.dashboard.cohorts import cohorts
+from backend.dashboard.costs import costs
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.destinations import reports as link_reports
 from backend.dashboard.frame import assets
@@ -55,6 +56,7 @@ __all__ = [
     "bulk",
     "change_link",
     "cohorts",
+    "costs",
     "customer",
     "dashboard",
     "domains",

@@ -83,11 +83,7 @@ class Spreadsheet:
 
 def read_spreadsheet(text: str) -> Spreadsheet:
     """The rows in a text, without empty ones. Raises UnreadableCsv."""
-    text = text.removeprefix("\ufeff")
-    try:
-        lines = list(_lines(text))
-    except csv.Error as error:
-        raise UnreadableCsv(f"This can't be read as a table: {error}.") from None
+    lines = lines_of_table(text)
     if not lines:
         return Spreadsheet([], [], [])
     width = max(len(line.cells) for line in lines)
@@ -102,6 +98,14 @@ def read_spreadsheet(text: str) -> Spreadsheet:
     if len(rows) > MOST_ROWS:
         raise UnreadableCsv(f"There are {len(rows):,} rows, and at most {MOST_ROWS:,} are possible at once.")
     return Spreadsheet(lines[0].cells if has_headings else [], columns, rows)
+
+
+def lines_of_table(text: str) -> list[Line]:
+    """The rows in a text, without empty ones. Raises UnreadableCsv."""
+    try:
+        return list(_lines(text.removeprefix("\ufeff")))
+    except csv.Error as error:
+        raise UnreadableCsv(f"This can't be read as a table: {error}.") from None
 
 
 def _lines(text: str) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from babel.numbers import format_currency, format_decimal, format_percent
 
 from backend.domain.analytics.answer import Value, Values
 from backend.domain.analytics.changes import MeasureChange, Numeric, change_of
+from backend.domain.analytics.figures import PER_CLICK
 from backend.domain.analytics.period import QueryPeriod, TimeField
 from backend.domain.analytics.query import MONEY, Measure
 from backend.domain.fields.money import minor_digits
@@ -21,7 +22,7 @@ from backend.mail.texts import text_in
 NO_NUMBER = "–"
 _MINUS = "−"
 _NOT_ZERO = "123456789"
-_MORE_DIGITS = 2  # of the revenue of a click
+_MORE_DIGITS = 2  # of amounts of a click
 _RATES = {Measure.CONVERSION_RATE: 2, Measure.CHANCE_OF_BEST: 0}  # with so many decimals of a percent
 
 
@@ -105,8 +106,10 @@ def _currencies(value: Value) -> set[str]:
 
 
 def _amount(measure: Measure, amount: Decimal, currency: str, language: Language) -> str:
+    if measure is Measure.RETURN_ON_AD_SPEND:
+        return str(format_decimal(amount, "#,##0.00", locale=language.value))
     digits = minor_digits(currency)
-    if measure is Measure.REVENUE_PER_CLICK:
+    if measure in PER_CLICK:
         digits += _MORE_DIGITS
     number = f"{'#,##0.' if digits else '#,##0'}{'0' * digits}"
     pattern = f"¤{number}" if language is Language.EN else f"{number} ¤"

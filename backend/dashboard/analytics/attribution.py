@@ -2,7 +2,7 @@
 
 Who opens it: whoever spends the money of a campaign, once a week or before a budget is given out. What they
 decide by it: which of them get more, which are stopped. So clicks stand beside what came of them, as a rate
-and as revenue per click, which can be held against what a click costs elsewhere; and any column sorts.
+and as revenue per click, and beside that, where it was told, what it cost; and any column sorts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.page import page
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
-from backend.domain.analytics.query import DIFFERENCE, Field, Measure, Query
+from backend.domain.analytics.query import COSTS, DIFFERENCE, Field, Measure, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.sales.credit_rules import (
@@ -62,6 +62,9 @@ MEASURES = (
     Measure.REFUNDS,
     Measure.NET_REVENUE,
     Measure.REVENUE_PER_CLICK,
+    Measure.COST,
+    Measure.RETURN_ON_AD_SPEND,
+    Measure.COST_PER_CONVERSION,
 )
 _OF_REFUNDS = frozenset({Measure.REFUNDS, Measure.NET_REVENUE})
 MODELS = {model.value: words for model, words in MODEL_WORDS.items()}
@@ -150,13 +153,15 @@ class _Attribution:
 
     @property
     def measures(self) -> list[Measure]:
-        """The measures with a column: those of refunds only if there are any."""
+        """The measures with a column: those of refunds and of costs only if there are any."""
         total = self.totals.totals
         refunds = [values[Measure.REFUNDS] for values in (total.values, total.previous) if values]
         is_refunded = any(
             any(refunded.values()) if isinstance(refunded, Mapping) else refunded for refunded in refunds
         )
-        return [measure for measure in MEASURES if is_refunded or measure not in _OF_REFUNDS]
+        has_costs = any(values[Measure.COST] for values in (total.values, total.previous) if values)
+        left_out = (frozenset() if is_refunded else _OF_REFUNDS) | (frozenset() if has_costs else COSTS)
+        return [measure for measure in MEASURES if measure not in left_out]
 
 
 async def _read(view: View) -> _Attribution:

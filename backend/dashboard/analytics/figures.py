@@ -9,9 +9,10 @@ from datetime import date, datetime
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Value, Values
 from backend.domain.analytics.changes import MeasureChange, Numeric, change_of, in_currency
+from backend.domain.analytics.figures import PER_CLICK
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison, TimeField
-from backend.domain.analytics.query import MONEY, ByCurrency, Measure
+from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Measure
 
 LABELS = {
     Measure.CLICKS: "Clicks",
@@ -28,6 +29,10 @@ LABELS = {
     Measure.REFUNDS: "Refunded",
     Measure.NET_REVENUE: "Net revenue",
     Measure.REVENUE_PER_CLICK: "Revenue per click",
+    Measure.COST: "Cost",
+    Measure.RETURN_ON_AD_SPEND: "Return on ad spend",
+    Measure.COST_PER_CLICK: "Cost per click",
+    Measure.COST_PER_CONVERSION: "Cost per conversion",
 }
 _FORMS = {
     TimeField.HOUR: ("%Y-%m-%dT%H:%M%z", "%H:00"),
@@ -103,11 +108,19 @@ class Course:
 
 
 def currencies_of(view: View, totals: Values) -> list[str]:
-    """The currency that is asked for, else all that there are, the one with the largest amount first."""
-    amounts = totals.get(Measure.REVENUE)
-    if view.currency or not isinstance(amounts, Mapping) or not amounts:
-        return [view.currency or "EUR"]
-    return sorted(amounts, key=lambda currency: (-amounts[currency], currency))
+    """The currency that is asked for, else all that there are, the one with the largest amount first.
+
+    Those of revenue come before others of costs.
+    """
+    if view.currency:
+        return [view.currency]
+    found: list[str] = []
+    for measure in (Measure.REVENUE, Measure.COST):
+        amounts = totals.get(measure)
+        if isinstance(amounts, Mapping):
+            by_amount = sorted(amounts, key=lambda currency: (-amounts[currency], currency))
+            found += [currency for currency in by_amount if currency not in found]
+    return found or ["EUR"]
 
 
 def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer | None, currency: str) -> list[Figure]:
@@ -227,12 +240,15 @@ def number(value: Value, currency: str) -> Numeric | None:
 
 def text_of(measure: Measure, value: Value, currency: str) -> str:
     """The value as people read it."""
-    plain = number(value, currency)
+    is_told = measure not in COSTS or not isinstance(value, Mapping) or currency in value
+    plain = number(value, currency) if is_told else None
     if plain is None:
         return "–"
     if measure is Measure.CONVERSION_RATE:
         return f"{100 * plain:.2f} %"
-    if measure is Measure.REVENUE_PER_CLICK:
+    if measure is Measure.RETURN_ON_AD_SPEND:
+        return f"{plain:,.2f}"
+    if measure in PER_CLICK:
         return f"{plain:,.4f} {currency}"
     return f"{amount(plain)} {currency}" if measure in MONEY else f"{plain:,}"
 
@@ -251,12 +267,17 @@ def lines_of(measure: Measure, value: Value, currencies: Sequence[str]) -> list[
     if measure not in MONEY or len(currencies) == 1:
         return [text_of(measure, value, currencies[0]).removesuffix(f" {currencies[0]}")]
     amounts = value if isinstance(value, Mapping) else {}
-    return [text_of(measure, value, currency) for currency in currencies if amounts.get(currency)] or ["–"]
+    behind = " in {}" if measure is Measure.RETURN_ON_AD_SPEND else ""
+    return [
+        text_of(measure, value, currency) + behind.format(currency)
+        for currency in currencies
+        if amounts.get(currency)
+    ] or ["–"]
 
 
 def label_in(measure: Measure, currencies: Sequence[str]) -> str:
     """The heading of such a column: with the currency, if there is one only."""
-    has_one = measure in MONEY and len(currencies) == 1
+    has_one = measure in MONEY - {Measure.RETURN_ON_AD_SPEND} and len(currencies) == 1
     return f"{LABELS[measure]}, {currencies[0]}" if has_one else LABELS[measure]
 
 

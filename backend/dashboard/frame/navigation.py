@@ -26,6 +26,7 @@ ITEMS = (
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
     Item("Events", "events", "event"),
+    Item("Costs", "costs", "card"),
     Item("Funnels", "funnels", "funnel"),
     Item("Cohorts", "cohorts", "cohort"),
     Item("Reports", "reports", "share"),

@@ -21,7 +21,7 @@ from backend.domain.feed.facts import cost_fact
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.outbox import entries
-from backend.storage.schema.collection import BY_ID, Collection, NoRetention, NotPersonal, Stage
+from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "costs"
@@ -32,7 +32,7 @@ COLLECTION = Collection(
     personal=NotPersonal("it says what campaigns cost, and names nobody"),
     retention=NoRetention("the organization tells it, and its own people delete it"),
     archived=Stage.SETUP,
-    shard_key=BY_ID,
+    shard_key=NotSharded("an organization has few"),
 )
 _ORDER = [("day", -1), ("campaign", 1), ("currency", 1)]
 

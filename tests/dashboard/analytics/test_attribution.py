@@ -6,12 +6,15 @@ import csv
 import io
 import re
 from datetime import datetime, timedelta
+from decimal import Decimal
 from html import unescape
 
 import pytest
 
 from backend.dashboard.analytics.figures import LABELS, meanings_of
+from backend.domain.costs.cost import ToldCost
 from backend.domain.links.links import Link
+from backend.storage.costs.costs import tell_costs
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.purge import purge_link
 from tests.conftest import OrganizationFactory
@@ -300,3 +303,23 @@ async def test_nothing_of_another_organization(
     assert "theirs" not in page.text
     assert rows(page.text) == []
     assert len((await person.get("/attribution.csv")).text.splitlines()) == 1
+
+
+async def test_what_campaigns_cost_stands_beside_what_they_brought(
+    person: Person, database: Database, link: Link, organization: TestOrganization, now: datetime
+) -> None:
+    """As soon as it was told; a campaign without a cost has none, and the return of all leaves it out."""
+    await clicked(database, link, now, 2)
+    await bought(database, link, now, "30.00")
+    await bought(database, await make_link(database, organization, "Free", now), now, "500.00")
+    told = [ToldCost("spring", now.date(), Decimal(12), "EUR")]
+    await tell_costs(database, link.org_id, told, now)
+    page = await person.get("/attribution?sort=-return_on_ad_spend")
+    assert [[row[0], *row[-3:]] for row in rows(page.text)] == [
+        ["spring", "12.00", "2.50", "12.00"],
+        ["None", "–", "–", "–"],
+    ]
+    assert figures(page.text)["Return on ad spend"][0] == "2.50"
+    by_source = await person.get("/attribution?by=source")
+    assert {row[-3] for row in rows(by_source.text)} == {"–"}
+    assert "by source they are not known, and in the totals only" in words(by_source.text)

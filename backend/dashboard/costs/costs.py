@@ -1,0 +1,169 @@
+"""/costs: what campaigns cost, typed in or from a spreadsheet.
+
+Who opens it: whoever has the invoice or the export of an advertising platform. They decide by the preview
+whether the table was understood, and look at the return on the page Attribution then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from quart import Response, redirect, url_for
+
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, org_id
+from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, ToldCost
+from backend.domain.costs.input import parse_cost
+from backend.domain.costs.json_form import cost_json
+from backend.domain.errors import FieldError
+from backend.imports.cost_sheet import CostSheet, read_amount, read_costs
+from backend.imports.csv_file import UnreadableCsv
+from backend.storage.costs.costs import CostFilter, count_costs, delete_cost, list_costs, tell_costs
+from backend.web.current import resources
+
+MAX_SHEET_BYTES = 1024 * 1024
+_NAMES = ("campaign", "day", "amount", "currency")
+_CHANGED = "The table is another one than the one that was looked at. Look at it again; nothing was saved."
+
+
+class _Addresses:
+    """Writes the addresses of the list's pages, for a pager."""
+
+    def address(self, path: str, **changes: str) -> str:
+        """The address of another page."""
+        return f"{path}?{urlencode(changes)}"
+
+
+@dashboard.get("/costs")
+async def costs() -> Response:
+    """All costs, the latest day first, and a form for another one."""
+    now = resources().clock().astimezone(zone_of_browser())
+    fields = {"campaign": "", "day": f"{now:%Y-%m-%d}", "amount": "", "currency": "EUR"}
+    return await _page(fields, {})
+
+
+@dashboard.post("/costs")
+async def costs_tell() -> Response:
+    """Save a cost that was typed in."""
+    fields, problems = {name: field(name) for name in _NAMES}, dict[str, str]()
+    try:
+        told = _typed(fields)
+        await tell_costs(resources().database, org_id(), [told], resources().clock())
+    except FieldError as error:
+        problems = {each.field: _rule(each) for each in (error, *error.others)}
+    return await _page(fields, problems) if problems else _back("cost-told")
+
+
+@dashboard.post("/costs/<cost_id>/delete")
+async def costs_delete(cost_id: str) -> Response:
+    """Delete the cost."""
+    await delete_cost(resources().database, org_id(), cost_id)
+    return _back("cost-deleted")
+
+
+@dashboard.get("/costs/sheet")
+async def costs_sheet() -> Response:
+    """The form for a table."""
+    return await _sheet("", "EUR")
+
+
+@dashboard.post("/costs/sheet")
+@accepts_forms_of(MAX_SHEET_BYTES)
+async def costs_sheet_check() -> Response:
+    """The form again with each row of the table, and what is wrong with it. Nothing is saved."""
+    return await _check(*_sent())
+
+
+@dashboard.post("/costs/sheet/done")
+@accepts_forms_of(MAX_SHEET_BYTES)
+async def costs_sheet_done() -> Response:
+    """Save the costs of the rows without problems."""
+    text, currency = _sent()
+    if field("seen") != _digest(text, currency):
+        return await _check(text, currency, _CHANGED)
+    try:
+        told = read_costs(text, currency).costs
+        if told:
+            await tell_costs(resources().database, org_id(), told, resources().clock())
+    except (UnreadableCsv, FieldError) as error:
+        return await _check(text, currency, str(error))
+    return _back("costs-told")
+
+
+def _typed(fields: dict[str, str]) -> ToldCost:
+    """The cost that was typed in. Raises FieldError."""
+    given: dict[str, object] = {name: text for name, text in fields.items() if text}
+    if fields["amount"]:
+        given["amount"] = read_amount("amount", fields["amount"])
+    return parse_cost(given)
+
+
+def _rule(error: FieldError) -> str:
+    return "is required" if error.rule == "field is required" else error.rule
+
+
+def _sent() -> tuple[str, str]:
+    # Not `field`, which would cut off tabs before the first cell or behind the last.
+    return form().get("sheet", "").strip("\n"), field("currency")
+
+
+def _digest(text: str, currency: str) -> str:
+    return hashlib.sha256(json.dumps([text, currency]).encode()).hexdigest()[:16]
+
+
+async def _check(text: str, currency: str, problem: str = "") -> Response:
+    try:
+        sheet = read_costs(text, currency)
+    except UnreadableCsv as error:
+        return await _sheet(text, currency, problem=str(error))
+    if not sheet.rows:
+        return await _sheet(
+            text, currency, problem="There is no row in it. Paste the table, or choose a file."
+        )
+    return await _sheet(text, currency, sheet, problem)
+
+
+async def _sheet(text: str, currency: str, sheet: CostSheet | None = None, problem: str = "") -> Response:
+    return await page(
+        "costs/sheet.html",
+        422 if problem else 200,
+        text=text,
+        currency=currency,
+        sheet=sheet,
+        problem=problem,
+        seen=_digest(text, currency),
+        most_rows=MOST_AT_ONCE,
+    )
+
+
+def _back(notice: str) -> Response:
+    return redirect(url_for("dashboard.costs", notice=notice), 303)  # type: ignore[return-value]
+
+
+async def _page(fields: dict[str, str], problems: dict[str, str]) -> Response:
+    return await page(
+        "costs/costs.html",
+        422 if problems else 200,
+        later=partial(_listed, paging()),
+        fields=fields,
+        problems=problems,
+        longest=LONGEST_CAMPAIGN,
+    )
+
+
+async def _listed(paged: Paging) -> dict[str, Any]:
+    database = resources().database
+    listed = await list_costs(database, org_id(), CostFilter(), limit=PAGE_SIZE, skip=paged.skip)
+    return {
+        "rows": [cost_json(cost) for cost in listed],
+        "paging": paged.with_total(await count_costs(database, org_id(), CostFilter())),
+        "addresses": _Addresses(),
+        "path": url_for("dashboard.costs"),
+    }

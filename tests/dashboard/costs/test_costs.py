@@ -1,0 +1,65 @@
+"""The pages of what campaigns cost: typed in, from a spreadsheet, and deleted."""
+
+from __future__ import annotations
+
+import re
+
+from backend.domain.costs.json_form import cost_json
+from backend.storage.costs.costs import CostFilter, list_costs
+from backend.storage.driver.mongo import Database
+from tests.dashboard.campaigns import words
+from tests.dashboard.people import FormsOf, Person
+from tests.facts.organizations import TestOrganization
+
+PAGE, SHEET, DONE = "/costs", "/costs/sheet", "/costs/sheet/done"
+
+
+async def stored(database: Database, organization: TestOrganization) -> list[list[str]]:
+    """The organization's costs, the latest day first."""
+    costs = await list_costs(database, organization.id, CostFilter(), limit=10)
+    named = ("campaign", "day", "amount", "currency")
+    return [[cost_json(cost)[name] for name in named] for cost in costs]
+
+
+async def test_typed_in_and_deleted(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """A wrong field is named, and what was typed stays; what is saved again replaces the amount."""
+    wrong = await person.send(
+        PAGE, PAGE, campaign="spring", day="2026-03-01", amount="1,234", currency="EURO"
+    )
+    assert wrong.status_code == 422
+    assert 'value="1,234"' in wrong.text
+    assert "could be thousands or decimals" in words(wrong.text)
+    for amount in ("12,50", "13.5"):
+        sent = {"campaign": "spring", "day": "2026-03-01", "amount": amount, "currency": "eur"}
+        assert (await person.send(PAGE, PAGE, **sent)).status_code == 303
+    assert await stored(database, organization) == [["spring", "2026-03-01", "13.50", "EUR"]]
+    page = await person.get(PAGE)
+    assert "spring 2026-03-01 13.50 EUR" in words(page.text)
+    (delete,) = re.findall(r'action="(/costs/\w+/delete)"', page.text)
+    assert (await person.send(PAGE, delete)).status_code == 303
+    assert await stored(database, organization) == []
+
+
+async def test_a_table_is_looked_at_and_then_saved(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """Rows with problems say so and are left out; another table than the one looked at is not saved."""
+    text = "Campaign\tDay\tCost\nspring\t2026-03-01\t12.50\nspring\t3/2/2026\t5\nsummer\t2026-03-01\t7"
+    checked = await person.send(SHEET, SHEET, sheet=text, currency="USD")
+    assert checked.status_code == 200
+    assert "2 costs can be saved. 1 row has a problem, and is left out." in words(checked.text)
+    assert "day must be a day such as 2026-03-01" in words(checked.text)
+    assert await stored(database, organization) == []
+    fields = FormsOf(checked.text).fields_of(SHEET)
+    other = await person.client.post(DONE, data=fields | {"sheet": text + "\nautumn\t2026-03-01\t7"})
+    assert other.status_code == 422
+    assert await stored(database, organization) == []
+    assert (await person.client.post(DONE, data=fields)).status_code == 303
+    assert await stored(database, organization) == [
+        ["spring", "2026-03-01", "12.50", "USD"],
+        ["summer", "2026-03-01", "7.00", "USD"],
+    ]
+    unread = await person.send(SHEET, SHEET, sheet="campaign,clicks\nspring,5", currency="EUR")
+    assert "none is called day or amount" in words(unread.text)

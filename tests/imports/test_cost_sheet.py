@@ -1,0 +1,53 @@
+"""Costs of campaigns out of spreadsheets and exports of advertising platforms."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.imports.cost_sheet import CostSheet, read_costs
+from backend.imports.csv_file import UnreadableCsv
+
+
+def told(sheet: CostSheet) -> list[tuple[str, str, str, str]]:
+    """The costs as texts."""
+    return [(cost.campaign, cost.day.isoformat(), f"{cost.amount}", cost.currency) for cost in sheet.costs]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "utm_campaign,date,cost,currency\nspring,2026-03-01,1234.50,EUR\n",
+        "Campaign\tDay\tCost\tCurrency code\tClicks\nspring\t2026-03-01\t1,234.50\tEUR\t7",
+        "Campaign name,Amount spent (EUR),Reporting starts\nspring,1234.5,2026-03-01\n",
+        "Campaign;Date;Spend\nspring;01.03.2026;1.234,50\n",
+        "\ufeffcampaign,day,amount\nspring,20260301,1234.5\n\n",
+    ],
+)
+def test_exports_are_read_as_they_are(text: str) -> None:
+    """By the headings that platforms give, with the amounts and days of several countries."""
+    assert told(read_costs(text, "eur")) == [("spring", "2026-03-01", "1234.50", "EUR")]
+
+
+def test_each_row_says_what_is_wrong_with_it() -> None:
+    """What could be read in two ways is refused, and the other rows are read."""
+    rows = (
+        *("spring,2026-03-01,5,EUR", ",2026-03-01,5,EUR", "a,3/1/2026,5,EUR", 'a,2026-03-01,"1,234",EUR'),
+        *("a,2026-03-01,-5,EUR", "a,2026-03-01,5,EURO", "spring,2026-03-01,6,EUR"),
+    )
+    text = "\n".join(["campaign,day,amount,currency", *rows])
+    sheet = read_costs(text, "EUR")
+    assert told(sheet) == [("spring", "2026-03-01", "5.00", "EUR")]
+    assert {row.number: list(row.problems) for row in sheet.rows if row.problems} == {
+        3: ["campaign is required"],
+        4: ["day must be a day such as 2026-03-01 or 01.03.2026"],
+        5: ["amount could be thousands or decimals: write 1234 or 1.2340"],
+        6: ["amount must be a number such as 1234.50"],
+        7: ["currency must be an ISO 4217 currency code, such as EUR"],
+        8: ["campaign, day and currency are those of row 2"],
+    }
+
+
+def test_without_headings_nothing_is_guessed() -> None:
+    """A cost in the wrong column would be believed."""
+    with pytest.raises(UnreadableCsv, match="none is called day or amount"):
+        read_costs("campaign,clicks\nspring,5", "EUR")
