@@ -22,7 +22,8 @@ $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "Python has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@echo "Installing the locked dependencies ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@# Most of the modules are never imported; Python compiles those that are.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -30,13 +31,15 @@ run: setup ## Start MongoDB, the service and the demo site; OPTIONS=--without-hi
 	@$(BIN)/python -m demo_site $(OPTIONS)
 
 test: setup ## Check style and types, run every test
-	@$(BIN)/python -m tests.browser_setup
-	@$(BIN)/python -m tests.npm_setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@# Beside the check of types, the tests are compiled: once for all of their processes.
-	@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1 & \
-	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini; }; status=$$?; wait; exit $$status
+	@# Beside the check of types, what waits for the network is installed, and the tests are compiled: once for all
+	@# of their processes.
+	@$(BIN)/python -m tests.browser_setup & browsers=$$!; \
+	  $(BIN)/python -m tests.npm_setup & packages=$$!; \
+	  $(BIN)/pytest --collect-only --quiet >/dev/null 2>&1 & \
+	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini; }; status=$$?; \
+	  wait $$browsers || status=$$?; wait $$packages || status=$$?; wait; exit $$status
 	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
 
 quick: setup ## Check style, types, and the tests of what differs from main: some 20 s, for while you work
