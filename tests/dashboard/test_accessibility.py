@@ -231,18 +231,21 @@ def _tags(client: httpx.Client, key: str) -> None:
 
 
 def _reports(running: ServiceProcess, key: str) -> dict[str, str]:
-    """Two reports, with long names and values, and the id of the first and the token of the second.
+    """Reports with long names and values: the id of the first, and the tokens of the others, one of a kind.
 
     The first has a password, and an end that has come."""
     query = {"filters": {"campaign": [LONG[:200], None]}, "measures": ["clicks", "conversions"]}
     by_link = {"measures": ["clicks", "revenue"], "group_by": ["link", "country"], "compare": "previous"}
+    steps = [{"kind": "click"}, {"kind": "event", "name": LONG[:200]}, {"kind": "conversion"}]
     bodies = (
         {"query": query | {"group_by": ["day"]}, "password": "kites-42"},
         {"query": by_link, "shows_revenue": True, "embed_origins": [f"https://{'x' * 60}.example"]},
+        {"kind": "overview", "query": {"compare": "previous"}, "shows_revenue": True},
+        {"kind": "funnel", "query": {"steps": steps, "group_by": ["link"]}},
     )
     with httpx.Client(base_url=running.base_url, headers={"API-KEY": key}, timeout=60) as client:
         made = [client.post(f"{API}/reports", json={"name": LONG[:100].strip()} | body) for body in bodies]
-    closed, open_one = (answer.json() for answer in made)
+    closed, open_one, overview, funnel = (answer.json() for answer in made)
     with database_of(running) as database:
         ended = {"expires_at": utc_now(), "opened_at": utc_now()}
         database[reports.NAME].update_one({"_id": closed["id"]}, {"$set": ended})
@@ -250,6 +253,8 @@ def _reports(running: ServiceProcess, key: str) -> dict[str, str]:
     return {
         "report_id": closed["id"],
         "token": open_one["url"].rpartition("/")[2],
+        "overview_token": overview["url"].rpartition("/")[2],
+        "funnel_token": funnel["url"].rpartition("/")[2],
         "recipient_id": reader,
     }
 
@@ -446,8 +451,9 @@ def examine_new(page: Page, address: str, examined: set[str], views: Sequence[Vi
 
 
 def test_shared_reports(watched: Page, full: Office, examined: set[str]) -> None:
-    """What readers without an account see: a report, and one that is closed or never was."""
-    for token in (full.ids["token"], "x" * 43):
+    """What readers without an account see: a report of each kind, and one that is closed or never was."""
+    of_kinds = (full.ids[name] for name in ("token", "overview_token", "funnel_token"))
+    for token in (*of_kinds, "x" * 43):
         watched.goto(f"{full.base_url}/shared/{token}")
         watched.evaluate(OPEN_DETAILS)
         assert examine(watched) == []
