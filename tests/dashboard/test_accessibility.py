@@ -110,7 +110,8 @@ def empty(running: ServiceProcess) -> Office:
 def full(running: ServiceProcess) -> Office:
     """An organization that has everything, some of it long; its user has a second one."""
     org = make_organization(running, LONG)
-    domain, site = f"go.{uuid.uuid4().hex[:8]}.localhost", "https://shop.example"
+    domain = f"as-long-as-a-shop-would-name-the-domain-of-its-links.{uuid.uuid4().hex}.localhost"
+    site = "https://shop.example"
     running.command("domain", "add", domain, "--org", org)
     running.command("origin", "add", site, "--org", org)
     running.command("app", "set", domain, "--org", org, "--android-package", "com.shop.app")

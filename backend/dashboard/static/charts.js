@@ -3,7 +3,8 @@
 
 const HEIGHT = 224;
 const SPARK = { width: 112, height: 32 };
-const ROOM_OF_LABEL = 84; // pixels between the labels below a chart
+const ROOM_OF_LABEL = 84; // pixels between the labels below a chart, or more where they are long
+const WIDTH_OF_LETTER = 6;
 // The steps of the scale for whole numbers.
 const WHOLE_STEPS = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3));
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -31,8 +32,10 @@ function read(table) {
 }
 
 // The indices of the columns that have a label below them: as many as fit.
-function labelled(count, width) {
-  const step = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(width / ROOM_OF_LABEL))));
+function labelled(labels, width) {
+  const count = labels.length;
+  const room = Math.max(ROOM_OF_LABEL, ...labels.map((label) => WIDTH_OF_LETTER * (label.length + 1)));
+  const step = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(width / room))));
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
 }
 
@@ -49,7 +52,7 @@ function axes({ labels, numbers }) {
       ...common,
       size: 28,
       grid: { show: false },
-      splits: (chart) => labelled(labels.length, chart.bbox.width / devicePixelRatio),
+      splits: (chart) => labelled(labels, chart.bbox.width / devicePixelRatio),
       values: (_, splits) => splits.map((at) => labels[at]),
     },
     {
