@@ -37,6 +37,7 @@ from backend.storage.links.writing.writes import store_link
 from backend.storage.sales.batches import store_batches
 from demo_site.history.alert_rules import make_alert_rules
 from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, PlannedLink, planned_links
+from demo_site.history.costs import make_costs
 from demo_site.history.days import History, UsedLink
 from demo_site.history.journeys import Ids
 
@@ -66,6 +67,7 @@ async def make_history(
         begun = await _make_links(database, org_id, shop, now, days=days, most=links)
     await _lead_to(database, begun, shop, now)
     history = await _history(database, org_id, begun)
+    await make_costs(database, org_id, begun, history.at(0).date(), now)
     head = await find_head(database, log_id(org_id))
     done = head.position
     until = int((now - history.at(0)) / timedelta(hours=1))

@@ -24,6 +24,7 @@ from backend.storage.accounts.users.users import find_user_by_email
 from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.costs.costs import CostFilter, list_costs
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.collections import archived_collections
@@ -164,6 +165,17 @@ async def test_a_second_start_adds_nothing_twice(database: Database, org_id: Org
     assert later[: len(clicks)] == clicks
     assert later[len(clicks)].at >= NOW.replace(minute=0)
     assert later[-1].at.date() == date(2026, 11, 24)
+
+
+async def test_paid_campaigns_have_costs(database: Database, org_id: OrgId) -> None:
+    """Of each day before today, once; what is not paid for has none."""
+    for _ in range(2):
+        await make_history(database, org_id, SHOP, NOW, nothing, days=DAYS, links=LINKS)
+    costs = [cost.told for cost in await list_costs(database, org_id, CostFilter(), limit=1000)]
+    campaigns = {cost.campaign for cost in costs}
+    assert campaigns
+    assert len(costs) == len(campaigns) * DAYS
+    assert not any(campaign.startswith("newsletter") for campaign in campaigns)
 
 
 async def test_nothing_is_made_in_the_future(database: Database, org_id: OrgId) -> None:

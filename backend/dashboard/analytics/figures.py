@@ -157,8 +157,8 @@ def shown_change(measure: Measure, row: Row, currency: str) -> ShownChange | Non
 
 
 def _change_text(measure: Measure, change: MeasureChange, currency: str) -> str:
-    """A percentage, or the plain difference where the number before is too small for one."""
-    if change.percent is not None:
+    """A percentage, or the plain difference where the number before is too small for one, or it is 0 %."""
+    if change.percent is not None and round(abs(change.percent)):
         return f"{abs(change.percent):,.0f} %"
     text = text_of(measure, _size(change.difference), currency).removesuffix(f" {currency}")
     if measure is Measure.CONVERSION_RATE:
