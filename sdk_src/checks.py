@@ -38,9 +38,9 @@ def validate(arguments, fields, patterns, name):
                 if value != None or fields.includes(field + '!'):
                     if field == 'baseUrl':
                         value = __new__(URL(value.trim(), location.href)).href
-                    # Only a value that is too long has this byte: a number, which no pattern of a long value matches.
+                    # Only a value that is too long has this byte. With a minus, no pattern matches it.
                     byte_past_limit = __new__(TextEncoder()).encode(JSON.stringify(value))[MAX_JSON_BYTES]
-                    indented = JSON.stringify(byte_past_limit or value, None, 1)
+                    indented = JSON.stringify(-byte_past_limit or value, None, 1)
                     indented.match(patterns[field] or patterns.text)[WHOLE_MATCH]  # raises an exception without a match
                     valid[field] = value
             else:

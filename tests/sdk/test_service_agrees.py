@@ -137,6 +137,7 @@ def is_unknown_currency(fields: dict[str, Any]) -> bool:
 @settings(max_examples=examples(500))
 @given(arguments())
 @example((Kind.CONVERSION, {"revenue": 1, "currency": "XXX"}))
+@example((Kind.CONVERSION, {"revenue": {"a": "b" * 4097}, "currency": "EUR"}))
 @example((Kind.EVENT, {"name": "e", "metadata": {"a": "ü" * 2044}}))
 @example((Kind.EVENT, {"name": "e", "metadata": {"a": "ü" * 2045}}))
 @example(
