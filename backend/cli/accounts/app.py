@@ -70,6 +70,10 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
         )
     except (InvalidApp, InvalidHostName) as error:
         raise click.UsageError(str(error)) from None
+    if in_app_page and not app_settings.in_app_page:
+        raise click.UsageError(
+            "--in-app-page needs an app: give --ios-team-id and --ios-bundle-id, or --android-package."
+        )
     await organizations.get_organization(database, org_id)
     if not await domains.is_domain_of(database, name, org_id):
         raise click.UsageError(f"The domain {name} does not belong to the organization {org_id}.")

@@ -84,6 +84,7 @@ def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: 
         (("--android-package", "shop"), "Android package 'shop' must be names separated by dots"),
         (("--android-package", "com.shop", "--android-fingerprint", "AB:CD"), "fingerprint 'AB:CD' must be"),
         (("--android-fingerprint", FINGERPRINT), "Android package is needed where"),
+        (("--in-app-page",), "--in-app-page needs an app"),
     ],
 )
 def test_bad_apps_are_named(
