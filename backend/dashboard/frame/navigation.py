@@ -1,4 +1,4 @@
-"""The entries of the dashboard's navigation, in order."""
+"""The entries of the dashboard's navigation, in groups, in order."""
 
 from __future__ import annotations
 
@@ -17,33 +17,66 @@ class Item:
     icon: str
 
 
-ITEMS = (
-    Item("Overview", "home", "home"),
-    Item("Live", "live", "live"),
-    Item("Links", "links", "links"),
-    Item("Tags", "tags", "tag"),
-    Item("UTM templates", "templates", "template"),
-    Item("Destinations", "destinations", "out"),
-    Item("Attribution", "attribution", "attribution"),
-    Item("Events", "events", "event"),
-    Item("Costs", "costs", "card"),
-    Item("Funnels", "funnels", "funnel"),
-    Item("Cohorts", "cohorts", "cohort"),
-    Item("Reports", "reports", "share"),
-    Item("Mails", "mails", "mail"),
-    Item("Alerts", "alerts", "bell"),
-    Item("Annotations", "notes", "note"),
-    Item("Webhooks", "webhooks", "send"),
-    Item("Keys", "keys", "key"),
-    Item("Allowed origins", "origins", "shield"),
-    Item("Install the SDK", "install", "code"),
-    Item("Domains", "domains", "globe"),
-    Item("Apps", "apps", "phone"),
-    Item("Subscription", "subscription", "card"),
-    Item("Settings", "settings", "person"),
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entries under a heading. Those that nobody needs every day are folded while another page is shown."""
+
+    label: str
+    items: tuple[Item, ...]
+    is_folded: bool = False
+
+
+GROUPS = (
+    Group(
+        "Measure",
+        (
+            Item("Overview", "home", "home"),
+            Item("Live", "live", "live"),
+            Item("Attribution", "attribution", "attribution"),
+            Item("Events", "events", "event"),
+            Item("Funnels", "funnels", "funnel"),
+            Item("Cohorts", "cohorts", "cohort"),
+            Item("Costs", "costs", "card"),
+            Item("Annotations", "notes", "note"),
+            Item("Alerts", "alerts", "bell"),
+            Item("Reports", "reports", "share"),
+            Item("Mails", "mails", "mail"),
+        ),
+    ),
+    Group(
+        "Links",
+        (
+            Item("Links", "links", "links"),
+            Item("Tags", "tags", "tag"),
+            Item("UTM templates", "templates", "template"),
+            Item("Destinations", "destinations", "out"),
+        ),
+    ),
+    Group(
+        "Set up",
+        (
+            Item("Install the SDK", "install", "code"),
+            Item("Allowed origins", "origins", "shield"),
+            Item("Keys", "keys", "key"),
+            Item("Webhooks", "webhooks", "send"),
+            Item("Domains", "domains", "globe"),
+            Item("Apps", "apps", "phone"),
+        ),
+        is_folded=True,
+    ),
+    Group(
+        "Account",
+        (Item("Subscription", "subscription", "card"), Item("Settings", "settings", "person")),
+        is_folded=True,
+    ),
 )
 
 
 def is_current(item: Item, endpoint: str) -> bool:
     """Whether the endpoint of a request belongs to this entry."""
     return endpoint == f"dashboard.{item.endpoint}" or endpoint.startswith(f"dashboard.{item.endpoint}_")
+
+
+def is_open(group: Group, endpoint: str) -> bool:
+    """Whether the group's entries are shown on the page with this endpoint before anyone opens it."""
+    return not group.is_folded or any(is_current(item, endpoint) for item in group.items)

@@ -11,7 +11,7 @@ from backend.dashboard.frame.assets import asset_address
 from backend.dashboard.frame.blueprint import org_id, user
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.dashboard.frame.labels import LABELS
-from backend.dashboard.frame.navigation import ITEMS, is_current
+from backend.dashboard.frame.navigation import GROUPS, is_current, is_open
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.dashboard.frame.streamed_page import CONTENT_SECONDS, READING_SECONDS, stream_page
@@ -39,9 +39,10 @@ async def page(template: str, status: int = 200, *, later: Later | None = None, 
         "user": user(),
         "organizations": organizations,
         "organization": next(organization for organization in organizations if organization.id == org_id()),
-        "navigation": ITEMS,
+        "navigation": GROUPS,
         "asleep": await _asleep(),
         "is_current": lambda item: is_current(item, request.endpoint or ""),
+        "is_open": lambda group: is_open(group, request.endpoint or ""),
     }
     if later is None:
         return await plain_page(template, status, **(shared | values))
