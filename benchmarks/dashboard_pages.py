@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 from pymongo import MongoClient
 
-from backend.dashboard.frame.navigation import ITEMS
+from backend.dashboard.frame.navigation import GROUPS
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
@@ -101,7 +101,9 @@ async def _signed_in(database: Database, org_id: OrgId) -> str:
 
 def _pages(link_id: str) -> dict[str, str]:
     """The address of each page, by what it is called."""
-    named = {item.label: _PATHS.get(item.label, f"/{item.endpoint}") for item in ITEMS}
+    named = {
+        item.label: _PATHS.get(item.label, f"/{item.endpoint}") for group in GROUPS for item in group.items
+    }
     return named | {"a link": f"/links/{link_id}", "a link's sales": f"/links/{link_id}/sales"} | _MORE_VIEWS
 
 
