@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind, AlertRule
 from backend.domain.alerts.thresholds import THRESHOLDS, defaults_of, parse_thresholds
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, shown_name
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import Flag, Rule, Schema, Text, Uuid, Word
 from backend.domain.fields.time_zones import TimeZone
@@ -19,12 +19,17 @@ RULE_NAME = Text(100, shown=True)
 
 
 class GivenThresholds:
-    """An object of numbers. Which ones are possible depends on the kind (`parse_thresholds`)."""
+    """An object with thresholds of any kind. Which ones fit depends on the kind (`parse_thresholds`)."""
+
+    _NAMES = frozenset(name for thresholds in THRESHOLDS.values() for name in thresholds)
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
         """The object, unchanged. Raises InvalidField."""
         if not isinstance(value, dict):
             raise InvalidField(field, "must be a JSON object")
+        for name in value:
+            if name not in self._NAMES:
+                raise InvalidField(f"{field}.{shown_name(name)}", "is no threshold of any kind of alert")
         return value
 
     def schema(self) -> Schema:

@@ -43,7 +43,7 @@ class Component:
 
     def _has(self, query: str, name: str, pattern: str) -> bool:
         """Whether each parameter of this name matches. One that is not there has the empty value."""
-        values = [value for key, value in parse_qsl(query, keep_blank_values=True) if key == name]
+        values = [value for parameter, value in parse_qsl(query, keep_blank_values=True) if parameter == name]
         return all(self._fits(pattern, value) for value in values or [""])
 
     def _fits(self, pattern: str, text: str) -> bool:

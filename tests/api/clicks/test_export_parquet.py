@@ -30,7 +30,7 @@ RATES = {"conversion_rate": "DOUBLE"}
 def money(*names: str, **digits: int) -> dict[str, str]:
     """The types of amounts, of a column for each currency."""
     return {
-        f"{name}_{code}": f"DECIMAL(38,{more + 4 * (name == 'revenue_per_click')})"
+        f"{name}_{code}": f"DECIMAL(38,{more + 4 * name.endswith('_per_click')})"
         for name in names
         for code, more in digits.items()
     }
@@ -82,14 +82,24 @@ def expected(query: dict[str, str]) -> dict[str, str]:
     if "measures" in query:
         return types | {"clicks": "BIGINT", "chance_of_best": "DOUBLE"}
     measures = COUNTS | RATES | (SHARED if "model" in query else {})
-    amounts = ("revenue", "refunds", "net_revenue", "revenue_per_click")
+    amounts = (
+        "revenue",
+        "refunds",
+        "net_revenue",
+        "revenue_per_click",
+        "cost",
+        "cost_per_click",
+        "cost_per_conversion",
+    )
     if currency := query.get("currency"):
         measures |= {
             name.rstrip("_"): kind for name, kind in money(*amounts, **{"": DIGITS[currency]}).items()
         }
+        measures |= {"return_on_ad_spend": "DOUBLE"}
     elif "filters" not in query:
         split = {f"conversions_{currency}": measures["conversions"] for currency in DIGITS}
-        measures |= split | money(*amounts, **DIGITS)
+        returns = {f"return_on_ad_spend_{currency}": "DOUBLE" for currency in DIGITS}
+        measures |= split | returns | money(*amounts, **DIGITS)
     if "compare" in query:
         types |= {f"previous_{name}": kind for name, kind in measures.items()}
     if "change" in query:

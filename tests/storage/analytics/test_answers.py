@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.period import Comparison, QueryPeriod
-from backend.domain.analytics.query import Field, Measure, Order, Query
+from backend.domain.analytics.query import COSTS, Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.storage.analytics.client import Analytics
@@ -109,8 +109,8 @@ INSTALLS = st.builds(
 )
 
 
-# Which are made of others by rules that have tests of their own.
-UNCOUNTED = {Measure.REVENUE_PER_CLICK, Measure.CHANCE_OF_BEST}
+# Costs, and what is made of others by rules: each has tests of its own.
+UNCOUNTED = {*COSTS, Measure.REVENUE_PER_CLICK, Measure.CHANCE_OF_BEST}
 COUNTED = tuple(each for each in Measure if each not in UNCOUNTED)
 
 
