@@ -18,7 +18,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PageGroup:
     """Entries under a heading. Those that nobody needs every day are folded while another page is shown."""
 
     label: str
@@ -27,7 +27,7 @@ class Group:
 
 
 GROUPS = (
-    Group(
+    PageGroup(
         "Measure",
         (
             Item("Overview", "home", "home"),
@@ -43,7 +43,7 @@ GROUPS = (
             Item("Mails", "mails", "mail"),
         ),
     ),
-    Group(
+    PageGroup(
         "Links",
         (
             Item("Links", "links", "links"),
@@ -52,7 +52,7 @@ GROUPS = (
             Item("Destinations", "destinations", "out"),
         ),
     ),
-    Group(
+    PageGroup(
         "Set up",
         (
             Item("Install the SDK", "install", "code"),
@@ -64,7 +64,7 @@ GROUPS = (
         ),
         is_folded=True,
     ),
-    Group(
+    PageGroup(
         "Account",
         (Item("Subscription", "subscription", "card"), Item("Settings", "settings", "person")),
         is_folded=True,
@@ -77,6 +77,6 @@ def is_current(item: Item, endpoint: str) -> bool:
     return endpoint == f"dashboard.{item.endpoint}" or endpoint.startswith(f"dashboard.{item.endpoint}_")
 
 
-def is_open(group: Group, endpoint: str) -> bool:
+def is_open(group: PageGroup, endpoint: str) -> bool:
     """Whether the group's entries are shown on the page with this endpoint before anyone opens it."""
     return not group.is_folded or any(is_current(item, endpoint) for item in group.items)
