@@ -51,20 +51,21 @@ FIELDS = (
     Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
     Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.OUTCOME,
 )  # fmt: skip
+# What a budget is decided by stands first: where not all columns fit, the last ones are scrolled to.
 MEASURES = (
     Measure.CLICKS,
-    Measure.LEADS,
     Measure.CONVERSIONS,
-    Measure.CONVERSION_RATE,
-    Measure.CUSTOMERS,
-    Measure.CONTACTS,
     Measure.REVENUE,
     Measure.REFUNDS,
     Measure.NET_REVENUE,
-    Measure.REVENUE_PER_CLICK,
     Measure.COST,
     Measure.RETURN_ON_AD_SPEND,
     Measure.COST_PER_CONVERSION,
+    Measure.CONVERSION_RATE,
+    Measure.REVENUE_PER_CLICK,
+    Measure.LEADS,
+    Measure.CUSTOMERS,
+    Measure.CONTACTS,
 )
 _OF_REFUNDS = frozenset({Measure.REFUNDS, Measure.NET_REVENUE})
 MODELS = {model.value: words for model, words in MODEL_WORDS.items()}
