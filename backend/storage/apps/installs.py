@@ -51,10 +51,17 @@ async def find_install(database: Database, org_id: OrgId, install_id: InstallId)
 
     If it was erased or has expired, only the fact that it was recorded is known.
     """
-    if document := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
-        return RecordedInstall(document["link_id"], Match(document["match"]))
-    is_counted = await counted_once.was_counted(database, _once_key(org_id, install_id))
-    return RecordedInstall(None, Match.NONE) if is_counted else None
+    if recorded := await _find(database, org_id, install_id):
+        return recorded
+    if not await counted_once.was_counted(database, _once_key(org_id, install_id)):
+        return None
+    # The installation and its mark are stored together: this may have happened after the first look.
+    return await _find(database, org_id, install_id) or RecordedInstall(None, Match.NONE)
+
+
+async def _find(database: Database, org_id: OrgId, install_id: InstallId) -> RecordedInstall | None:
+    document = await database[NAME].find_one({"_id": _id(org_id, install_id)})
+    return RecordedInstall(document["link_id"], Match(document["match"])) if document else None
 
 
 async def find_installs_of(database: Database, org_id: OrgId, devices: Iterable[DeviceId]) -> list[InstallId]:
