@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.taps.labs import KindChange, changes_of_apps
 from backend.domain.accounts import apps as terms
@@ -58,7 +59,7 @@ async def set_apps_of_domain(domain: str) -> Response:
     if field(_PREVIEW):
         return await _form(domain, sent, changes=await changes_of_apps(domain, new_apps))
     await set_apps(resources().database, domain, org_id(), new_apps)
-    return redirect(url_for("dashboard.apps", notice="apps-saved"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("apps", "apps-saved")
 
 
 async def _check_owner(domain: str) -> None:

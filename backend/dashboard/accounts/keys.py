@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.link_grants import LinkGrant
@@ -52,7 +53,7 @@ async def keys_revoke(key_id: KeyId) -> Response:
         await revoke_api_key(resources().database, key_id, org_id(), resources().clock())
     except UnknownKey:
         abort(404)
-    return redirect(url_for("dashboard.keys", notice="key-revoked"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("keys", "key-revoked")
 
 
 async def _grant() -> LinkGrant | None:

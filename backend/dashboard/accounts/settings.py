@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from quart import Response, redirect, url_for
+from quart import Response
 
 from backend.dashboard.frame.blueprint import dashboard, org_id, user
 from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import renew_cookie_token
@@ -55,7 +56,7 @@ async def settings_password() -> Response:
     await insert_session(
         database, new_session(renew_cookie_token(), user().id, org_id(), resources().clock())
     )
-    return redirect(url_for("dashboard.settings", notice="password-changed"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("settings", "password-changed")
 
 
 @dashboard.post("/settings/retention")
@@ -69,14 +70,14 @@ async def settings_retention() -> Response:
         return await _page({"retention_days": rule}, text)
     with new_deadline(_RETENTION_TIMEOUT):
         await set_retention(resources().database, org_id(), days)
-    return redirect(url_for("dashboard.settings", notice="retention-set"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("settings", "retention-set")
 
 
 @dashboard.post("/settings/click-ids")
 async def settings_click_ids() -> Response:
     """Say whether redirects append the id of their click."""
     await set_click_ids(resources().database, org_id(), field("click_ids") == "on")
-    return redirect(url_for("dashboard.settings", notice="click-ids-set"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("settings", "click-ids-set")
 
 
 @dashboard.post("/settings/event-properties")
@@ -89,7 +90,7 @@ async def settings_event_properties() -> Response:
     except InvalidField as error:
         return await _page({"others": error.rule}, others=field("others"), marked=chosen)
     await set_event_properties(resources().database, org_id(), names)
-    return redirect(url_for("dashboard.settings", notice="event-properties-set"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("settings", "event-properties-set")
 
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:

@@ -6,12 +6,12 @@ import re
 from contextlib import AsyncExitStack
 from math import ceil
 
-from quart import Response, redirect, request, url_for
+from quart import Response, redirect, request
 
 from backend.concurrency.turns import TooManyWait
 from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public
 from backend.dashboard.frame.form import field, form, is_form_sent
-from backend.dashboard.frame.notices import notice
+from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
@@ -70,7 +70,7 @@ async def sign_out() -> Response:
     """End the session in the database and in the browser."""
     await delete_session(resources().database, hash_token(cookie_token()))
     renew_cookie_token()
-    return redirect(url_for("dashboard.sign_in_page", notice="signed-out"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("sign_in_page", "signed-out")
 
 
 async def _form(problem: str = "", status: int = 200) -> Response:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from quart import Response, redirect, request, url_for
+from quart import Response, request
 
 from backend.dashboard.alerts.previews import preview_of
 from backend.dashboard.alerts.shown import link_ids_of, shown_alert, shown_rule
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.errors import ItemUnknown
 from backend.storage.alerts.alerts import count_not_seen, list_alerts, set_all_seen
@@ -41,7 +42,7 @@ async def alerts() -> Response:
 async def alerts_seen() -> Response:
     """Mark all alerts as seen."""
     await set_all_seen(resources().database, org_id(), resources().clock())
-    return redirect(url_for("dashboard.alerts", notice="alerts-seen"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("alerts", "alerts-seen")
 
 
 async def _content(before: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quart import Response, abort, redirect, request, url_for
+from quart import Response, abort, request
 
 from backend.dashboard.alerts.form import (
     LABELS,
@@ -25,6 +25,7 @@ from backend.dashboard.alerts.shown import MEANINGS, ShownPreview, shown_rule
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS as ALL_LABELS
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.alerts.input import check_change
 from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind, AlertRule
@@ -82,7 +83,7 @@ async def alerts_add() -> Response:
                 preview = await _preview(draft)
             else:
                 await create_rule(resources().database, org_id(), values, resources().clock())
-                return _to_list("alert-rule-made")
+                return redirect_with_notice("alerts", "alert-rule-made")
         except FieldError as error:
             add_problems([error], problems)
     return await _form(kind, fields, problems, preview=preview)
@@ -109,7 +110,7 @@ async def alerts_change(rule_id: AlertRuleId) -> Response:
                 preview = await _preview(replace(rule, **check_change(rule, changes)))
             else:
                 await change_rule(resources().database, org_id(), rule_id, changes)
-                return _to_list("alert-rule-changed")
+                return redirect_with_notice("alerts", "alert-rule-changed")
         except FieldError as error:
             add_problems([error], problems)
     return await _form(rule.kind, fields, problems, rule=rule, preview=preview)
@@ -119,7 +120,7 @@ async def alerts_change(rule_id: AlertRuleId) -> Response:
 async def alerts_delete(rule_id: AlertRuleId) -> Response:
     """Delete the rule; what it has told of stays."""
     await delete_rule(resources().database, org_id(), rule_id)
-    return _to_list("alert-rule-deleted")
+    return redirect_with_notice("alerts", "alert-rule-deleted")
 
 
 async def _preview(rule: AlertRule) -> ShownPreview:
@@ -162,7 +163,3 @@ async def _form(
         labels=ALL_LABELS | LABELS,
         **shown,
     )
-
-
-def _to_list(notice: str) -> Response:
-    return redirect(url_for("dashboard.alerts", notice=notice), 303)  # type: ignore[return-value]

@@ -9,12 +9,13 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from quart import Response, redirect, request, url_for
+from quart import Response, request, url_for
 
 from backend.dashboard.analytics.marks import when_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.annotations.annotation import (
@@ -78,7 +79,7 @@ async def notes_add() -> Response:
             await add_annotation(resources().database, org_id(), values, NotedBy.PERSON, resources().clock())
         except InvalidField as error:
             problems[error.field.removesuffix("_id")] = error.rule
-    return await _page(fields, problems) if problems else _back("note-added")
+    return await _page(fields, problems) if problems else redirect_with_notice("notes", "note-added")
 
 
 @dashboard.get("/annotations/<note_id>")
@@ -109,14 +110,14 @@ async def notes_change(note_id: AnnotationId) -> Response:
             await change_annotation(resources().database, org_id(), note.id, values)
         except InvalidField as error:
             problems[error.field.removesuffix("_id")] = error.rule
-    return await _form(note, fields, problems) if problems else _back("note-changed")
+    return await _form(note, fields, problems) if problems else redirect_with_notice("notes", "note-changed")
 
 
 @dashboard.post("/annotations/<note_id>/delete")
 async def notes_delete(note_id: AnnotationId) -> Response:
     """Delete the note."""
     await delete_annotation(resources().database, org_id(), note_id)
-    return _back("note-deleted")
+    return redirect_with_notice("notes", "note-deleted")
 
 
 def _sent() -> Fields:
@@ -163,10 +164,6 @@ def _noted_time(fields: Fields, problems: Problems) -> NotedTime | None:
     local = datetime.combine(day, clock, zone_of_browser())
     parsed: NotedTime = ANNOTATION_FIELDS["at"].parse("day", local.isoformat(timespec="seconds"))
     return parsed
-
-
-def _back(notice: str) -> Response:
-    return redirect(url_for("dashboard.notes", notice=notice), 303)  # type: ignore[return-value]
 
 
 async def _page(fields: Fields, problems: Problems) -> Response:

@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from quart import Response, redirect, url_for
+from quart import Response, url_for
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, org_id
 from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, ToldCost
@@ -58,14 +59,14 @@ async def costs_tell() -> Response:
         await tell_costs(resources().database, org_id(), [told], resources().clock())
     except FieldError as error:
         problems = {each.field: _rule(each) for each in (error, *error.others)}
-    return await _page(fields, problems) if problems else _back("cost-told")
+    return await _page(fields, problems) if problems else redirect_with_notice("costs", "cost-told")
 
 
 @dashboard.post("/costs/<cost_id>/delete")
 async def costs_delete(cost_id: str) -> Response:
     """Delete the cost."""
     await delete_cost(resources().database, org_id(), cost_id)
-    return _back("cost-deleted")
+    return redirect_with_notice("costs", "cost-deleted")
 
 
 @dashboard.get("/costs/sheet")
@@ -94,7 +95,7 @@ async def costs_sheet_done() -> Response:
             await tell_costs(resources().database, org_id(), told, resources().clock())
     except (UnreadableCsv, FieldError) as error:
         return await _check(text, currency, str(error))
-    return _back("costs-told")
+    return redirect_with_notice("costs", "costs-told")
 
 
 def _typed(fields: dict[str, str]) -> ToldCost:
@@ -141,10 +142,6 @@ async def _sheet(text: str, currency: str, sheet: CostSheet | None = None, probl
         seen=_digest(text, currency),
         most_rows=MOST_AT_ONCE,
     )
-
-
-def _back(notice: str) -> Response:
-    return redirect(url_for("dashboard.costs", notice=notice), 303)  # type: ignore[return-value]
 
 
 async def _page(fields: dict[str, str], problems: dict[str, str]) -> Response:

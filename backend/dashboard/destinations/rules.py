@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from quart import Response, redirect, url_for
+from quart import Response
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.destination_rules import DestinationRules, parse_rules
 from backend.domain.errors import InvalidField
@@ -30,7 +31,7 @@ async def destinations_set() -> Response:
     if problems:
         return await _form(fields, problems)
     await set_destination_rules(resources().database, org_id(), _parsed(fields))
-    return redirect(url_for("dashboard.destinations", notice="destinations-set"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("destinations", "destinations-set")
 
 
 def _parsed(fields: dict[str, str]) -> DestinationRules:

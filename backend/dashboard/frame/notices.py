@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from quart import Response, redirect, url_for
+
 NOTICES = {
     "apps-saved": "The apps are saved.",
     "link-made": "The link is made. It works now.",
@@ -60,3 +64,9 @@ NOTICES = {
 def notice(name: str) -> str:
     """The message with this name; "" for an unknown name, since anyone can write an address."""
     return NOTICES.get(name, "")
+
+
+def redirect_with_notice(endpoint: str, name: str, **values: Any) -> Response:
+    """What answers a form that was done: it leads to the page, which shows the message with this name."""
+    address = url_for(f"dashboard.{endpoint}", notice=name, **values)
+    return redirect(address, 303)  # type: ignore[return-value]

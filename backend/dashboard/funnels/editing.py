@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from quart import Response, redirect, url_for
+from quart import Response, url_for
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.form import FORM_LABELS, KINDS, ORDERS, PEOPLE, FunnelForm
 from backend.dashboard.funnels.links import ids_of_short_urls, short_urls_of
@@ -44,7 +45,7 @@ async def funnels_add() -> Response:
     if not form.problems:
         try:
             saved = await create_funnel(resources().database, org_id(), fields, resources().clock())
-            return _to(saved, "funnel-made")
+            return redirect_with_notice("funnels_one", "funnel-made", funnel_id=saved.id)
         except FieldError as error:
             form.say(error)
     return await _page(form)
@@ -74,7 +75,8 @@ async def funnels_change(funnel_id: FunnelId) -> Response:
     fields = await _parsed(form)
     if not form.problems:
         try:
-            return _to(await change_funnel(database, org_id(), funnel_id, fields), "funnel-changed")
+            await change_funnel(database, org_id(), funnel_id, fields)
+            return redirect_with_notice("funnels_one", "funnel-changed", funnel_id=funnel_id)
         except FieldError as error:
             form.say(error)
     return await _page(form, saved)
@@ -89,11 +91,6 @@ async def _parsed(form: FunnelForm) -> dict[str, Any]:
         if text and text not in link_ids and not is_uuid(text):
             form.problems[f"value_{number}"] = "must be the short URL of a link of yours"
     return fields
-
-
-def _to(saved: SavedFunnel, notice: str) -> Response:
-    address = url_for("dashboard.funnels_one", funnel_id=saved.id, notice=notice)
-    return redirect(address, 303)  # type: ignore[return-value]
 
 
 async def _page(form: FunnelForm | None, saved: SavedFunnel | None = None) -> Response:

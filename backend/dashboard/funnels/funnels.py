@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quart import Response, redirect, url_for
+from quart import Response
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.links import link_names
 from backend.domain.analytics.funnels.saved import SavedFunnel
@@ -32,8 +33,7 @@ async def funnels() -> Response:
 async def funnels_delete(funnel_id: FunnelId) -> Response:
     """Delete the funnel; what it counts stays."""
     await delete_funnel(resources().database, org_id(), funnel_id)
-    address = url_for("dashboard.funnels", notice="funnel-deleted")
-    return redirect(address, 303)  # type: ignore[return-value]
+    return redirect_with_notice("funnels", "funnel-deleted")
 
 
 def _in_words(saved: SavedFunnel, names: Mapping[str, str]) -> list[str]:

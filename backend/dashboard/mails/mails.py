@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from quart import Response, redirect, url_for
+from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id, user
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.mails.form import OF_A_TRY, Fields, Problems, new_fields, read_fields, sent_fields
 from backend.dashboard.mails.shown import FREQUENCIES, shown_failure, shown_reader, try_in_words
@@ -102,14 +103,14 @@ async def mails_try(recipient_id: str) -> Response:
         return await _list_page(status=409)
     if problem := await _problem_of_try(_values_of(reader)):
         return await _list_page(problem, 422)
-    return _to_list("try-sent")
+    return redirect_with_notice("mails", "try-sent")
 
 
 @dashboard.post("/mails/<recipient_id>/remove")
 async def mails_remove(recipient_id: str) -> Response:
     """Send a reader nothing more."""
     await remove(resources().database, org_id(), recipient_id)
-    return _to_list("mail-removed")
+    return redirect_with_notice("mails", "mail-removed")
 
 
 async def _asked(values: Mapping[str, Any]) -> Recipient:
@@ -147,11 +148,8 @@ def _values_of(reader: Recipient) -> dict[str, Any]:
 
 
 def _back(reader: Recipient) -> Response:
-    return _to_list("mail-had" if reader.state is RecipientState.CONFIRMED else "mail-asked")
-
-
-def _to_list(notice: str) -> Response:
-    return redirect(url_for("dashboard.mails", notice=notice), 303)  # type: ignore[return-value]
+    is_confirmed = reader.state is RecipientState.CONFIRMED
+    return redirect_with_notice("mails", "mail-had" if is_confirmed else "mail-asked")
 
 
 async def _list_page(problem: str = "", status: int = 200) -> Response:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from quart import Response, abort, redirect, request, url_for
+from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import view_of_request
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import funnel_view
 from backend.dashboard.reports.form import (
@@ -114,7 +115,7 @@ async def reports_add() -> Response:
     if not problems:
         try:
             await create_report(resources().database, org_id(), values, resources().clock())
-            return _to_list("report-made")
+            return redirect_with_notice("reports", "report-made")
         except FieldError as error:
             add_problems([error], problems)
     try:
@@ -143,7 +144,7 @@ async def reports_change(report_id: ReportId) -> Response:
             del changes["expires_at"]  # one that has passed may stay
         try:
             await change_report(resources().database, org_id(), report_id, changes, resources().clock())
-            return _to_list("report-changed")
+            return redirect_with_notice("reports", "report-changed")
         except FieldError as error:
             add_problems([error], problems)
     return await _change_form(report, fields, problems)
@@ -153,7 +154,7 @@ async def reports_change(report_id: ReportId) -> Response:
 async def reports_delete(report_id: ReportId) -> Response:
     """Revoke the report: its URL leads nowhere any more."""
     await delete_report(resources().database, org_id(), report_id)
-    return _to_list("report-deleted")
+    return redirect_with_notice("reports", "report-deleted")
 
 
 async def _form(
@@ -192,7 +193,3 @@ def _groupings(fields: Fields) -> Sequence[Field]:
 def _suggested_name(words: QueryWords) -> str:
     """A name that says what is filtered, for whoever does not type one."""
     return ", ".join(value for _, value in words.filters)[:100] or "All figures"
-
-
-def _to_list(notice: str) -> Response:
-    return redirect(url_for("dashboard.reports", notice=notice), 303)  # type: ignore[return-value]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.origins import InvalidOrigin, parse_origin
 from backend.storage.accounts.origin_refusals import RefusedOrigin, by_origin, list_origin_refusals
@@ -28,7 +29,7 @@ async def origins_add() -> Response:
     except (InvalidOrigin, ValueError) as error:
         return await _page(text, _without_subject(str(error)))
     await add_origin(resources().database, origin, org_id(), resources().clock())
-    return redirect(url_for("dashboard.origins", notice="origin-allowed"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("origins", "origin-allowed")
 
 
 @dashboard.post("/origins/remove")
@@ -36,7 +37,7 @@ async def origins_remove() -> Response:
     """Stop allowing an origin."""
     if not await remove_origin(resources().database, field("origin"), org_id()):
         abort(404)
-    return redirect(url_for("dashboard.origins", notice="origin-removed"), 303)  # type: ignore[return-value]
+    return redirect_with_notice("origins", "origin-removed")
 
 
 async def _page(text: str = "", problem: str = "") -> Response:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
 from backend.domain.fields.item_names import ItemName
@@ -44,7 +45,7 @@ async def tags_add() -> Response:
     if not problems:
         with _storing(problems):
             await create_tag(resources().database, org_id(), **values, now=resources().clock())
-    return await _page(fields, problems) if problems else _back("tag-made")
+    return await _page(fields, problems) if problems else redirect_with_notice("tags", "tag-made")
 
 
 @dashboard.get("/tags/<tag_id>")
@@ -63,7 +64,7 @@ async def tags_change(tag_id: TagId) -> Response:
         new_name, color = values["name"], values["color"]
         with _storing(problems):
             await change_tag(resources().database, org_id(), tag.name, new_name=new_name, color=color)
-    return await _form(tag, fields, problems) if problems else _back("tag-changed")
+    return await _form(tag, fields, problems) if problems else redirect_with_notice("tags", "tag-changed")
 
 
 @dashboard.post("/tags/<tag_id>/delete")
@@ -71,16 +72,12 @@ async def tags_delete(tag_id: TagId) -> Response:
     """Delete the tag, which takes it off all links."""
     tag = await _own_tag(tag_id)
     await delete_tag(resources().database, org_id(), tag.name)
-    return _back("tag-deleted")
+    return redirect_with_notice("tags", "tag-deleted")
 
 
 async def _own_tag(tag_id: TagId) -> Tag:
     tag = await find_tag_by_id(resources().database, org_id(), tag_id)
     return tag or abort(404)
-
-
-def _back(notice: str) -> Response:
-    return redirect(url_for("dashboard.tags", notice=notice), 303)  # type: ignore[return-value]
 
 
 async def _page(fields: Fields, problems: Problems) -> Response:

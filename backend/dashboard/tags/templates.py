@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
 from backend.domain.fields.item_names import ItemName
@@ -46,7 +47,7 @@ async def templates_add() -> Response:
         name, now = values.pop("name"), resources().clock()
         with _storing(problems):
             await create_template(resources().database, org_id(), name, values, now)
-    return await _page(fields, problems) if problems else _back("template-made")
+    return await _page(fields, problems) if problems else redirect_with_notice("templates", "template-made")
 
 
 @dashboard.get("/templates/<template_id>")
@@ -65,7 +66,11 @@ async def templates_change(template_id: TemplateId) -> Response:
         new_name = values.pop("name")
         with _storing(problems):
             await change_template(resources().database, org_id(), template.name, new_name, values)
-    return await _form(template, fields, problems) if problems else _back("template-changed")
+    return (
+        await _form(template, fields, problems)
+        if problems
+        else redirect_with_notice("templates", "template-changed")
+    )
 
 
 @dashboard.post("/templates/<template_id>/delete")
@@ -73,16 +78,12 @@ async def templates_delete(template_id: TemplateId) -> Response:
     """Delete the template; links that it filled stay as they are."""
     template = await _own_template(template_id)
     await delete_template(resources().database, org_id(), template.name)
-    return _back("template-deleted")
+    return redirect_with_notice("templates", "template-deleted")
 
 
 async def _own_template(template_id: TemplateId) -> UtmTemplate:
     template = await find_template_by_id(resources().database, org_id(), template_id)
     return template or abort(404)
-
-
-def _back(notice: str) -> Response:
-    return redirect(url_for("dashboard.templates", notice=notice), 303)  # type: ignore[return-value]
 
 
 async def _page(fields: Fields, problems: Problems) -> Response:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from quart import Response, redirect, url_for
+from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
 from backend.domain.analytics.input import UTC_ZONE
@@ -48,14 +49,15 @@ async def webhooks_status(webhook_id: EndpointId) -> Response:
     """Pause the webhook, or resume it."""
     is_enabled = field("is_enabled") == "true"
     await endpoints.change_endpoint(resources().database, org_id(), webhook_id, {"is_enabled": is_enabled})
-    return back_to(webhook_id, "webhook-resumed" if is_enabled else "webhook-paused")
+    notice = "webhook-resumed" if is_enabled else "webhook-paused"
+    return redirect_with_notice("webhooks_one", notice, webhook_id=webhook_id)
 
 
 @dashboard.post("/webhooks/<webhook_id>/go-on")
 async def webhooks_go_on(webhook_id: EndpointId) -> Response:
     """Wake the webhook: it is sent all events that waited."""
     await endpoints.go_on(resources().database, org_id(), webhook_id)
-    return back_to(webhook_id, "webhook-goes-on")
+    return redirect_with_notice("webhooks_one", "webhook-goes-on", webhook_id=webhook_id)
 
 
 @dashboard.post("/webhooks/<webhook_id>/replay")
@@ -70,7 +72,7 @@ async def webhooks_replay(webhook_id: EndpointId) -> Response:
     if problem:
         return await webhook_page(endpoint, replay_from=field("from"), problem=problem)
     await endpoints.replay(resources().database, org_id(), webhook_id, since)
-    return back_to(webhook_id, "webhook-replays")
+    return redirect_with_notice("webhooks_one", "webhook-replays", webhook_id=webhook_id)
 
 
 @dashboard.post("/webhooks/<webhook_id>/rotate-secret")
@@ -85,13 +87,7 @@ async def webhooks_rotate(webhook_id: EndpointId) -> Response:
 async def webhooks_delete(webhook_id: EndpointId) -> Response:
     """Delete the webhook."""
     await endpoints.delete_endpoint(resources().database, org_id(), webhook_id)
-    return redirect(url_for("dashboard.webhooks", notice="webhook-deleted"), 303)  # type: ignore[return-value]
-
-
-def back_to(webhook_id: EndpointId, notice: str) -> Response:
-    """To the webhook's page, with this notice."""
-    address = url_for("dashboard.webhooks_one", webhook_id=webhook_id, notice=notice)
-    return redirect(address, 303)  # type: ignore[return-value]
+    return redirect_with_notice("webhooks", "webhook-deleted")
 
 
 async def webhook_page(

@@ -8,9 +8,10 @@ from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_webhooks
-from backend.dashboard.webhooks.webhook import back_to, webhook_page
+from backend.dashboard.webhooks.webhook import webhook_page
 from backend.dashboard.webhooks.webhook_form import (
     Problems,
     add_problems,
@@ -75,7 +76,7 @@ async def webhooks_change(webhook_id: EndpointId) -> Response:
     if not problems:
         try:
             await change_endpoint(resources().database, org_id(), webhook_id, changes)
-            return back_to(webhook_id, "webhook-changed")
+            return redirect_with_notice("webhooks_one", "webhook-changed", webhook_id=webhook_id)
         except InvalidField as error:
             add_problems([error], problems)
     (shown,) = await shown_webhooks([endpoint])

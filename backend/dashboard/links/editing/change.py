@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from quart import Response, abort, redirect, url_for
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.form import (
     CHANGE_RULES,
@@ -101,7 +102,7 @@ async def store_changes(link: Link, changes: Changes, seen: Changes | None = Non
 
 
 def _back(link: Link, notice: str) -> Response:
-    return redirect(url_for("dashboard.links_one", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]
+    return redirect_with_notice("links_one", notice, link_id=link.id)
 
 
 async def change_form(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from quart import Response, abort, redirect, request, url_for
+from quart import Response, abort, request
 
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.form import (
     EMPTY,
@@ -79,7 +80,7 @@ async def links_create() -> Response:
         except InvalidField as error:
             problems[field_of(error)] = error.rule
         else:
-            return redirect(url_for("dashboard.links_one", link_id=link.id, notice="link-made"), 303)  # type: ignore[return-value]
+            return redirect_with_notice("links_one", "link-made", link_id=link.id)
     return await _form(fields, problems, choices, copied)
 
 

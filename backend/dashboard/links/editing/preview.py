@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from quart import Response, redirect, url_for
+from quart import Response
 
 from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.links.editing.change import change_form, store_changes
 from backend.dashboard.links.editing.form import fields_of
 from backend.dashboard.links.editing.own_link import own_link
@@ -27,4 +28,4 @@ async def links_preview(link_id: LinkId) -> Response:
     if missing_fields := lacking(await own_link(link_id), preview):
         await store_changes(link, missing_fields)
     notice = "preview-filled" if missing_fields else "preview-empty"
-    return redirect(url_for("dashboard.links_edit", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]
+    return redirect_with_notice("links_edit", notice, link_id=link.id)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quart import Response, abort, redirect, request, url_for
+from quart import Response, abort, request
 
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.change import store_changes
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
@@ -88,7 +89,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
         return await _page(link, _Form(place, fields, problems))
     except LinkChangedMeanwhile:
         return await _changed(await own_link(link_id))
-    return _back(link)
+    return redirect_with_notice("links_rules", "rules-changed", link_id=link.id)
 
 
 @dashboard.post("/links/<link_id>/rules/order")
@@ -115,7 +116,7 @@ async def links_rules_order(link_id: LinkId) -> Response:
         await _store(link, rules)
     except LinkChangedMeanwhile:
         return await _changed(await own_link(link_id))
-    return _back(link)
+    return redirect_with_notice("links_rules", "rules-changed", link_id=link.id)
 
 
 def words_of(link: Link) -> list[RuleWords]:
@@ -165,8 +166,3 @@ def _place(text: str, rules: Sequence[object]) -> int | None:
     """The place of an existing rule, from 0; None for any other text."""
     is_number = text.isascii() and text.isdecimal() and len(text) < 4
     return int(text) if is_number and int(text) < len(rules) else None
-
-
-def _back(link: Link) -> Response:
-    where = url_for("dashboard.links_rules", link_id=link.id, notice="rules-changed")
-    return redirect(where, 303)  # type: ignore[return-value]
