@@ -221,17 +221,21 @@ async def test_an_end_is_told_once_in_the_readers_language(
     assert "Vorbei seit" in ended["text"]
 
 
-async def test_a_rule_that_is_switched_off_has_nothing_open(
+async def test_a_rule_that_is_switched_off_or_deleted_has_nothing_open(
     database: Database, organization: TestOrganization, analytics: Analytics
 ) -> None:
-    """Its alerts are over, and stay in the list; so they do when the rule is deleted."""
-    alert = await fire_alert(database, organization.id, LinkId("l"))
-    await change_rule(database, organization.id, alert.rule_id, {"is_enabled": False})
-    await look(database, analytics, CHANNELS, organization.id, NOW)
-    (stored,) = await alerts.list_alerts(database, organization.id, 5)
-    assert (stored.id, stored.ended_at is None) == (alert.id, False)
-    await delete_rule(database, organization.id, alert.rule_id)
-    assert len(await alerts.list_alerts(database, organization.id, 5)) == 1
+    """Its alerts are over at the next look and stay in the list, also where the organization has no other
+    rule."""
+    switched_off, deleted = [await fire_alert(database, organization.id, LinkId(own)) for own in "lm"]
+    await change_rule(database, organization.id, switched_off.rule_id, {"is_enabled": False})
+    await delete_rule(database, organization.id, deleted.rule_id)
+    await end_lease(database, LEASE, "tests")
+    watch = AlertWatch(database, analytics, CHANNELS, lambda: NOW)
+    await watch.look_at_all()
+    await watch.stop()
+    stored = await alerts.list_alerts(database, organization.id, 5)
+    assert {alert.id for alert in stored} == {switched_off.id, deleted.id}
+    assert [alert.ended_at for alert in stored] == [NOW] * 2
 
 
 async def test_one_process_looks_at_a_time(

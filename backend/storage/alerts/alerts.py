@@ -30,6 +30,7 @@ from backend.storage.schema.ownership import ByIdPrefix
 NAME = "alerts"
 # After their end. Longer than any period that an alert is about.
 KEPT = timedelta(days=100)
+_OPEN = "open"  # the name of the index of open alerts
 COLLECTION = Collection(
     name=NAME,
     indexes=[
@@ -38,7 +39,7 @@ COLLECTION = Collection(
             [("rule_id", 1), ("cause", 1)],
             unique=True,
             partialFilterExpression={"is_open": True},
-            name="open",
+            name=_OPEN,
         ),
         IndexModel([("rule_id", 1), ("fired_at", 1)]),
         EXPIRY_INDEX,
@@ -55,6 +56,13 @@ async def open_alerts(database: Database, rule_id: AlertRuleId) -> list[Alert]:
     """The rule's alerts whose cause holds."""
     cursor = database[NAME].find({"rule_id": rule_id, "is_open": True})
     return [from_document(document) async for document in cursor]
+
+
+async def organizations_with_open(database: Database) -> set[OrgId]:
+    """The organizations that have an alert whose cause holds."""
+    by_owner: list[Document] = [{"$match": {"is_open": True}}, {"$group": {"_id": "$org_id"}}]
+    found = database[NAME].aggregate(by_owner, hint=_OPEN)
+    return {OrgId(document["_id"]) async for document in found}
 
 
 async def count_open(database: Database, org_id: OrgId) -> int:
@@ -83,15 +91,21 @@ async def end_alert(
     database: Database, session: ClientSession, alert: Alert, ended_at: datetime, now: datetime
 ) -> bool:
     """Note in the caller's transaction that the alert's cause is over. Returns False if it was noted."""
-    change = {"$set": {"ended_at": ended_at, "expires_at": now + KEPT}, "$unset": {"is_open": ""}}
-    ended = await database[NAME].update_one({"_id": _id(alert), "is_open": True}, change, session=session)
+    still_open = {"_id": _id(alert), "is_open": True}
+    ended = await database[NAME].update_one(still_open, _ending(ended_at, now), session=session)
     return bool(ended.modified_count)
 
 
-async def end_alerts_of(database: Database, org_id: OrgId, rule_id: AlertRuleId, now: datetime) -> None:
-    """End the open alerts of a rule which nobody looks after any more."""
-    change = {"$set": {"ended_at": now, "expires_at": now + KEPT}, "$unset": {"is_open": ""}}
-    await database[NAME].update_many({"org_id": org_id, "rule_id": rule_id, "is_open": True}, change)
+async def end_unwatched(
+    database: Database, org_id: OrgId, watched: Sequence[AlertRuleId], now: datetime
+) -> None:
+    """End the organization's open alerts of all but these rules: nobody looks after them any more."""
+    unwatched = {"org_id": org_id, "rule_id": {"$nin": list(watched)}, "is_open": True}
+    await database[NAME].update_many(unwatched, _ending(now, now))
+
+
+def _ending(ended_at: datetime, now: datetime) -> Document:
+    return {"$set": {"ended_at": ended_at, "expires_at": now + KEPT}, "$unset": {"is_open": ""}}
 
 
 async def set_seen(database: Database, org_id: OrgId, own_id: str, seen_at: datetime | None) -> Alert:

@@ -20,6 +20,7 @@ from backend.domain.fields.item_names import name_key
 from backend.domain.ids import AlertRuleId, LinkId, OrgId, TagId
 from backend.domain.mail.language import Language
 from backend.storage.accounts.users.users import list_users
+from backend.storage.alerts import alerts
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.links.links import find_link
 from backend.storage.links.tags import find_tag_ids, list_tags
@@ -90,9 +91,9 @@ async def list_rules(database: Database, org_id: OrgId) -> list[AlertRule]:
 
 
 async def watched_organizations(database: Database) -> list[OrgId]:
-    """The organizations that have a rule which is enabled, in order."""
+    """The organizations that have a rule which is enabled, or an open alert of any rule, in order."""
     org_ids = await database[NAME].distinct("org_id", {"is_enabled": True})
-    return sorted(map(OrgId, org_ids))
+    return sorted({*map(OrgId, org_ids), *await alerts.organizations_with_open(database)})
 
 
 async def get_rule(database: Database, org_id: OrgId, given_id: str) -> AlertRule:
