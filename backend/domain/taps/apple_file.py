@@ -1,4 +1,4 @@
-"""apple-app-site-association, as iOS reads it: which links of a domain open which app."""
+"""apple-app-site-association: which links of a domain open which app, as iOS reads it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.domain.accounts.apps import IosApp
 from backend.domain.taps.components import (
     Component,
     UnreadableFile,
@@ -14,6 +15,7 @@ from backend.domain.taps.components import (
     object_of,
     parse_component,
 )
+from backend.domain.taps.path_rules import PathRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class AppleFile:
             if found := first_match(detail.components, url):
                 return found if app_id in detail.app_ids else None
         return None
+
+
+def apple_file_content(app: IosApp, rules: PathRules) -> Any:
+    """The JSON of apple-app-site-association."""
+    return {"applinks": {"details": [{"appIDs": [app.app_id], "components": rules.components}]}}
 
 
 def parse_apple_file(content: Any) -> AppleFile:

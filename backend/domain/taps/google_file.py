@@ -1,4 +1,4 @@
-"""assetlinks.json, as Android reads it: which app a domain names, and which of its links the app opens."""
+"""assetlinks.json: which app a domain names, and which of its links the app opens, as Android reads it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from backend.domain.taps.components import (
     object_of,
     parse_component,
 )
+from backend.domain.taps.path_rules import PathRules
 
-HANDLE_ALL_URLS = "delegate_permission/common.handle_all_urls"
+_HANDLE_ALL_URLS = "delegate_permission/common.handle_all_urls"
 # The names of what Android 15 and newer read for the paths.
-EXTENSIONS, COMPONENTS = "relation_extensions", "dynamic_app_link_components"
+_EXTENSIONS, _COMPONENTS = "relation_extensions", "dynamic_app_link_components"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,22 @@ class GoogleFile:
         return None
 
 
+def google_file_content(app: AndroidApp, rules: PathRules) -> Any:
+    """The JSON of assetlinks.json. Android 14 and older ignore the rules, and follow the app's manifest."""
+    target = {
+        "namespace": "android_app",
+        "package_name": app.package,
+        "sha256_cert_fingerprints": list(app.fingerprints),
+    }
+    return [
+        {
+            "relation": [_HANDLE_ALL_URLS],
+            "target": target,
+            _EXTENSIONS: {_HANDLE_ALL_URLS: {_COMPONENTS: rules.components}},
+        }
+    ]
+
+
 def parse_google_file(content: Any) -> GoogleFile:
     """Read the file's JSON. Raises UnreadableFile."""
     statements = [object_of(each, "a statement") for each in list_of(content, "the file")]
@@ -67,7 +84,7 @@ def parse_google_file(content: Any) -> GoogleFile:
 def _is_about_links(statement: Mapping[str, Any]) -> bool:
     target = object_of(statement.get("target"), "target")
     relations = list_of(statement.get("relation"), "relation")
-    return HANDLE_ALL_URLS in relations and target.get("namespace") == "android_app"
+    return _HANDLE_ALL_URLS in relations and target.get("namespace") == "android_app"
 
 
 def _statement(statement: Mapping[str, Any]) -> AppStatement:
@@ -75,9 +92,9 @@ def _statement(statement: Mapping[str, Any]) -> AppStatement:
     fingerprints = list_of(target.get("sha256_cert_fingerprints"), "sha256_cert_fingerprints")
     if not all(isinstance(text, str) for text in (target.get("package_name"), *fingerprints)):
         raise UnreadableFile("`package_name` and `sha256_cert_fingerprints` must be texts")
-    extensions = object_of(statement.get(EXTENSIONS, {}), EXTENSIONS)
-    extension = object_of(extensions.get(HANDLE_ALL_URLS, {}), HANDLE_ALL_URLS)
-    components = list_of(extension.get(COMPONENTS, []), COMPONENTS)
+    extensions = object_of(statement.get(_EXTENSIONS, {}), _EXTENSIONS)
+    extension = object_of(extensions.get(_HANDLE_ALL_URLS, {}), _HANDLE_ALL_URLS)
+    components = list_of(extension.get(_COMPONENTS, []), _COMPONENTS)
     return AppStatement(
         target["package_name"],
         frozenset(text.upper() for text in fingerprints),

@@ -7,11 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
-from typing import Any
 
-from backend.domain.accounts.apps import AndroidApp, IosApp
 from backend.domain.taps.components import ComponentJson
-from backend.domain.taps.google_file import COMPONENTS, EXTENSIONS, HANDLE_ALL_URLS
 
 # Apple takes less than 128 KB; the names of apps and certificates need some of it. Google publishes no limit,
 # and gets no more.
@@ -78,27 +75,6 @@ def only(paths: Sequence[str]) -> PathRules:
     fitting = tuple(path for path, end in zip(paths, ends, strict=True) if end < MOST_BYTES)
     is_whole = len(fitting) == len(paths) and len(paths) < MOST_PATHS
     return PathRules(Listing.APP_LINKS if is_whole else Listing.SOME_APP_LINKS, fitting)
-
-
-def apple_file_content(app: IosApp, rules: PathRules) -> Any:
-    """The JSON of apple-app-site-association."""
-    return {"applinks": {"details": [{"appIDs": [app.app_id], "components": rules.components}]}}
-
-
-def google_file_content(app: AndroidApp, rules: PathRules) -> Any:
-    """The JSON of assetlinks.json. Android 14 and older ignore the rules, and follow the app's manifest."""
-    target = {
-        "namespace": "android_app",
-        "package_name": app.package,
-        "sha256_cert_fingerprints": list(app.fingerprints),
-    }
-    return [
-        {
-            "relation": [HANDLE_ALL_URLS],
-            "target": target,
-            EXTENSIONS: {HANDLE_ALL_URLS: {COMPONENTS: rules.components}},
-        }
-    ]
 
 
 def _size(component: ComponentJson) -> int:

@@ -7,7 +7,9 @@ from typing import Any
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.concurrency.timed_cache import TimedCache
-from backend.domain.taps.path_rules import PathRules, apple_file_content, google_file_content
+from backend.domain.taps.apple_file import apple_file_content
+from backend.domain.taps.google_file import google_file_content
+from backend.domain.taps.path_rules import PathRules
 from backend.domain.web.client import Platform
 from backend.redirector.answers.answer import Answer, file
 from backend.storage.accounts.apps import find_apps

@@ -10,12 +10,12 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.accounts.apps import Apps
 from backend.domain.links.destinations.destination import leaves_to_app
 from backend.domain.links.links import Link
-from backend.domain.taps.apple_file import AppleFile, parse_apple_file
+from backend.domain.taps.apple_file import AppleFile, apple_file_content, parse_apple_file
 from backend.domain.taps.devices import CachedFile
-from backend.domain.taps.google_file import GoogleFile, parse_google_file
+from backend.domain.taps.google_file import GoogleFile, google_file_content, parse_google_file
 from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers
 from backend.domain.taps.manifest import IntentFilter
-from backend.domain.taps.path_rules import Listing, PathRules, apple_file_content, google_file_content
+from backend.domain.taps.path_rules import Listing, PathRules
 from backend.domain.taps.tap import Lab
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import ShortUrlForm

@@ -13,16 +13,10 @@ from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior, Hold, Link
-from backend.domain.taps.apple_file import parse_apple_file
+from backend.domain.taps.apple_file import apple_file_content, parse_apple_file
 from backend.domain.taps.devices import FIREFOX, MESSAGE, PLACES, WEB_VIEWS, CachedFile, TapDevice
 from backend.domain.taps.manifest import parse_manifest
-from backend.domain.taps.path_rules import (
-    Listing,
-    PathRules,
-    all_but,
-    apple_file_content,
-    only,
-)
+from backend.domain.taps.path_rules import Listing, PathRules, all_but, only
 from backend.domain.taps.tap import Effect, Lab, Tap, differences, merged, phones_that_fail
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.redirector.request.recognition import recognize
