@@ -11,7 +11,7 @@ from backend.domain.links.destinations.app_addresses import (
     short_url_with_query,
 )
 from backend.domain.links.links import Link
-from backend.domain.taps.in_app_browsers import Escape, InAppBrowser
+from backend.domain.taps.in_app_browsers import Escape
 from backend.domain.web.client import Client, Platform
 
 
@@ -27,23 +27,17 @@ def buttons_of(  # noqa: PLR0917 - what a redirect knows
     link: Link,
     apps: Apps,
     client: Client,
-    in_app_browser: InAppBrowser | None,
+    escape: Escape | None,
     scheme: str,
     query: str,
     *,
     click_id: bytes | None = None,
 ) -> PageButtons:
-    """The buttons for a client in this in-app browser, which followed the short URL with this query."""
-    escape = in_app_browser.escapes.get(client.platform) if in_app_browser else None
+    """The buttons for a client in an in-app browser, which followed the short URL with this query."""
     browser = escape.address(short_url_with_query(link, scheme, query, click_id)) if escape else None
     if client.platform is Platform.IOS and apps.ios:
         return PageButtons(scheme_address(link, apps.ios, query, click_id), browser)
-    if client.platform is Platform.ANDROID and apps.android and escape and takes_intents(escape):
+    if client.platform is Platform.ANDROID and apps.android and escape and escape.takes_intents:
         app = intent_address(link, apps.android, client, scheme, query, click_id=click_id)
         return PageButtons(app, browser)
     return PageButtons(None, browser)
-
-
-def takes_intents(escape: Escape) -> bool:
-    """Whether the in-app browser that is left this way follows intent:// addresses."""
-    return escape.template.startswith("intent:")

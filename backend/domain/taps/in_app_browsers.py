@@ -32,6 +32,11 @@ class Escape:
     reported: str  # the day on which it was last reported to work
     source: str
 
+    @property
+    def takes_intents(self) -> bool:
+        """Whether the in-app browser that is left this way follows intent:// addresses."""
+        return self.template.startswith("intent:")
+
     def address(self, short_url: str) -> str:
         """The address for this short URL."""
         parts = {
@@ -69,7 +74,12 @@ class InAppBrowsers:
 
     def of(self, user_agent: str) -> InAppBrowser | None:
         """The first one whose part is in this User-Agent."""
-        return next((each for each in self.browsers if each.user_agent in user_agent), None)
+        return next((browser for browser in self.browsers if browser.user_agent in user_agent), None)
+
+    def escape(self, user_agent: str, platform: Platform) -> Escape | None:
+        """How a link leaves the one with this User-Agent on this system; None where no way is known."""
+        browser = self.of(user_agent)
+        return browser.escapes.get(platform) if browser else None
 
 
 def read_in_app_browsers(text: str) -> InAppBrowsers:

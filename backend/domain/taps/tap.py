@@ -8,9 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.accounts.apps import AndroidApp, Apps
-from backend.domain.links.destinations.app_addresses import fallback_address, intent_address
-from backend.domain.links.destinations.destination import Outcome, decide, play_store_url
-from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, encoded_address, web_address
+from backend.domain.links.destinations.app_addresses import fallback_address, intent_address, store_address
+from backend.domain.links.destinations.destination import Outcome, decide
+from backend.domain.links.destinations.web_address import encoded_address, web_address
 from backend.domain.links.limits import Obstacle
 from backend.domain.links.links import Link
 from backend.domain.links.rules import Circumstances, CompiledRules
@@ -149,10 +149,9 @@ class Lab:
 
     def _in_app_page(self, place: TapPlace) -> _Answer:
         """The page that in-app browsers get where the domain asks for it."""
-        browser = self.in_app_browsers.of(place.user_agent)
+        escape = self.in_app_browsers.escape(place.user_agent, place.client.platform)
         scheme = self.short_url.partition(":")[0]
-        buttons = buttons_of(self.link, self.apps, place.client, browser, scheme, "")
-        escape = browser.escapes.get(place.client.platform) if browser else None
+        buttons = buttons_of(self.link, self.apps, place.client, escape, scheme, "")
         if escape is None:
             way = "No way out of this app is known, so the page says how its menu opens the browser."
         else:
@@ -168,8 +167,7 @@ class Lab:
         missing = "The service redirects to intent://, which finds no app for the link, and leads to"
         if fallback := fallback_address(self.link, client, ""):
             return Effect.WEB, fallback, f"{missing} the link’s fallback."
-        store = play_store_url(app, {LINK_ID_PARAMETER: self.link.id})
-        return Effect.STORE, store, f"{missing} the Play Store."
+        return Effect.STORE, store_address(self.link, app), f"{missing} the Play Store."
 
     def _is_taken_by_manifest(self) -> bool:
         return self.filters is None or any(each.matches(self.short_url) for each in self.filters)

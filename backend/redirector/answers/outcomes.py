@@ -61,11 +61,9 @@ def in_app_page(
     click_id: bytes | None,
 ) -> Answer:
     """The page by which a link leaves an in-app browser (`Outcome.APP_PAGE` there)."""
-    in_app_browser = in_app_browsers.of(visit.user_agent.decode("latin-1"))
+    escape = in_app_browsers.escape(visit.user_agent.decode("latin-1"), client.platform)
     scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
-    buttons = buttons_of(
-        entry.link, entry.apps, client, in_app_browser, scheme, visit.query, click_id=click_id
-    )
+    buttons = buttons_of(entry.link, entry.apps, client, escape, scheme, visit.query, click_id=click_id)
     return pages.in_app_page(visit, entry.link, buttons, _web(visit, entry).decode())
 
 

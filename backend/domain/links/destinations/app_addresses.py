@@ -33,13 +33,18 @@ def intent_address(
 
     With `click_id`, the app learns which click it was, so that its open is not counted again.
 
-    If the app is not installed, it leads to the link's fallback, or else to the Play Store, which passes the
-    link's id on to the app. The app's intent filter must match the scheme.
+    If the app is not installed, it leads to the link's fallback, or else to the Play Store. The app's intent
+    filter must match the scheme.
     """
     app_query = query_with_click_id(query, click_id)
     rest = f"{link.domain}/{link.path}" + (f"?{app_query}" if app_query else "")
-    missing = fallback_address(link, client, query) or play_store_url(app, {LINK_ID_PARAMETER: link.id})
+    missing = fallback_address(link, client, query) or store_address(link, app)
     return intent_url(app, scheme, rest, missing)
+
+
+def store_address(link: Link, app: AndroidApp) -> str:
+    """The app's page in the Play Store, which passes the link's id on to the app."""
+    return play_store_url(app, {LINK_ID_PARAMETER: link.id})
 
 
 def scheme_address(link: Link, app: IosApp, query: str, click_id: bytes | None = None) -> str | None:
