@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from backend.domain.accounts.apps import AndroidApp, IosApp
-from backend.domain.links.destinations.destination import fallback_url, intent_url, play_store_url
+from backend.domain.links.destinations.destination import fallback_url
 from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, query_with_click_id, web_address
 from backend.domain.links.links import Link
 from backend.domain.web.client import Client
@@ -36,15 +36,17 @@ def intent_address(
     If the app is not installed, it leads to the link's fallback, or else to the Play Store. The app's intent
     filter must match the scheme.
     """
-    app_query = query_with_click_id(query, click_id)
-    rest = f"{link.domain}/{link.path}" + (f"?{app_query}" if app_query else "")
     missing = fallback_address(link, client, query) or store_address(link, app)
-    return intent_url(app, scheme, rest, missing)
+    return (
+        f"{short_url_with_query(link, 'intent', query, click_id)}#Intent;scheme={scheme};"
+        f"package={app.package};S.browser_fallback_url={quote(missing, safe='')};end"
+    )
 
 
 def store_address(link: Link, app: AndroidApp) -> str:
-    """The app's page in the Play Store, which passes the link's id on to the app."""
-    return play_store_url(app, {LINK_ID_PARAMETER: link.id})
+    """The app's page in the Play Store, which passes the link's id on to the app's first launch."""
+    query = urlencode({"id": app.package, "referrer": urlencode({LINK_ID_PARAMETER: link.id})})
+    return f"https://play.google.com/store/apps/details?{query}"
 
 
 def scheme_address(link: Link, app: IosApp, query: str, click_id: bytes | None = None) -> str | None:

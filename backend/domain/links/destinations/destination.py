@@ -1,11 +1,10 @@
-"""Decides what a visitor of a short URL gets, and builds the addresses for it. No I/O."""
+"""Decides what a visitor of a short URL gets, and to which addresses a link may lead. No I/O."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from urllib.parse import quote, urlencode
 
-from backend.domain.accounts.apps import AndroidApp, Apps
+from backend.domain.accounts.apps import Apps
 from backend.domain.links.links import Behavior, Link
 from backend.domain.links.rules import Target, rule_targets
 from backend.domain.web.client import Client, ClientKind, Platform
@@ -114,21 +113,3 @@ def possible_targets(link: Link, platform: Platform, is_browser: bool) -> dict[s
         return destination | others
     fallback = {name: link.fallbacks[name]}
     return (fallback if _uses_fallback(link, platform) else destination | fallback) | others
-
-
-def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:
-    """The app's Play Store page. `referrer` is passed to the app, which can read it at its first launch."""
-    query = urlencode({"id": app.package, "referrer": urlencode(referrer)})
-    return f"https://play.google.com/store/apps/details?{query}"
-
-
-def intent_url(app: AndroidApp, scheme: str, short_url_rest: str, fallback: str) -> str:
-    """An `intent://` address that opens a short URL in the Android app, or `fallback` if the app is missing.
-
-    `short_url_rest` is the short URL without `https://`: host, path and the visitor's query.
-    """
-    rest = quote(short_url_rest, safe="%:/?[]@!$&'()*+,;=-._~")
-    return (
-        f"intent://{rest}#Intent;scheme={scheme};package={app.package};"
-        f"S.browser_fallback_url={quote(fallback, safe='')};end"
-    )
