@@ -8,7 +8,8 @@ from backend.dashboard.taps.words import ChangedTap, changed_taps
 from backend.domain.accounts.apps import Apps
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
-from backend.domain.taps.tap import Lab, differences
+from backend.domain.taps.lab import Lab
+from backend.domain.taps.tap import differences
 from backend.storage.accounts.apps import find_apps
 from backend.storage.links.link_kinds import list_kinds
 from backend.storage.links.tap_lab import Known, open_lab, open_plain_lab

@@ -14,9 +14,9 @@ from backend.domain.taps.apple_file import AppleFile, apple_file_content, parse_
 from backend.domain.taps.devices import CachedFile
 from backend.domain.taps.google_file import GoogleFile, google_file_content, parse_google_file
 from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers
+from backend.domain.taps.lab import Lab
 from backend.domain.taps.manifest import IntentFilter
 from backend.domain.taps.path_rules import Listing, PathRules
-from backend.domain.taps.tap import Lab
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.accounts.apps import find_apps

@@ -15,9 +15,10 @@ from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior, Hold, Link
 from backend.domain.taps.apple_file import apple_file_content, parse_apple_file
 from backend.domain.taps.devices import FIREFOX, MESSAGE, PLACES, WEB_VIEWS, CachedFile, TapDevice
+from backend.domain.taps.lab import Lab
 from backend.domain.taps.manifest import parse_manifest
 from backend.domain.taps.path_rules import Listing, PathRules, all_but, only
-from backend.domain.taps.tap import Effect, Lab, Tap, differences, merged, phones_that_fail
+from backend.domain.taps.tap import Effect, Tap, differences, merged, phones_that_fail
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.redirector.request.recognition import recognize
 from backend.storage.links.tap_lab import Known, open_plain_lab
