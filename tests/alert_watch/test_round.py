@@ -216,7 +216,7 @@ async def test_an_end_is_told_once_in_the_readers_language(
     ended, first = [mail async for mail in queued]
     assert first["subject"] == "Ziel nicht erreichbar: Rule"
     assert ended["subject"] == "Vorbei: Ziel nicht erreichbar: Rule"
-    assert "404, seit 02.03.2026, 13:05 Uhr CET." in first["text"]
+    assert "antwortet mit Status 404, seit 02.03.2026, 13:05 Uhr CET." in first["text"]
     assert "shop.example/&lt;b&gt;" in first["html"]
     assert "Vorbei seit" in ended["text"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from backend.domain.mail.language import Language
@@ -87,3 +88,29 @@ _DE = {
     "kann Sie wieder eintragen.",
 }
 TEXTS: Mapping[Language, Mapping[str, str]] = {Language.EN: _EN, Language.DE: _DE}
+# What the service itself has written into figures, in English: problems of destinations (web_client), and why
+# a site was refused (sdk_api/origins.py).
+_FOUND_DE = {
+    "answers with status {number}": "antwortet mit Status {number}",
+    "redirects more than {number} times": "leitet mehr als {number}-mal weiter",
+    "redirects to what is no web address": "leitet zu etwas weiter, das keine Webadresse ist",
+    "answers what can't be unpacked": "antwortet etwas, das sich nicht entpacken lässt",
+    "answers no HTTP": "antwortet nicht mit HTTP",
+    "has a certificate that browsers refuse": "hat ein Zertifikat, das Browser ablehnen",
+    "did not answer in time": "hat nicht rechtzeitig geantwortet",
+    "does not answer": "antwortet nicht",
+    "is not in the public internet": "ist nicht im öffentlichen Internet",
+    "no Origin header": "kein Origin-Header",
+    "not an Allowed Web Origin": "keine der erlaubten Web-Origins",
+}
+_FOUND: Mapping[Language, Mapping[str, str]] = {Language.DE: _FOUND_DE}
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def found_in(language: Language, found: str) -> str:
+    """A problem or a reason of an alert's figures; as it is where it has no text in the language."""
+    text = _FOUND.get(language, {}).get(_NUMBER.sub("{number}", found))
+    if text is None:
+        return found
+    number = _NUMBER.search(found)
+    return text.format(number=number[0] if number else "")

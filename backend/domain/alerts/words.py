@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from backend.domain.alerts.finding import Figures
 from backend.domain.alerts.rule import AlertKind
-from backend.domain.alerts.texts import TEXTS
+from backend.domain.alerts.texts import TEXTS, found_in
 from backend.domain.mail.language import Language
 
 # Makes a text of others fit for where it is shown.
@@ -33,6 +33,10 @@ class Reader:
     def clicks(self, number: int) -> str:
         """So many clicks."""
         return self.say("one_click" if number == 1 else "clicks", number=number)
+
+    def found(self, text: object) -> str:
+        """A problem or a reason that the service has found."""
+        return self.quote(found_in(self.language, str(text)))
 
     def _write(self, value: object) -> str:
         if isinstance(value, datetime):
@@ -83,7 +87,7 @@ def _drop(figures: Figures, reader: Reader) -> str:
 
 
 def _broken(figures: Figures, reader: Reader) -> str:
-    url, problem = reader.quote(figures["url"]), reader.quote(figures["problem"])
+    url, problem = reader.quote(figures["url"]), reader.found(figures["problem"])
     return reader.say("why_broken", url=url, problem=problem, since=figures["since"])
 
 
@@ -113,7 +117,7 @@ def _refused(figures: Figures, reader: Reader) -> str:
         site=reader.quote(origin) if origin else reader.say("no_site"),
         requests=figures["requests"],
         last=figures["last"],
-        reason=reader.quote(figures["reason"]),
+        reason=reader.found(figures["reason"]),
     )
 
 
