@@ -15,6 +15,7 @@ from backend.doctor.association_fill import examine_fill
 from backend.doctor.certificates import examine_certificate
 from backend.doctor.finding import Area, Finding, Findings, Severity
 from backend.doctor.site import Site, site_of
+from backend.domain.accounts.apps import Apps
 from backend.domain.web.client import Platform
 from backend.settings import Settings
 from backend.storage.accounts.apps import find_apps
@@ -46,7 +47,8 @@ class DomainExamination:
                 "Give the API a host name of its own.",
             )
             return
-        async for finding in examine_fill(self.database, domain, await find_apps(self.database, domain)):
+        apps = await find_apps(self.database, domain)
+        async for finding in examine_fill(self.database, domain, apps):
             yield finding
         site = site_of(domain, self.settings.short_url_form.localhost_port)
         if not site.is_local:
@@ -56,12 +58,11 @@ class DomainExamination:
             yield (certificate := await examine_certificate(domain, self.now))
             if certificate.severity is Severity.ERROR:
                 return
-        async for finding in self._examine_answers(site):
+        async for finding in self._examine_answers(site, apps):
             yield finding
 
-    async def _examine_answers(self, site: Site) -> AsyncIterator[Finding]:
+    async def _examine_answers(self, site: Site, apps: Apps) -> AsyncIterator[Finding]:
         domain = site.domain
-        apps = await find_apps(self.database, domain)
         yield await self._reach(site)
         for finding in await examine_association_files(self.client, site, apps):
             yield finding
