@@ -15,6 +15,7 @@ from backend.app_api import AppService, app_api
 from backend.concurrency.startable import Startable, running
 from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard, shared
 from backend.destination_watch.watch import DestinationWatch
+from backend.environment import load_settings
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
 from backend.mail.alert_mails import alert_mail
@@ -37,7 +38,7 @@ from backend.rest_api.sales.service import SalesService
 from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
-from backend.settings import Settings, load_settings
+from backend.settings import Settings
 from backend.storage.alerts.firing import AlertChannels
 from backend.storage.analytics.upkeep import analytics_upkeep
 from backend.storage.clicks.expired_days import expired_days

@@ -1,16 +1,13 @@
-"""The service's settings: one frozen dataclass, read from `WAYLINK_*` environment variables."""
+"""The service's settings: one frozen dataclass, with the default and the rule of each."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-
-from dotenv import dotenv_values
 
 from backend.domain.errors import OperatorError
 from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers, read_in_app_browsers
@@ -18,8 +15,6 @@ from backend.domain.web.short_urls import ShortUrlForm
 from backend.domain.webhooks.receiver_url import is_loopback_url
 from backend.system import setting_values as values_of
 
-PREFIX = "WAYLINK_"
-_DOTENV = Path(".env")
 # What stands for a password or a token.
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
@@ -71,7 +66,7 @@ def _in_app_browsers(text: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings. `Settings()` has the defaults; `load_settings` reads the environment."""
+    """All settings. `Settings()` has the defaults; `load_settings` (environment.py) reads the environment."""
 
     host: str = setting("127.0.0.1", str, "an address", "Address that the service listens on.")
     port: int = setting(8080, values_of.port, "a port from 1 to 65535", "Port that the service listens on.")
@@ -364,77 +359,3 @@ class Settings:
     def unreadable_clicks_dir(self) -> Path:
         """The folder for records of clicks that can't be read."""
         return self.clicks_dir / "unreadable"
-
-
-def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = _DOTENV) -> Settings:
-    """Read the settings from `environment` (None: the process's own), then from the file `dotenv`.
-
-    The environment wins. An empty value counts as not set. Raises InvalidSetting.
-    """
-    variables = _variables(environment, dotenv)
-    items = {variable_name(item): item for item in fields(Settings)}
-    return Settings(
-        **{
-            items[name].name: _parse(items[name], text)
-            for name, text in variables.items()
-            if name in items and text
-        }
-    )
-
-
-def names_installation() -> bool:
-    """Whether environment or `.env` say where the data is: a MongoDB server, or a data folder by its name."""
-    variables = _variables(None, _DOTENV)
-    return any(variables.get(f"{PREFIX}{name}") for name in ("MONGODB_URI", "DATA_DIR"))
-
-
-def shown_values(settings: Settings) -> dict[str, object]:
-    """The values by their variables, to be read by anyone: passwords and tokens are `***` in them."""
-    values = {variable_name(item): getattr(settings, item.name) for item in fields(settings)}
-    return values | {
-        variable_name(item): item.metadata["shown"](getattr(settings, item.name))
-        for item in fields(settings)
-        if "shown" in item.metadata and getattr(settings, item.name)
-    }
-
-
-def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """The variables that start with `WAYLINK_` but belong to no setting: probably misspelt."""
-    names = {variable_name(item) for item in fields(Settings)}
-    return sorted(name for name in environment if name.startswith(PREFIX) and name not in names)
-
-
-def variable_name(item: Field[Any]) -> str:
-    """The environment variable of a field of Settings."""
-    return PREFIX + item.name.upper()
-
-
-def settings_in(path: Path) -> dict[str, str]:
-    """The variables that a file sets, in the form of .env; none if there is no such file.
-
-    Raises OperatorError if it is not text.
-    """
-    try:
-        return {name: text for name, text in dotenv_values(path).items() if text is not None}
-    except UnicodeDecodeError:
-        raise OperatorError(f"{path} can't be read: it is not text in UTF-8.") from None
-
-
-def settings_beside(path: Path) -> dict[str, str]:
-    """As `settings_in`, with paths that are relative to the file's folder, wherever the command is run."""
-    variables = settings_in(path)
-    paths = {variable_name(item) for item in fields(Settings) if str(item.type).startswith("Path")}
-    return {
-        name: str(path.parent / text) if name in paths and text else text for name, text in variables.items()
-    }
-
-
-def _variables(environment: Mapping[str, str] | None, dotenv: Path) -> dict[str, str]:
-    return settings_in(dotenv) | dict(os.environ if environment is None else environment)
-
-
-def _parse(item: Field[Any], text: str) -> Any:
-    try:
-        return item.metadata["parse"](text)
-    except (ValueError, KeyError):
-        raise InvalidSetting(variable_name(item), text, item.metadata["rule"]) from None

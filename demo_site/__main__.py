@@ -14,9 +14,10 @@ import click
 from backend.app import create_app
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.errors import OperatorError
+from backend.environment import load_settings
 from backend.serving.listener import bind
 from backend.serving.server import ServedApp, run, serve_sites
-from backend.settings import Settings, load_settings
+from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now

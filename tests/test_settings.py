@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import OperatorError
-from backend.settings import InvalidSetting, Settings, load_settings, settings_in, unknown_variables
+from backend.environment import load_settings, settings_in, unknown_variables
+from backend.settings import InvalidSetting, Settings
 
 
 def test_defaults_without_environment(tmp_path: Path) -> None:

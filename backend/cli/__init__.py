@@ -14,7 +14,7 @@ import click
 from backend.cli.lazy_group import LazyGroup
 from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
-from backend.settings import settings_beside
+from backend.environment import settings_beside
 from backend.version import VERSION
 
 # Where each command is.

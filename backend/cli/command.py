@@ -14,7 +14,8 @@ import click
 from backend.cli.options import json_option
 from backend.cli.table import NONE, cell, table
 from backend.domain.errors import OperatorError
-from backend.settings import Settings, load_settings, names_installation
+from backend.environment import load_settings, names_installation
+from backend.settings import Settings
 from backend.storage.analytics.question import NoAnswer
 from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import StorageError

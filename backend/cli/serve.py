@@ -8,8 +8,8 @@ import os
 import click
 
 from backend.cli.options import json_option
+from backend.environment import load_settings, unknown_variables
 from backend.serving.workers import run_workers
-from backend.settings import load_settings, unknown_variables
 
 
 @click.command()

@@ -8,7 +8,8 @@ from dataclasses import fields
 import click
 
 from backend.cli.options import json_option
-from backend.settings import Settings, load_settings, shown_values, variable_name
+from backend.environment import load_settings, shown_values, variable_name
+from backend.settings import Settings
 
 
 @click.command(name="settings")

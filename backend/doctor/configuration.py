@@ -10,7 +10,8 @@ import httpx
 from backend.doctor.disks import examine_folder
 from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.web.host_names import is_ip_address
-from backend.settings import Settings, unknown_variables
+from backend.environment import unknown_variables
+from backend.settings import Settings
 
 _findings = Findings(Area.CONFIGURATION)
 SECONDS = 10.0  # that an answer may take

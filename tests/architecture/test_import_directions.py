@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "system": set(),
     "version": set(),
     "settings": {"domain", "system"},
+    "environment": {"domain", "settings"},
     "web_client": {"domain", "version"},
     # what is kept, and what the interfaces work with
     "storage": {"concurrency", "domain", "settings", "system", "version"},
@@ -38,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
     "follow": {"concurrency", "domain", "storage", "system"},
     "mail": {"concurrency", "domain", "settings", "storage", "system"},
-    "doctor": {"domain", "mail", "settings", "storage", "system", "web"},
+    "doctor": {"domain", "environment", "mail", "settings", "storage", "system", "web"},
     # interfaces, which never import each other
     "rest_api": {"concurrency", "domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
@@ -51,14 +52,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them
     "app": {
-        "alert_watch", "app_api", "concurrency", "dashboard", "destination_watch", "json_api", "mail",
-        "operations",
-        "redirector", "rest_api", "sdk_api", "settings", "storage", "system", "web", "webhooks",
+        "alert_watch", "app_api", "concurrency", "dashboard", "destination_watch", "environment", "json_api",
+        "mail", "operations", "redirector", "rest_api", "sdk_api", "settings", "storage", "system",
+        "web", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "operations", "settings", "system"},
     "cli": {
-        "archives", "destination_watch", "doctor", "domain", "follow", "imports", "mail", "rate_limits",
-        "serving", "settings", "storage", "system", "version", "web", "web_client", "webhooks",
+        "archives", "destination_watch", "doctor", "domain", "environment", "follow", "imports", "mail",
+        "rate_limits", "serving", "settings", "storage", "system", "version", "web", "web_client", "webhooks",
     },
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.
@@ -67,7 +68,7 @@ BESIDE: dict[str, set[str]] = {
         "app", "concurrency", "dashboard", "domain", "rate_limits", "redirector", "settings", "storage",
         "system",
     },
-    "demo_site": {"app", "domain", "serving", "settings", "storage", "system"},
+    "demo_site": {"app", "domain", "environment", "serving", "settings", "storage", "system"},
     "deploy": set(),
     "proxy_example": set(),
     "sdk_build": {"domain", "version"},

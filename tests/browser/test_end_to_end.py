@@ -15,7 +15,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.database import open_database
 from tests.polling import wait_for
 from tests.processes.demo_process import DemoProcess, demo_process

@@ -9,7 +9,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from backend.cli import main
-from backend.settings import Settings, variable_name
+from backend.environment import variable_name
+from backend.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from backend.settings import Settings, load_settings, variable_name
+from backend.environment import load_settings, variable_name
+from backend.settings import Settings
 from tests.conftest import ServiceStarter
 
 ROOT = Path(__file__).parents[2]

@@ -24,7 +24,7 @@ from backend.doctor.finding import Severity
 from backend.doctor.site import MOST_BYTES, site_of
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import KeyId, OrgId
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.embedded.mongod_admin import MongodAdmin
 from backend.storage.embedded.mongod_process import Mongod

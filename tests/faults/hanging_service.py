@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from backend.environment import load_settings
 from backend.serving import heartbeat, workers
-from backend.settings import Settings, load_settings
+from backend.settings import Settings
 
 PATHS = {"/in-python", "/in-c"}
 THREAD = "/thread-for-ever"

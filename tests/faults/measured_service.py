@@ -8,8 +8,9 @@ import time
 from typing import Any
 
 from backend.app import Service, create_app
+from backend.environment import load_settings
 from backend.serving.workers import run_workers
-from backend.settings import Settings, load_settings
+from backend.settings import Settings
 
 PATH = "/longest-pause"
 _TICK = 0.001

@@ -19,7 +19,7 @@ from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import LogHead
 from backend.storage.database import open_database

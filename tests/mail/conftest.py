@@ -10,10 +10,10 @@ import pytest
 
 from backend.domain.ids import OrgId
 from backend.domain.mail.mail import Mail
+from backend.environment import load_settings
 from backend.mail import delivery
 from backend.mail.delivery import MailDelivery
 from backend.mail.server import MailServer
-from backend.settings import load_settings
 from backend.storage.driver.mongo import Database
 from backend.system.clock import Clock
 from tests.fresh_database import fresh_database

@@ -9,7 +9,7 @@ from typing import Any
 from pymongo import MongoClient
 
 from backend.domain.mail.mail import MailState
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.mail import mails
 from backend.system.clock import utc_now
 from tests.mail.conftest import mail_to

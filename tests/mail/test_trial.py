@@ -12,7 +12,8 @@ import pytest
 
 from backend.doctor.finding import Severity
 from backend.doctor.mail import examine_mail_server
-from backend.settings import Settings, load_settings
+from backend.environment import load_settings
+from backend.settings import Settings
 from tests.processes.service_process import invoke
 from tests.processes.smtp_server import Mailbox, smtp_server
 

@@ -28,7 +28,7 @@ from click.testing import CliRunner, Result
 from pymongo import MongoClient
 
 from backend.cli import main
-from backend.settings import load_settings
+from backend.environment import load_settings
 from tests import used_databases
 from tests.processes.forked_service import ForkedProcess, forked
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from backend.domain.feed.cursor import START
 from backend.domain.feed.event_json import event_json
 from backend.domain.ids import LinkId, OrgId
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed

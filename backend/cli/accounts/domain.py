@@ -9,7 +9,7 @@ from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.domain.web.host_names import InvalidHostName, normalize_host
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts import domains, organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing import domain_removal

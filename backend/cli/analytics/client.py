@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import click
 
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 

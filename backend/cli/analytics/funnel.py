@@ -29,7 +29,7 @@ from backend.domain.durations import duration_words
 from backend.domain.errors import FieldError, OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.sales.credit_rules import CreditTo
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.analytics.query_questions import AskFunnel
 from backend.storage.driver.mongo import Database

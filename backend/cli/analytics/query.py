@@ -23,7 +23,7 @@ from backend.domain.analytics.rows import KIND, PARTIAL, AnswerRows
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_file import QueryFile

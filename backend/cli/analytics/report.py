@@ -20,7 +20,7 @@ from backend.domain.clicks.rows import RowFormat, Selection
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Instant
 from backend.domain.ids import LinkId, OrgId
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.analytics.click_file import ClicksFile
 from backend.storage.clicks.missing import count_missing

@@ -24,7 +24,7 @@ from backend.domain.reports.input import REPORT_FIELDS, check_report
 from backend.domain.reports.json_form import report_json
 from backend.domain.reports.saved_query import MOST_ROWS
 from backend.domain.reports.views import ReportView, ViewKind
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.reports import reports

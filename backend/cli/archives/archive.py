@@ -17,7 +17,7 @@ from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
 from backend.domain.clicks.rows import RowFormat, Selection
 from backend.domain.ids import OrgId
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.click_file import ClicksFile
 from backend.storage.clicks.missing import count_missing

@@ -23,13 +23,13 @@ from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Instant
 from backend.domain.ids import OrgId
+from backend.environment import load_settings
 from backend.follow.clickhouse.target import ClickHouseTarget
 from backend.follow.event_lines import LineForm
 from backend.follow.files import FileTarget
 from backend.follow.follower import CursorAhead, Follower
 from backend.follow.stream import StreamTarget
 from backend.follow.target import FeedTarget, FollowedFeed
-from backend.settings import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import cursor_at

@@ -21,7 +21,7 @@ from backend.domain.ids import OrgId
 from backend.domain.webhooks.endpoint import Endpoint, Form
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
 from backend.domain.webhooks.endpoint_json import delivery_json, endpoint_json
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.webhooks import endpoints

@@ -11,7 +11,7 @@ from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.ids import OrgId
 from backend.domain.links.operations import ArchiveLink, ChangeLink
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
 
 

@@ -11,7 +11,7 @@ from backend.cli.command import CommandResult, stored
 from backend.destination_watch.step import check_next_links
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Link
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.broken import BrokenDestination

@@ -24,7 +24,7 @@ from backend.domain.taps.json_form import tap_json
 from backend.domain.taps.manifest import parse_manifest
 from backend.domain.taps.tap import Tap, merged, phones_that_fail
 from backend.domain.web.short_urls import parse_short_url
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.block_list import read_block_list
 from backend.storage.links.links import find_link_of_any, resolve_link

@@ -9,7 +9,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links.input import HOLD_REASON
 from backend.domain.links.links import Link
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing import holds as link_holds
 from backend.system.clock import utc_now

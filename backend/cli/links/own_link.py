@@ -18,7 +18,7 @@ from backend.domain.links.links import Behavior, CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest
 from backend.domain.links.rule_words import condition_in_words, outcome_in_words
 from backend.domain.web.short_urls import parse_short_url
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.block_list import read_block_list
 from backend.storage.links.destinations.policies import DestinationPolicies

@@ -6,7 +6,7 @@ import click
 
 from backend.cli.command import CommandResult, stored
 from backend.domain.ids import LinkId, OrgId
-from backend.settings import load_settings
+from backend.environment import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.links import reports as link_reports

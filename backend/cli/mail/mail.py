@@ -22,10 +22,10 @@ from backend.domain.reports.recipient import (
     Frequency,
     recipient_json,
 )
+from backend.environment import load_settings
 from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.server import mail_server_of
 from backend.mail.trial import send_test_mail
-from backend.settings import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.reports import recipients

@@ -11,8 +11,9 @@ import pytest
 from backend.domain.taps.components import UnreadableFile
 from backend.domain.taps.in_app_browsers import Escape, packaged_in_app_browsers, parse_in_app_browsers
 from backend.domain.web.client import ClientKind, Platform
+from backend.environment import load_settings
 from backend.redirector.request.recognition import recognize
-from backend.settings import InvalidSetting, load_settings
+from backend.settings import InvalidSetting
 from tests.redirector.user_agents import CLIENTS
 
 URL = "https://go.shop.com/spring?a=1"
