@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from quart import Response, request, url_for
 
@@ -51,14 +50,6 @@ class NoteRow:
     note: Annotation
     when: str
     link: Link | None
-
-
-class _Addresses:
-    """Writes the addresses of the list's pages, for a pager."""
-
-    def address(self, path: str, **changes: str) -> str:
-        """The address of another page."""
-        return f"{path}?{urlencode(changes)}"
 
 
 @dashboard.get("/annotations")
@@ -207,6 +198,5 @@ async def _notes(paged: Paging) -> dict[str, Any]:
             for note in shown
         ],
         "paging": paged.with_total(len(latest_first)),
-        "addresses": _Addresses(),
         "path": url_for("dashboard.notes"),
     }

@@ -10,7 +10,6 @@ import hashlib
 import json
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from quart import Response, url_for
 
@@ -32,14 +31,6 @@ from backend.web.current import resources
 MAX_SHEET_BYTES = 1024 * 1024
 _NAMES = ("campaign", "day", "amount", "currency")
 _CHANGED = "The table is another one than the one that was looked at. Look at it again; nothing was saved."
-
-
-class _Addresses:
-    """Writes the addresses of the list's pages, for a pager."""
-
-    def address(self, path: str, **changes: str) -> str:
-        """The address of another page."""
-        return f"{path}?{urlencode(changes)}"
 
 
 @dashboard.get("/costs")
@@ -161,6 +152,5 @@ async def _listed(paged: Paging) -> dict[str, Any]:
     return {
         "rows": [cost_json(cost) for cost in listed],
         "paging": paged.with_total(await count_costs(database, org_id(), CostFilter())),
-        "addresses": _Addresses(),
         "path": url_for("dashboard.costs"),
     }

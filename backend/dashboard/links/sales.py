@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from quart import Response
@@ -52,10 +51,6 @@ class SaleTable:
     rows: list[SaleRow]
     total: int
     zone: ZoneInfo
-
-    def address(self, path: str, **changes: str) -> str:
-        """The address of another page of sales. A pager needs it."""
-        return f"{path}?{urlencode(changes)}"
 
 
 @dashboard.get("/links/<link_id>/sales")
