@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from quart import url_for
 
+from backend.dashboard.analytics.time_zone import time_in_words
 from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.finding import AlertCause, Preview
 from backend.domain.alerts.rule import AlertKind, AlertRule
@@ -85,8 +85,8 @@ def shown_alert(
         rule=rule.name if rule else "A rule that was deleted",
         rule_id=rule.id if rule else None,
         link=link,
-        fired=moment(alert.fired_at, zone),
-        ended=moment(alert.ended_at, zone) if alert.ended_at else "",
+        fired=time_in_words(alert.fired_at, zone),
+        ended=time_in_words(alert.ended_at, zone) if alert.ended_at else "",
         is_sent=alert.is_sent,
         is_seen=alert.seen_at is not None,
         mend=mend,
@@ -127,11 +127,6 @@ def told_words(rule: AlertRule) -> str:
     people = f"{len(rule.mail_to)} by mail" if rule.mail_to else ""
     ways = [way for way in ("webhooks" if rule.webhooks else "", people) if way]
     return " and ".join(ways).capitalize() or "Only this page"
-
-
-def moment(at: datetime, zone: ZoneInfo) -> str:
-    """A time in words."""
-    return f"{at.astimezone(zone):%-d %b %Y, %H:%M}"
 
 
 def link_ids_of(alerts: Collection[Alert], rules: Collection[AlertRule]) -> set[LinkId]:

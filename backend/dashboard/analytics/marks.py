@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from quart import url_for
 
+from backend.dashboard.analytics.time_zone import time_in_words
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import Row
 from backend.domain.analytics.period import QueryPeriod, Spans, TimeField
@@ -81,7 +82,7 @@ def when_of(noted: NotedTime, zone: tzinfo) -> str:
     """The day or the time of a note in words, as it is in this time zone."""
     if noted.is_of_day:
         return f"{noted.at:%-d %b %Y}"
-    return f"{noted.at.astimezone(zone):%-d %b %Y, %H:%M}"
+    return time_in_words(noted.at, zone)
 
 
 async def _noted(notes: Sequence[Annotation], chart: _Chart) -> list[Mark]:

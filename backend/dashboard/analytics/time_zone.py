@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from quart import request
@@ -26,3 +27,8 @@ def zone_named(name: str) -> ZoneInfo | None:
 def zone_of_browser() -> ZoneInfo:
     """The time zone of the browser that sent the current request; UTC if it did not say."""
     return zone_named(request.cookies.get(COOKIE, "")) or UTC_ZONE
+
+
+def time_in_words(at: datetime, zone: tzinfo) -> str:
+    """A day and a time, as pages write them."""
+    return f"{at.astimezone(zone):%-d %b %Y, %H:%M}"

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from quart import Response
 
 from backend.dashboard.analytics.figures import amount
-from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.analytics.time_zone import time_in_words, zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
@@ -86,7 +86,7 @@ async def sale_table(link_id: LinkId, *, skip: int, limit: int) -> SaleTable:
 
 def _row(sale: Sale, zone: ZoneInfo) -> SaleRow:
     return SaleRow(
-        f"{sale.at.astimezone(zone):%-d %b %Y, %H:%M}",
+        time_in_words(sale.at, zone),
         f"{amount(sale.revenue)} {sale.currency}",
         sale.transaction_id or "–",
         sale.customer_id or "–",

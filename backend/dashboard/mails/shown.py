@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from backend.dashboard.analytics.time_zone import time_in_words
 from backend.domain.mail.mail import FailedMail, MailResult, MailState
 from backend.domain.reports.recipient import Frequency, Recipient, RecipientId, RecipientState
 from backend.domain.reports.report import Report
@@ -109,11 +110,6 @@ def try_in_words(result: MailResult, address: str, zone: ZoneInfo) -> str:
         case MailState.REFUSED | MailState.GIVEN_UP:
             return f"{begin} was not sent. {_sentence(result.error or '')}"
     return f"{begin} waits. {_sentence(result.error)}" if result.error else f"{begin} is on its way."
-
-
-def time_in_words(at: datetime, zone: tzinfo) -> str:
-    """A day and a time."""
-    return f"{at.astimezone(zone):%-d %b %Y, %H:%M}"
 
 
 def _state(recipient: Recipient, report: Report, now: datetime) -> tuple[str, str, str]:

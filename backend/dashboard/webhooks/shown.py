@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.analytics.time_zone import time_in_words, zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.durations import duration_words
 from backend.domain.feed.events import EventType
@@ -146,7 +146,7 @@ def _shown(
         form=FORMS[endpoint.form],
         batch=batch_words(endpoint.batch_size),
         behind=behind,
-        made=endpoint.created_at.astimezone(zone).strftime("%-d %b %Y, %H:%M"),
+        made=time_in_words(endpoint.created_at, zone),
     )
 
 
