@@ -53,12 +53,15 @@ async def test_a_number_leads_to_its_clicks(
 
 
 async def test_pages_of_clicks(person: Person, database: Database, link: Link, now: datetime) -> None:
-    """Fifty on each, also of one moment; a place that nobody can have been given is the beginning."""
+    """Fifty on each, also of one moment, ten of them unfolded on a phone; a place that nobody can have been
+    given is the beginning."""
     await clicked(database, link, now, 60)
     first = (await person.get("/clicks")).text
     following = re.search(r'rel="next" href="([^"]+)"', first)
     assert following
-    assert [len(rows(first)), len(rows((await person.get(unescape(following[1]))).text))] == [50, 10]
+    last = (await person.get(unescape(following[1]))).text
+    assert [len(rows(first)), len(rows(last))] == [50, 10]
+    assert ["All 50 rows" in first, "fold rest" in last] == [True, False]
     assert len(rows((await person.get("/clicks?after=x-1")).text)) == 50
 
 
