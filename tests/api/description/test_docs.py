@@ -28,13 +28,13 @@ SHELLS = blocks_to_run(SHELL)
 # Domains of links on the pages; those that a page adds itself are left to it.
 DOMAINS = {"go.demo.localhost", "go.shop.com", "go.shop.example"}
 SAMPLES = ROOT / "docs" / "samples"
-# Files that blocks import, as their readers have them.
 # Mails may be asked for, and wait: nothing answers there.
 MAIL_SERVER = {
     "WAYLINK_SMTP_HOST": "localhost",
     "WAYLINK_SMTP_PORT": "1",
     "WAYLINK_SMTP_SENDER": "links@shop.example",
 }
+# Files that blocks import, as their readers have them.
 FILES = {
     "links.csv": (SAMPLES / "links.csv").read_text(),
     "export.csv": (SAMPLES / "other-service.csv").read_text(),
