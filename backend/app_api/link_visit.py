@@ -6,7 +6,7 @@ from datetime import date
 from urllib.parse import parse_qs, urlsplit
 
 from backend.app_api.link_of_open import MatchedLink
-from backend.app_api.service import AppService, store_visit
+from backend.app_api.service import AppService
 from backend.domain.apps.installs import AppOpen, Match
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.clicks.ids import ClickPlace
@@ -46,7 +46,7 @@ async def store_link_visit(opened: AppOpen, org_id: OrgId, matched: MatchedLink)
             link_open=link_open,
             retention_days=organization.retention_days,
         )
-        await store_visit(visit)
+        await of_app(AppService).visits.add(visit)
     return link_open is not None and reason is None
 
 

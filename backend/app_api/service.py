@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.concurrency.group_commit import NotStored
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import OrgId
@@ -12,7 +11,6 @@ from backend.domain.links.links import Link
 from backend.domain.links.operations import LinkRequest, LinkResult
 from backend.domain.sales.intake import Result
 from backend.domain.visitors.batches import Batch
-from backend.json_api.api_error import storage_unreachable
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.clicks.address_keys import visitor_key
@@ -28,7 +26,7 @@ class AppService:
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database
-        self.commit: GroupWrites[Batch, list[Result]] = GroupWrites(
+        self.visits: GroupWrites[Batch, list[Result]] = GroupWrites(
             lambda batches: store_batches(database, batches)
         )
         owners = DomainOwners(database)
@@ -44,17 +42,6 @@ class AppService:
 
 
 async def store_link(request: LinkRequest) -> Link:
-    """Carry out an operation on a link. Raises its error, or ApiError if the storage can't be reached."""
-    try:
-        (outcome,) = await of_app(AppService).links.add(Submission([request]))
-    except NotStored:
-        raise storage_unreachable() from None
+    """Carry out an operation on a link. Raises its error, or NotStored if the storage can't be reached."""
+    (outcome,) = await of_app(AppService).links.add(Submission([request]))
     return outcome.require_link()
-
-
-async def store_visit(visit: Batch) -> None:
-    """Store an open, once. Raises ApiError if the storage can't be reached."""
-    try:
-        await of_app(AppService).commit.add(visit)
-    except NotStored:
-        raise storage_unreachable() from None

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from backend.concurrency.group_commit import NotStored
 from backend.domain.errors import FieldError, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
@@ -74,6 +75,8 @@ def api_error_for(error: Exception) -> ApiError | None:
         return _of_field(error).with_others([_of_field(other) for other in error.others])
     if isinstance(error, StorageError) and is_unreachable(error):
         _log.warning("The storage can't be reached: %s", type(error).__name__)
+        return storage_unreachable()
+    if isinstance(error, NotStored):
         return storage_unreachable()
     if isinstance(error, FactsNotReady | NoAnswer):
         return _without_figures(error)

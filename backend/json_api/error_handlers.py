@@ -5,6 +5,7 @@ from __future__ import annotations
 from quart import Quart, Response, jsonify
 from werkzeug.exceptions import HTTPException, InternalServerError
 
+from backend.concurrency.group_commit import NotStored
 from backend.domain.errors import FieldError
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError, api_error_for
@@ -23,7 +24,7 @@ _BY_STATUS = {
 
 def answer_errors(app: Quart) -> None:
     """Make the app answer every error in shape A or B (contract, "Errors"), without internal details."""
-    for kind in (ApiError, FieldError, StorageError):
+    for kind in (ApiError, FieldError, StorageError, NotStored):
         app.register_error_handler(kind, _answer_error)
     app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)

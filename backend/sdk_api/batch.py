@@ -8,13 +8,12 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from backend.concurrency.group_commit import NotStored
 from backend.domain.accounts.api_keys import ApiKey, KeyKind, kind_of
 from backend.domain.errors import InvalidField
 from backend.domain.visitors.batches import MOST_CALLS, Envelope, parse_envelope
 from backend.domain.visitors.rejections import BATCH, Rejection
 from backend.json_api import error_table
-from backend.json_api.api_error import ApiError, storage_unreachable
+from backend.json_api.api_error import ApiError
 from backend.json_api.asgi_answer import AsgiAnswer, encoded, error_answer, json_answer
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
 from backend.json_api.call_limits import Sender
@@ -105,14 +104,11 @@ class BatchRoute:
         site.sender.count_calls(key, _number_of_calls(body))
         if key.kind is KeyKind.WEB:
             await require_allowed_origin(site, key.org_id)
-        try:
-            envelope = await self._parse_envelope(key, body)
-            organization = await self._service.organizations.get(key.org_id)
-            if envelope.erase:
-                return json_answer(await withdraw(self._service, organization, envelope))
-            results = await ingest(self._service, organization, envelope)
-        except NotStored:
-            raise storage_unreachable() from None
+        envelope = await self._parse_envelope(key, body)
+        organization = await self._service.organizations.get(key.org_id)
+        if envelope.erase:
+            return json_answer(await withdraw(self._service, organization, envelope))
+        results = await ingest(self._service, organization, envelope)
         notes = {"notes": envelope.notes} if envelope.notes else {}
         answer = json_answer({"results": results} | notes)
         if organization.device_cookie and key.kind is KeyKind.WEB:

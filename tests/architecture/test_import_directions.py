@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mail": {"concurrency", "domain", "settings", "storage", "system"},
     "doctor": {"domain", "environment", "mail", "settings", "storage", "system", "web"},
     # interfaces, which never import each other
-    "rest_api": {"concurrency", "domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
+    "rest_api": {"domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
     "app_api": {"concurrency", "domain", "json_api", "storage", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "web"},

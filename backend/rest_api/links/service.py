@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.concurrency.group_commit import NotStored
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest, LinkResult
-from backend.json_api.api_error import storage_unreachable
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.routes.blueprint import caller
 from backend.storage.accounts.domain_owners import DomainOwners
@@ -42,12 +40,9 @@ def link_request(operation: LinkOperation) -> LinkRequest:
 async def submit(submission: Submission) -> LinkResult:
     """Carry out a submission of one operation, together with those of other requests.
 
-    Raises ApiError if the storage can't be reached.
+    Raises NotStored if the storage can't be reached.
     """
-    try:
-        (outcome,) = await of_app(LinkService).commit.add(submission)
-    except NotStored:
-        raise storage_unreachable() from None
+    (outcome,) = await of_app(LinkService).commit.add(submission)
     return outcome
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from backend.concurrency.group_commit import NotStored
 from backend.domain.sales.intake import Result
 from backend.domain.sales.refunds import RefundResult, ToldRefund
 from backend.domain.visitors.batches import Batch
-from backend.json_api.api_error import storage_unreachable
 from backend.storage.driver.group_writes import GroupWrites
 from backend.storage.sales.batches import store_batches
 from backend.storage.sales.refunds import store_refunds
@@ -52,19 +50,16 @@ class _RefundCommit(GroupWrites[Sequence[ToldRefund], list[RefundResult]]):
 
 
 async def store_calls(batches: Sequence[Batch]) -> list[Result]:
-    """Store these calls, all or none. Raises ApiError if the storage can't be reached."""
+    """Store these calls, all or none. Raises NotStored if the storage can't be reached."""
     return await _add(of_app(SalesService).commit, batches)
 
 
 async def store_told_refunds(refunds: Sequence[ToldRefund]) -> list[RefundResult]:
-    """Store these refunds, in one group. Raises ApiError if the storage can't be reached."""
+    """Store these refunds, in one group. Raises NotStored if the storage can't be reached."""
     return await _add(of_app(SalesService).refunds, refunds)
 
 
 async def _add(commit: GroupWrites[Sequence[ItemT], list[ResultT]], items: Sequence[ItemT]) -> list[ResultT]:
     if not items:
         return []
-    try:
-        return await commit.add(items)
-    except NotStored:
-        raise storage_unreachable() from None
+    return await commit.add(items)
