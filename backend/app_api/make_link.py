@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.app_api.blueprint import app_api, calling_key
-from backend.app_api.service import store_link
+from backend.app_api.service import AppService
 from backend.domain.ids import OrgId
 from backend.domain.links.invitations import Invitation, parse_invitation
 from backend.domain.links.links import CreatedBy, Link
@@ -15,7 +15,8 @@ from backend.json_api.api_error import ApiError
 from backend.json_api.call_limits import sender
 from backend.json_api.json_body import read_json_object
 from backend.storage.links.links import find_link_by_external_id
-from backend.web.current import resources
+from backend.storage.links.writing.writes import Submission
+from backend.web.current import of_app, resources
 
 
 @app_api.post("/links")
@@ -42,7 +43,8 @@ async def _make(org_id: OrgId, invitation: Invitation) -> tuple[Link, int]:
     """The new link, or the one that another request has made with the same external id meanwhile."""
     request = LinkRequest(org_id, CreatedBy.SDK, resources().clock(), CreateLink(invitation.new))
     try:
-        return await store_link(request), 201
+        (outcome,) = await of_app(AppService).links.add(Submission([request]))
+        return outcome.require_link(), 201
     except DomainNotConfigured:
         raise ApiError(error_table.DOMAIN_NOT_CONFIGURED) from None
     except ExternalIdTaken:
