@@ -20,44 +20,36 @@ from backend.domain.visitors.sources import CLICK_SIGNAL, Source
 from backend.web.current import of_app, resources, visitor_country
 
 
-async def store_link_visit(opened: AppOpen, org_id: OrgId, matched: MatchedLink) -> bool:
+async def store_link_visit(opened: AppOpen, matched: MatchedLink) -> bool:
     """Store what an open by a link says. Returns whether the open counts as a click of the link.
 
     It is a click if the app names the link and the open, unless a browser had asked for the link before: the
     short URL then has the id of the click that counted. The visit is one of each open with an id, and of the
-    first launch, if the installation's id is a UUID.
+    first launch, if the installation's id is a UUID and its person has consented.
     """
     link = matched.link
     if link is None or link.limits.stays_in_browser:
         return False
-    place = await _counted_click(opened, link)
+    # Not by Play's referrer: it stays the same in later opens.
+    is_named = matched.match is Match.LINK and opened.open_id is not None
+    click = await _counted_click(opened, link)
     reason = _why_not_counted(opened, link)
-    link_open = None
-    if matched.match is Match.LINK and opened.open_id and not place:
-        link_open = await _link_open(opened, link, reason)
-    source = Source(link, link.utm, click=place) if _is_visit(opened, matched) and not reason else None
-    if link_open or (source and opened.device_id):
-        organization = await of_app(AppService).organizations.get(org_id)
+    link_open = await _link_open(opened, link, reason) if is_named and not click else None
+    is_visit = opened.has_consent and opened.device_id and (is_named or opened.is_first_launch)
+    source = Source(link, link.utm, click=click) if is_visit and not reason else None
+    if link_open or source:
+        service = of_app(AppService)
+        organization = await service.organizations.get(link.org_id)
         visit = visit_of(
             opened,
-            org_id,
+            link.org_id,
             resources().clock(),
             source=source,
             link_open=link_open,
             retention_days=organization.retention_days,
         )
-        await of_app(AppService).visits.add(visit)
+        await service.visits.add(visit)
     return link_open is not None and reason is None
-
-
-def _is_visit(opened: AppOpen, matched: MatchedLink) -> bool:
-    """Whether to keep that the installation came by the link now, as its person has consented to.
-
-    Play's referrer stays the same in later opens.
-    """
-    if not opened.has_consent:
-        return False
-    return opened.is_first_launch or (matched.match is Match.LINK and opened.open_id is not None)
 
 
 def _why_not_counted(opened: AppOpen, link: Link) -> NotCounted | None:

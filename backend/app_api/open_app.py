@@ -30,7 +30,7 @@ async def open_app() -> dict[str, Any]:
     matched, is_new = await find_named_link(opened, calling_org_id()), False
     if opened.is_first_launch:
         matched, is_new = await record_first_launch(opened, calling_org_id(), matched)
-    is_counted = await store_link_visit(opened, calling_org_id(), matched)
+    is_counted = await store_link_visit(opened, matched)
     shown = matched.link if matched.link and _leads_somewhere(matched.link) else None
     return {
         "is_new_install": is_new,

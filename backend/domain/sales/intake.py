@@ -259,12 +259,7 @@ class _Intake:
 
     def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime, once: OnceKey | None) -> None:
         batch, call = timed.batch, arrived.call
-        device, source = self._device(timed, at), arrived.source
-        if arrived.opened:
-            click = arrived.opened.click(at)
-            self.decisions.clicks.append(click)
-            if source and click.counted and arrived.opened.key:
-                source = replace(source, click=place_of(arrived.opened.key, click))
+        device, source = self._device(timed, at), self._source(arrived, at)
         if device and source:
             device = self._visited(device, source, at, batch.received_at)
         self._note(device)
@@ -280,6 +275,17 @@ class _Intake:
         if call.customer_id and not once:
             device = self._latest_device(batch.org_id, batch.device_id) if batch.device_id else None
             self._identify(device, batch, call, call.customer_id, at)
+
+    def _source(self, arrived: ArrivedCall, at: datetime) -> Source | None:
+        """The source of the call's visit. If the call is an open of an app, notes its click, and names it."""
+        source, opened = arrived.source, arrived.opened
+        if opened is None:
+            return source
+        click = opened.click(at)
+        self.decisions.clicks.append(click)
+        if source and click.counted and opened.key:
+            return replace(source, click=place_of(opened.key, click))
+        return source
 
     def _tell_again(self, once: OnceKey, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
         """Add what is new in this telling to the record that counted, if that is still stored."""

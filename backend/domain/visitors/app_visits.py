@@ -25,8 +25,8 @@ def visit_of(
     received_at: datetime,
     *,
     source: Source | None,
-    link_open: LinkOpen | None = None,
-    retention_days: int | None = None,
+    link_open: LinkOpen | None,
+    retention_days: int | None,
 ) -> Batch:
     """The open, ready to be stored.
 
