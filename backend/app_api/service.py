@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import OrgId
-from backend.domain.sales.intake import Result
+from backend.domain.sales.decisions import Result
 from backend.domain.visitors.batches import Batch
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.accounts.organizations import get_organization

@@ -13,7 +13,7 @@ from backend.domain.errors import InvalidField, MissingField
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import CallId, LinkId, OrgId
 from backend.domain.links.links import Link
-from backend.domain.sales.intake import Result
+from backend.domain.sales.decisions import Result
 from backend.domain.visitors.batches import ArrivedCall, Batch, Envelope
 from backend.domain.visitors.calls import Call, Kind, parse_call
 from backend.domain.visitors.rejections import UNKNOWN_KIND, Rejection, rejection_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import OrgId
-from backend.domain.sales.intake import Result
+from backend.domain.sales.decisions import Result
 from backend.domain.visitors.batches import Batch
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.origins import is_allowed, is_allowed_by_any

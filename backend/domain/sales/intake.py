@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
-from backend.domain.clicks.clicks import Click
 from backend.domain.clicks.ids import place_of
-from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fact, reread_fact
-from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
+from backend.domain.feed.facts import call_fact, device_fact, identify_fact, reread_fact
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit import kept_credit
-from backend.domain.sales.records import Record, RecordKey
+from backend.domain.sales.decisions import (
+    CallKey,
+    Decisions,
+    DeviceKey,
+    Identity,
+    OnceKey,
+    Result,
+    Status,
+    StoredState,
+)
+from backend.domain.sales.records import Record
 from backend.domain.visitors.app_visits import OPEN_ID
 from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
@@ -28,94 +36,12 @@ from backend.domain.visitors.device_clock import (
 from backend.domain.visitors.sources import Source
 from backend.domain.visitors.tellings import Telling
 
-# An organization and a device ID.
-DeviceKey = tuple[OrgId, DeviceId]
-# An organization and a call_id.
-CallKey = tuple[OrgId, CallId]
-# An organization, a kind, and the id under which a call of this kind counts once.
-OnceKey = tuple[OrgId, Kind, str]
-
 # The field of a kind by which it counts once. Of attribution checks, only opens have it.
 ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id", Kind.ATTRIBUTION: OPEN_ID}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
 # A lead also identifies its customer, with these fields. An event's `name` is not a customer's.
 _ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
 _IDENTITY_FIELDS = ("email_sha256", "phone_sha256", "name")
-
-
-class Status(StrEnum):
-    """The result of a valid call."""
-
-    ACCEPTED = "accepted"
-    DUPLICATE = "duplicate"
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The result of a valid call: its status, and the id of its record or of the one that counted before.
-
-    `differs` names the fields for which the record that counted before has other values. These values stay.
-    """
-
-    status: Status
-    record_id: CallId
-    differs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredState:
-    """What the database already has about the arriving calls.
-
-    `calls` are the arriving calls that were stored before. `counted` are the ids, of those that arrive, which
-    were counted before, and `counted_records` the records of these ids that are still there. `devices` are
-    the devices of the calls (`devices_of`) and of `counted_records`. `records` are stored records that may
-    have to be credited to touches that arrive only now (see `late_touches`).
-    """
-
-    calls: frozenset[CallKey] = frozenset()
-    counted: frozenset[OnceKey] = frozenset()
-    devices: Mapping[DeviceKey, Device] = field(default_factory=dict)
-    counted_records: Mapping[OnceKey, Record] = field(default_factory=dict)
-    records: Mapping[DeviceKey, Sequence[Record]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """A customer to store, of a device if one is named. `details` are the customer's name and hashes."""
-
-    org_id: OrgId
-    device_id: DeviceId | None
-    customer_id: CustomerId
-    at: datetime
-    details: dict[str, str]
-
-
-@dataclass(slots=True)
-class Decisions:
-    """A result for each call of each batch, and everything that is to be written.
-
-    `calls` and `counted` are ids to mark as stored or counted, each with its time of arrival. `completed` are
-    stored records of which another telling says more. `credited` are stored records whose credit changes
-    because an earlier touch arrived late. `devices` has the device of every call that is stored, even if
-    nothing about it changed: so two transactions for the same device write the same document, and MongoDB
-    lets only one of them through. `clicks` are those opens of apps that no browser asked for. `facts` are for
-    the feeds of the organizations, in order of arrival.
-    """
-
-    results: list[list[Result]] = field(default_factory=list)
-    calls: dict[CallKey, datetime] = field(default_factory=dict)
-    counted: dict[OnceKey, datetime] = field(default_factory=dict)
-    records: dict[RecordKey, Record] = field(default_factory=dict)
-    completed: dict[RecordKey, Record] = field(default_factory=dict)
-    identities: list[Identity] = field(default_factory=list)
-    devices: dict[DeviceKey, Device] = field(default_factory=dict)
-    credited: dict[RecordKey, Credit] = field(default_factory=dict)
-    clicks: list[Click] = field(default_factory=list)
-    facts: dict[OrgId, list[Fact]] = field(default_factory=dict)
-
-    def tell(self, org_id: OrgId, fact: Fact) -> None:
-        """Add a fact for the organization's feed."""
-        self.facts.setdefault(org_id, []).append(fact)
 
 
 def call_key(batch: Batch, call: Call) -> CallKey:

@@ -12,7 +12,7 @@ from backend.domain.errors import FieldError, InvalidField, MissingField, collec
 from backend.domain.fields import money
 from backend.domain.fields.rules import Rule, parse_fields
 from backend.domain.ids import OrgId
-from backend.domain.sales.intake import Status
+from backend.domain.sales.decisions import Status
 from backend.domain.visitors.call_fields import Amount, CallText, CurrencyCode, notes_of
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import ID_LENGTH

@@ -10,8 +10,8 @@ from backend.domain.analytics.rows import KIND, PARTIAL
 from backend.domain.fields.rules import Schema, Word
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
 from backend.domain.links.operations import Done
+from backend.domain.sales.decisions import Status
 from backend.domain.sales.explanation import StepKind
-from backend.domain.sales.intake import Status
 from backend.domain.taps.devices import CachedFile, TapDevice
 from backend.domain.taps.tap import Effect
 

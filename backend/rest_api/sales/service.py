@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from backend.domain.sales.intake import Result
+from backend.domain.sales.decisions import Result
 from backend.domain.sales.refunds import RefundResult, ToldRefund
 from backend.domain.visitors.batches import Batch
 from backend.storage.driver.group_writes import GroupWrites

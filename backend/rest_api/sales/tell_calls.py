@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from backend.domain.ids import CallId
-from backend.domain.sales.intake import Result
+from backend.domain.sales.decisions import Result
 from backend.domain.visitors.batches import Batch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import Teller, parse_server_call

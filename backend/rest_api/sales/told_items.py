@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
-from backend.domain.sales.intake import Status
+from backend.domain.sales.decisions import Status
 from backend.domain.visitors.rejections import Rejection
 from backend.domain.visitors.server_calls import Teller, UnknownField
 from backend.json_api.api_error import ApiError, api_error_for

@@ -13,19 +13,8 @@ from pymongo import UpdateMany, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from backend.domain.ids import OrgId
-from backend.domain.sales.intake import (
-    ONCE_FIELDS,
-    Decisions,
-    DeviceKey,
-    OnceKey,
-    Result,
-    StoredState,
-    call_key,
-    decide,
-    devices_of,
-    late_touches,
-    once_key,
-)
+from backend.domain.sales.decisions import Decisions, DeviceKey, OnceKey, Result, StoredState
+from backend.domain.sales.intake import ONCE_FIELDS, call_key, decide, devices_of, late_touches, once_key
 from backend.domain.sales.records import Record, RecordKey
 from backend.domain.visitors.attribution import Device
 from backend.domain.visitors.batches import Batch

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from backend.domain.ids import CallId, OrgId
-from backend.domain.sales.intake import CallKey
+from backend.domain.sales.decisions import CallKey
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import Document
 from backend.storage.schema.collection import BY_ID, EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage

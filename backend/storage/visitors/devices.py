@@ -11,8 +11,8 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.decisions import DeviceKey
 from backend.domain.sales.histories import History
-from backend.domain.sales.intake import DeviceKey
 from backend.domain.visitors.attribution import (
     ClickId,
     Device,

@@ -10,8 +10,8 @@ from pymongo import IndexModel, UpdateMany, UpdateOne
 
 from backend.domain.feed.facts import device_fact, identify_fact
 from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.sales.decisions import Identity
 from backend.domain.sales.histories import MOST_DEVICES
-from backend.domain.sales.intake import Identity
 from backend.domain.visitors.attribution import Device
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction

@@ -11,7 +11,7 @@ from bson import Decimal128
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.ids import OrgId
-from backend.domain.sales.intake import CallKey, DeviceKey
+from backend.domain.sales.decisions import CallKey, DeviceKey
 from backend.domain.sales.records import Record
 from backend.domain.visitors.attribution import Credit, Touch
 from backend.domain.visitors.calls import Kind

@@ -10,17 +10,9 @@ from typing import Any
 
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.decisions import CallKey, Decisions, DeviceKey, OnceKey, StoredState
 from backend.domain.sales.histories import History, RefundFact, SaleFacts, customer_of
-from backend.domain.sales.intake import (
-    ONCE_FIELDS,
-    CallKey,
-    Decisions,
-    DeviceKey,
-    OnceKey,
-    StoredState,
-    decide,
-    late_touches,
-)
+from backend.domain.sales.intake import ONCE_FIELDS, decide, late_touches
 from backend.domain.sales.records import Record
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.ids import DeviceId, OrgId
-from backend.domain.sales.intake import Status, late_touches
+from backend.domain.sales.decisions import Status
+from backend.domain.sales.intake import late_touches
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.device_clock import LONGEST_DELAY, SAME_CLOCK

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.ids import OrgId
-from backend.domain.sales.intake import Status
+from backend.domain.sales.decisions import Status
 from backend.domain.sales.refunds import (
     MOST_REFUNDS,
     PaidSale,
