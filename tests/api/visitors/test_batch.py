@@ -19,12 +19,6 @@ from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion, timestamp
 
 
-@pytest.fixture
-def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
-    """A visitor on the site of this test's organization."""
-    return Visitor(client, organization)
-
-
 async def make_link(client: httpx.AsyncClient, organization: TestOrganization, **fields: Any) -> str:
     """The id of a new link."""
     body = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import httpx
 import pytest
 
 from backend.storage.accounts.origin_refusals import list_origin_refusals
@@ -15,12 +14,6 @@ from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import BATCH, Visitor, conversion
 
 ALLOW_ORIGIN = "Access-Control-Allow-Origin"
-
-
-@pytest.fixture
-def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
-    """A browser on the site of this test's organization."""
-    return Visitor(client, organization)
 
 
 def preflight_headers(origin: str) -> dict[str, str]:

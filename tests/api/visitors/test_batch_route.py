@@ -14,15 +14,8 @@ from backend.json_api import asgi_request, error_table
 from backend.storage.driver.mongo import Database
 from backend.storage.visitors import devices
 from tests.api.conftest import lines_of_requests
-from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import BATCH, Visitor, call
 from tests.raw_request import RawRequest
-
-
-@pytest.fixture
-def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
-    """A browser on the site of this test's organization."""
-    return Visitor(client, organization)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH"])

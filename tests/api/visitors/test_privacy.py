@@ -35,12 +35,6 @@ ADA = Subject(customer_id=CustomerId("ada"))
 EMAIL_HASH = hashlib.sha256(b"ada@example.com").hexdigest()
 
 
-@pytest.fixture
-def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
-    """A browser on the site of this test's organization."""
-    return Visitor(client, organization)
-
-
 async def left(database: Database, organization: TestOrganization) -> dict[str, int]:
     """How much each collection holds of an organization's visitors."""
     return {name: await database[name].count_documents({"org_id": organization.id}) for name in COLLECTIONS}
