@@ -22,7 +22,7 @@ from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import OrgId
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext
+from backend.storage.lifecycle.archive_context import ArchiveContext
 from backend.storage.lifecycle.collections import ArchivedCollection, archived_collections
 
 FORMAT = "waylink-organization"

@@ -21,8 +21,8 @@ from backend.archives.archive_file import (
 from backend.archives.link_loops import LinkLoops
 from backend.storage.accounts.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.lifecycle.archive_context import ArchiveContext
 from backend.storage.lifecycle.archived_documents.check import BrokenRule, check_document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.restores import (
     begin_restore,

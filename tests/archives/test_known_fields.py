@@ -15,14 +15,8 @@ from backend.domain.annotations.annotation import Annotation
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.lifecycle.archived_documents import (
-    alerts,
-    notes,
-    organization,
-    recipients,
-    reports,
-    webhooks,
-)
+from backend.storage.lifecycle.archived_documents import organization, webhooks
+from backend.storage.lifecycle.archived_documents.analytics import alerts, notes, recipients, reports
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields

@@ -20,10 +20,12 @@ from bson import Decimal128, ObjectId, Timestamp
 from backend.domain.accounts.organizations import MOST_DAYS
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, parse_string
+from backend.domain.fields.time_zones import TimeZone
 from backend.storage.driver.mongo import Document
 
 # Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
 Parse = Callable[[str, Any], object]
+_URL_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LONGEST_TEXT = 10_000
 _BINARY_FIELDS = {"packed", "seconds", "visitors"}
@@ -132,6 +134,18 @@ def sha256(name: str, value: object) -> object:
     if not _SHA256.fullmatch(parse_string(name, value)):
         raise InvalidField(name, "must be a SHA-256 in 64 hexadecimal digits")
     return value
+
+
+def url_token(name: str, value: object) -> object:
+    """A token of a URL, as the service makes them."""
+    if not _URL_TOKEN.fullmatch(parse_string(name, value)):
+        raise InvalidField(name, "must be a token as the service makes them")
+    return value
+
+
+def time_zone(name: str, value: object) -> object:
+    """The name of a time zone."""
+    return TimeZone().parse(name, value).key
 
 
 def one_of(choices: type[StrEnum]) -> Parse:

@@ -14,25 +14,27 @@ from backend.domain.errors import InvalidField, RequestError
 from backend.storage.accounts import domains, origin_refusals
 from backend.storage.driver.mongo import Document
 from backend.storage.funnels import saved_funnels
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.lifecycle.archived_documents import (
-    alerts,
     clicks,
-    costs,
-    counts,
     deduplication,
     feed,
     findings,
-    funnels,
+    install_counts,
     ledger,
     links,
-    notes,
     organization,
-    recipients,
-    reports,
     visitors,
     webhooks,
 )
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
+from backend.storage.lifecycle.archived_documents.analytics import (
+    alerts,
+    costs,
+    funnels,
+    notes,
+    recipients,
+    reports,
+)
 from backend.storage.reports import reports as reports_collection
 from backend.storage.schema.document_fields import check_plain
 
@@ -41,7 +43,7 @@ RULES: dict[str, DocumentRule] = {
     **organization.RULES,
     **links.RULES,
     **clicks.RULES,
-    **counts.RULES,
+    **install_counts.RULES,
     **feed.RULES,
     **findings.RULES,
     **ledger.RULES,

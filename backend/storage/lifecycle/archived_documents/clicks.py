@@ -14,7 +14,7 @@ from backend.domain.fields.rules import Flag
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,

@@ -8,7 +8,7 @@ from functools import partial
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import HostName, LinkPath, Uuid
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,

@@ -21,13 +21,13 @@ from backend.domain.fields.rules import Flag
 from backend.domain.links.json_form import own_link_json
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.alerts import check_figures
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,
     own_id,
 )
+from backend.storage.lifecycle.archived_documents.analytics.alerts import check_figures
 from backend.storage.links import links
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import REMOVAL_FACTS_KEPT, AgesBy

@@ -10,7 +10,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import WebAddress
 from backend.domain.links.reports import REPORT_TEXT, ReportReason
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,

@@ -10,7 +10,7 @@ from backend.domain.ledger.statements import Statement
 from backend.storage.driver.mongo import Document
 from backend.storage.ledger import statements
 from backend.storage.ledger.ed25519 import is_signed
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule, own_id
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule, own_id
 
 _FIELDS = {"_id", "signature", *(field.name for field in fields(Statement))}
 

@@ -23,7 +23,7 @@ from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, Li
 from backend.domain.links.links import UTM_FIELDS, Behavior
 from backend.domain.links.tags import MOST_ON_A_LINK, TagColor
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     own_domain,

@@ -19,7 +19,7 @@ from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
 from backend.storage.accounts import api_keys, apps, domains, organizations, origin_refusals, origins
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule, own_domain
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule, own_domain
 from backend.storage.schema.document_fields import (
     DocumentFields,
     as_stored,

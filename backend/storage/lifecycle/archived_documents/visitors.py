@@ -20,7 +20,7 @@ from backend.domain.visitors.call_metadata import Metadata
 from backend.domain.visitors.tellings import MOST_TELLINGS
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     own_id,

@@ -14,7 +14,7 @@ from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize
 from backend.domain.webhooks.receiver_url import ReceiverUrl
 from backend.domain.webhooks.signing import SECRET_BYTES, key_in
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.schema.document_fields import (
     DocumentFields,
     as_stored,

@@ -7,17 +7,15 @@ from functools import partial
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Uuid
-from backend.domain.fields.time_zones import TimeZone
 from backend.domain.mail.address import MailAddress, address_hash
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import CONFIRMED_WITHIN, Frequency, RecipientState
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,
 )
-from backend.storage.lifecycle.archived_documents.reports import url_token
 from backend.storage.reports import recipients
 from backend.storage.schema.document_fields import (
     DocumentFields,
@@ -27,12 +25,9 @@ from backend.storage.schema.document_fields import (
     sha256,
     text,
     time,
+    time_zone,
+    url_token,
 )
-
-
-def _time_zone(name: str, value: object) -> object:
-    return TimeZone().parse(name, value).key
-
 
 _RECIPIENT = DocumentFields(
     {
@@ -41,7 +36,7 @@ _RECIPIENT = DocumentFields(
         "address_sha256": sha256,
         "frequency": one_of(Frequency),
         "language": one_of(Language),
-        "timezone": _time_zone,
+        "timezone": time_zone,
         "created_at": time,
         "token": url_token,
         "state": one_of(RecipientState),

@@ -1,4 +1,4 @@
-"""Rules for the counts of an archive: those of links' installs."""
+"""Rules for the counts of installs of an archive's links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.links.window_counts import FINE_BUCKETS_KEPT, is_bucket, is_fine
 from backend.storage.apps import install_counts
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from backend.domain.accounts.users import is_password_hash
@@ -12,18 +11,9 @@ from backend.domain.reports.input import REPORT_FIELDS, REPORT_NAME
 from backend.domain.reports.saved_query import SavedQuery
 from backend.domain.reports.views import ViewKind
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.reports import reports
-from backend.storage.schema.document_fields import DocumentFields, as_stored, or_none, time
-
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
-
-
-def url_token(name: str, value: object) -> object:
-    """A token of a URL, as the service makes them."""
-    if not _TOKEN.fullmatch(parse_string(name, value)):
-        raise InvalidField(name, "must be a token as the service makes them")
-    return value
+from backend.storage.schema.document_fields import DocumentFields, as_stored, or_none, time, url_token
 
 
 def _password_hash(name: str, value: object) -> object:

@@ -10,7 +10,7 @@ from backend.domain.costs.input import COST_FIELDS, told_cost
 from backend.domain.errors import InvalidField
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule, own_id
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule, own_id
 from backend.storage.schema.document_fields import DocumentFields, time
 
 

@@ -9,7 +9,7 @@ from backend.domain.annotations.input import ANNOTATION_FIELDS
 from backend.domain.fields.rules import Flag, Uuid
 from backend.storage.annotations import notes
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule, own_link
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule, own_link
 from backend.storage.schema.document_fields import DocumentFields, as_stored, one_of, or_none, time
 
 _ANNOTATION = DocumentFields(

@@ -14,17 +14,15 @@ from backend.domain.alerts.thresholds import THRESHOLDS, parse_thresholds
 from backend.domain.alerts.words import why
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Flag, Uuid
-from backend.domain.fields.time_zones import TimeZone
 from backend.domain.mail.language import Language
 from backend.storage.alerts import alerts, rules
 from backend.storage.driver.mongo import Document
-from backend.storage.lifecycle.archived_documents.context import (
+from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
     DocumentRule,
     expires_within,
     own_id,
 )
-from backend.storage.lifecycle.archived_documents.reports import url_token
 from backend.storage.schema.document_fields import (
     DocumentFields,
     anything,
@@ -33,6 +31,8 @@ from backend.storage.schema.document_fields import (
     or_none,
     text,
     time,
+    time_zone,
+    url_token,
 )
 
 _LONGEST_CAUSE = 1_000
@@ -42,10 +42,6 @@ _MOST_FIGURES = 20
 
 def _mail_to(name: str, value: object) -> object:
     return list(MailTo().parse(name, value))
-
-
-def _time_zone(name: str, value: object) -> object:
-    return TimeZone().parse(name, value).key
 
 
 def _true(name: str, value: object) -> object:
@@ -65,7 +61,7 @@ _RULE = DocumentFields(
         "webhooks": Flag().parse,
         "mail_to": _mail_to,
         "language": one_of(Language),
-        "timezone": _time_zone,
+        "timezone": time_zone,
         "secret": url_token,
         "is_enabled": Flag().parse,
     }

@@ -9,7 +9,7 @@ from backend.domain.analytics.funnels.saved import FUNNEL_NAME
 from backend.domain.fields.rules import Uuid
 from backend.storage.driver.mongo import Document
 from backend.storage.funnels import saved_funnels
-from backend.storage.lifecycle.archived_documents.context import ArchiveContext, DocumentRule
+from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.schema.document_fields import DocumentFields, as_stored, time
 
 
