@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from backend.domain.alerts.alert import alert_id
-from backend.domain.alerts.input import RULE_NAME, MailTo
-from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind
-from backend.domain.alerts.thresholds import THRESHOLDS, parse_thresholds
+from backend.domain.alerts.input import RULE_NAME, MailTo, check_new
+from backend.domain.alerts.rule import AlertKind
 from backend.domain.alerts.words import why
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Flag, Uuid
@@ -87,13 +86,9 @@ _ALERT = DocumentFields(
 def _rule(document: Document, _: ArchiveContext) -> None:
     _RULE.check(document)
     as_stored("_id", document["_id"], Uuid().parse)
-    kind = AlertKind(document["kind"])
-    if document["link_id"] and document["tag_id"]:
-        raise InvalidField("tag_id", "can't be given together with link_id")
-    if kind in OF_ORGANIZATION and (document["link_id"] or document["tag_id"]):
-        raise InvalidField("kind", "is about the whole organization")
-    parse_thresholds("thresholds", kind, document["thresholds"])
-    if document["thresholds"].keys() != THRESHOLDS[kind].keys():
+    told = {name: document[name] for name in ("link_id", "tag_id", "thresholds")}
+    checked = check_new({"kind": AlertKind(document["kind"]), **told})
+    if checked["thresholds"] != document["thresholds"]:
         raise InvalidField("thresholds", "must have all of the kind")
 
 
