@@ -70,7 +70,7 @@ LONGEST_FIRST = (
     "tests/storage/embedded/test_mongodb.py",
     "tests/cli/test_commands.py",
     "tests/cli/archives/test_archive.py",
-    "tests/dashboard/test_accessibility.py",
+    "tests/dashboard/accessibility/",
     "tests/browser/sites/test_hostile_sites.py",
     "tests/browser/test_every_engine.py",
     "tests/browser/test_service_restart.py",

@@ -1,29 +1,17 @@
-"""Every page of the dashboard in Chromium: axe finds no violation, nothing breaks, nothing has to be scrolled
-sideways; on a desktop and a phone, in light and dark, with little to show and with much.
-
-What is examined once instead of twice is what would be the same: colours on one size of screen for each
-scheme, other rules in one scheme for each size (see `VIEWS`), and markup that was served before, byte for
-byte, at another address (see `examine_new`). All else is examined on every page in every view.
-"""
+"""An organization that has something on every page, some of it long."""
 
 from __future__ import annotations
 
-import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx
-import pytest
-from playwright.sync_api import Browser, BrowserType, Page, ViewportSize
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from backend.dashboard.frame.form import FORM_TOKEN
 from backend.domain.ids import OrgId
 from backend.domain.mail.mail import Mail
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
@@ -36,78 +24,15 @@ from backend.storage.mail.mails import waiting_document
 from backend.storage.reports import recipients, reports
 from backend.storage.webhooks import endpoints
 from backend.system.clock import utc_now
-from sdk_build.node import install_packages
 from tests.api.link_calls import API
-from tests.browser.conftest import LaunchArguments
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.processes.service_process import ServiceProcess
 
-AXE = Path(__file__).parents[1] / "accessibility"
-RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
-SIZES: dict[str, ViewportSize] = {
-    "desktop": {"width": 1280, "height": 800},
-    "phone": {"width": 390, "height": 844},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A kind of screen in light or dark, and which of axe's rules are run there."""
-
-    size: str
-    scheme: Literal["light", "dark"]
-    options: dict[str, Any]
-
-
-# What the rules see but those of colour (markup, and what of it is shown) is the same in light and dark, so
-# they run once for each size. Colours are the same on every screen, and take most of the time: light ones are
-# looked at on the one, dark ones on the other. Between neighbours of the list one thing changes.
-VIEWS = (
-    View("desktop", "light", {}),
-    View("phone", "light", {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}),
-    View("phone", "dark", {"runOnly": RULES_OF_COLOUR}),
-)
-# Of pages with nothing to show. What they have, pages with much have too, and there all rules run on a phone.
-VIEWS_OF_EMPTY = (VIEWS[0], VIEWS[-1])
-# The violations of axe's rules, by how much the page has to be scrolled sideways, and the headings of cards
-# without space between themselves and the card before; once what follows the size of the screen has done so.
-EXAMINE = """async options => {
-    await new Promise(shown => requestAnimationFrame(() => requestAnimationFrame(shown)));
-    const given = {resultTypes: ["violations"], preload: false, ...options};
-    const {violations} = await axe.run(document, given);
-    const {scrollWidth, clientWidth} = document.documentElement;
-    const touching = [...document.querySelectorAll(".card")].filter((card, place, all) => {
-        const before = all[place - 1]?.getBoundingClientRect(), own = card.getBoundingClientRect();
-        return before && own.top > before.top && own.top < before.bottom + 8;
-    });
-    return [
-        ...violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`)),
-        ...(scrollWidth === clientWidth ? [] : [`${scrollWidth - clientWidth} px too wide`]),
-        ...touching.map(card => `no space above the card ${card.textContent.trim().split("\\n")[0]}`),
-    ];
-}"""
-TOKEN_FIELD = re.compile(f'name="{FORM_TOKEN}" value="[^"]*"')  # another one for each session
-# One click after the other would have the page painted for each.
-OPEN_DETAILS = "document.querySelectorAll('main details > summary').forEach(each => each.click())"
 LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
 DESTINATION = f"https://shop.example/{'long/' * 60}"
 
 
-@pytest.fixture(scope="module")
-def axe() -> str:
-    """The script of axe-core."""
-    install_packages(AXE)
-    return (AXE / "node_modules" / "axe-core" / "axe.min.js").read_text()
-
-
-@pytest.fixture(scope="module")
-def empty(running: ServiceProcess) -> Office:
-    """An organization with nothing at all."""
-    return Office(running.base_url, make_user(running, make_organization(running, "Empty")), {})
-
-
-@pytest.fixture(scope="module")
-def full(running: ServiceProcess) -> Office:
+def make_full_office(running: ServiceProcess) -> Office:
     """An organization that has everything, some of it long; its user has a second one."""
     org = make_organization(running, LONG)
     domain = f"as-long-as-a-shop-would-name-the-domain-of-its-links.{uuid.uuid4().hex}.localhost"
@@ -371,154 +296,3 @@ def _batch(web_key: str) -> dict[str, Any]:
         "sent_at": "2026-01-01T00:00:00Z",
         "calls": [base | {"call_id": str(uuid.uuid4())} | call for call in calls],
     }
-
-
-@pytest.fixture(scope="module")
-def sparing(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Browser]:
-    """Chromium that does not optimize scripts: axe begins anew on each page, and is done before it pays."""
-    flags = [*browser_type_launch_args["args"], "--js-flags=--no-opt --no-maglev"]
-    with browser_type.launch(**(browser_type_launch_args | {"args": flags})) as browser:
-        yield browser
-
-
-@pytest.fixture
-def watched(sparing: Browser, axe: str) -> Iterator[Page]:
-    """A page, with axe in all that it shows; nothing of that may break."""
-    with sparing.new_context(reduced_motion="reduce") as context:
-        context.add_init_script(axe)
-        page = context.new_page()
-        problems: list[str] = []
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on(
-            "console",
-            lambda message: problems.append(message.text) if "Content Security" in message.text else None,
-        )
-        yield page
-        assert problems == []
-
-
-def examine(page: Page, views: Sequence[View] = VIEWS) -> list[str]:
-    """What is wrong with the page as it is now, in each view."""
-    # The view that the page is in comes first: each change has all of it laid out and painted again.
-    views = views[::-1] if page.viewport_size == SIZES[views[-1].size] else views
-    return [f"{page.url} {problem}" for view in views for problem in examine_view(page, view)]
-
-
-def examine_view(page: Page, view: View) -> list[str]:
-    """What is wrong in this view."""
-    show(page, view)
-    problems = page.evaluate(EXAMINE, view.options)
-    return [f"{view.size}, {view.scheme}: {problem}" for problem in problems]
-
-
-def show(page: Page, view: View) -> None:
-    """Show the page as in this view."""
-    if page.viewport_size != SIZES[view.size]:
-        page.set_viewport_size(SIZES[view.size])
-    page.emulate_media(color_scheme=view.scheme)
-
-
-@pytest.fixture(scope="module")
-def examined() -> set[str]:
-    """The markup of every page that was examined."""
-    return set()
-
-
-@pytest.mark.parametrize("office", ["empty", "full"])
-def test_every_page(watched: Page, office: str, examined: set[str], request: pytest.FixtureRequest) -> None:
-    """Every page of an organization that has nothing, and of one that has much; the same page only once."""
-    at: Office = request.getfixturevalue(office)
-    views = VIEWS_OF_EMPTY if office == "empty" else VIEWS
-    wrong = examine_new(watched, f"{at.base_url}/sign-in", examined, VIEWS)
-    at.open_session(watched)
-    for path in at.pages:
-        wrong += examine_new(watched, f"{at.base_url}{path}", examined, views)
-    assert wrong == []
-
-
-def examine_new(page: Page, address: str, examined: set[str], views: Sequence[View]) -> list[str]:
-    """What is wrong with the page at this address, all of it opened; nothing if its markup was examined.
-
-    That is so where an address leads to another page, and where there is nothing.
-    """
-    answer = page.goto(address)
-    assert answer
-    markup = TOKEN_FIELD.sub("", answer.text())
-    if markup in examined:
-        return []
-    examined.add(markup)
-    page.evaluate(OPEN_DETAILS)
-    return examine(page, views)
-
-
-def test_shared_reports(watched: Page, full: Office, examined: set[str]) -> None:
-    """What readers without an account see: a report of each kind, and one that is closed or never was."""
-    of_kinds = (full.ids[name] for name in ("token", "overview_token", "funnel_token"))
-    for token in (*of_kinds, "x" * 43):
-        watched.goto(f"{full.base_url}/shared/{token}")
-        watched.evaluate(OPEN_DETAILS)
-        assert examine(watched) == []
-
-
-def test_every_form_with_problems(watched: Page, full: Office) -> None:
-    """Forms that come again: what is wrong is told in a way that everyone perceives."""
-    watched.goto(f"{full.base_url}/sign-in")
-    watched.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
-    watched.get_by_label("Password").fill("wrong")
-    watched.get_by_role("button", name="Sign in").click()
-    watched.get_by_role("alert").wait_for()
-    wrong = examine(watched)
-    full.open_session(watched)
-    for path, button in (
-        ("/links/new", "Make the link"),
-        ("/origins", "Allow"),
-        ("/install", "Fill it in"),
-        ("/webhooks/new", "Add the webhook"),
-    ):
-        watched.goto(f"{full.base_url}{path}")
-        watched.locator("main input:not([type=hidden])").first.fill("?")
-        watched.get_by_role("button", name=button, exact=True).click()
-        watched.locator(".problem").first.wait_for()
-        wrong += examine(watched)
-    watched.goto(f"{full.base_url}/nothing")
-    assert wrong + examine(watched) == []
-
-
-def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
-    """The open menu of a phone, a question about many links and its results, rows of a spreadsheet and
-    what became of them, a key that was just made, a webhook with its secret, and the answer to a test."""
-    full.open_session(watched)
-    watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
-    show(watched, VIEWS[-1])
-    watched.locator("details.menu > summary").click()
-    wrong = examine(watched)
-    watched.goto(f"{full.base_url}/links?q=Link 2")  # some: what is told of each looks alike
-    watched.get_by_label("All of this page").check()
-    watched.get_by_role("button", name="Enable").click()
-    watched.get_by_role("button", name="Enable 11 links").wait_for()
-    wrong += examine(watched)
-    watched.get_by_role("button", name="Enable 11 links").click()
-    watched.get_by_role("heading", name="What became of them").wait_for()
-    wrong += examine(watched)
-    watched.goto(f"{full.base_url}/links/sheet")
-    watched.locator("#sheet").fill(f"Destination\tName\tPath\n{DESTINATION}\t{LONG}\tsheet\nx\tB\tb c")
-    watched.get_by_role("button", name="Look at the rows").click()
-    watched.get_by_role("heading", name="What becomes of the rows").wait_for()
-    wrong += examine(watched)
-    watched.get_by_role("button", name="Make 1 link").click()
-    watched.get_by_role("heading", name="What became of the rows").wait_for()
-    wrong += examine(watched)
-    watched.goto(f"{full.base_url}/keys")
-    watched.get_by_role("button", name="Make a Browser SDK key").click()
-    watched.locator(".secret").wait_for()
-    wrong += examine(watched)
-    watched.goto(f"{full.base_url}/webhooks/new")
-    watched.get_by_label("Address").fill("https://127.0.0.1:1/")
-    watched.get_by_role("button", name="Add the webhook").click()
-    watched.locator(".secret").wait_for()
-    watched.evaluate(OPEN_DETAILS)
-    wrong += examine(watched)
-    watched.get_by_role("button", name="Send a test").click()
-    watched.get_by_text("It was not taken.").wait_for()
-    wrong += examine(watched)
-    assert wrong == []
