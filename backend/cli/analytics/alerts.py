@@ -10,7 +10,7 @@ import click
 
 from backend.cli.analytics.client import analytics_client
 from backend.cli.command import CommandResult, stored, stored_and_shown
-from backend.cli.options import org_option
+from backend.cli.options import org_option, with_options
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
@@ -45,9 +45,7 @@ _ABOUT = (
 
 
 def _about(command: Any) -> Any:
-    for option in reversed(_ABOUT):
-        command = option(command)
-    return command
+    return with_options(command, _ABOUT)
 
 
 @click.group()

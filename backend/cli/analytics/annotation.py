@@ -14,10 +14,7 @@ from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
-from backend.domain.annotations.annotation import (
-    LONGEST_TEXT,
-    NotedBy,
-)
+from backend.domain.annotations.annotation import LONGEST_TEXT, NotedBy
 from backend.domain.annotations.input import ANNOTATION_FIELDS
 from backend.domain.annotations.json_form import annotation_json
 from backend.domain.errors import FieldError, ItemUnknown, TooManyItems, raise_all

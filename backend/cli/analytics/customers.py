@@ -15,7 +15,7 @@ from backend.cli.analytics.client import analytics_client
 from backend.cli.analytics.credit_options import credit_options
 from backend.cli.analytics.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
 from backend.cli.command import CommandResult, run_on_database
-from backend.cli.options import org_option
+from backend.cli.options import json_option, org_option, with_options
 from backend.cli.table import table
 from backend.domain.analytics.cohorts.cohorts import CohortTable
 from backend.domain.analytics.cohorts.input import parse_cohorts, parse_customers
@@ -48,6 +48,7 @@ _SHOWN: Mapping[str, Callable[[SaleFigures], object]] = {
 
 def _period_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
+        json_option,
         org_option,
         click.option("--from", "from_", help="The beginning, as 2026-01-31.  [default: 28 days]"),
         click.option("--to", help="The end, which is not included.  [default: the end of today]"),
@@ -65,9 +66,7 @@ def _period_options(command: Callable[..., Any]) -> Callable[..., Any]:
         filter_options,
         click.option("--currency", help="Conversions in this currency only."),
     )
-    for option in reversed(options):
-        command = option(command)
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+    return with_options(command, options)
 
 
 @click.command("cohorts")

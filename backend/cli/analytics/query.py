@@ -14,7 +14,7 @@ from backend.cli.analytics.client import analytics_client
 from backend.cli.analytics.made_file import print_file, refuse_terminal
 from backend.cli.analytics.query_options import GivenQuery, query_options
 from backend.cli.command import CommandResult, run_on_database
-from backend.cli.options import org_option
+from backend.cli.options import json_option, org_option
 from backend.cli.table import NONE, table
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.input import parse_query
@@ -68,7 +68,7 @@ _FILES = {
 @click.option(
     "--format", "form", type=click.Choice([form.value for form in ReportForm]), default=ReportForm.TABLE.value
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
     """Report clicks, visitors, leads, conversions, revenue and rates by time, link, campaign and more.
 
