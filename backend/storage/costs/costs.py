@@ -6,11 +6,10 @@ notes each change, from which analytics has it.
 
 from __future__ import annotations
 
-from collections.abc import Collection as AnyCollection
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from decimal import Decimal
 
 from bson import Decimal128
 from pymongo import IndexModel, ReplaceOne
@@ -115,11 +114,6 @@ async def count_costs(database: Database, org_id: OrgId, chosen: CostFilter) -> 
     return int(await database[NAME].count_documents(chosen.query(org_id)))
 
 
-async def find_amounts(database: Database, org_id: OrgId, costs: Sequence[ToldCost]) -> dict[str, Any]:
-    """What is told now of the same campaigns, days and currencies, by id."""
-    return await _amounts(database, None, org_id, costs)
-
-
 async def delete_cost(database: Database, org_id: OrgId, cost_id: str) -> None:
     """Delete the cost: nothing is known of its campaign, day and currency any more. Raises ItemUnknown."""
 
@@ -156,8 +150,9 @@ def _document(org_id: OrgId, cost: ToldCost, told_at: datetime) -> Document:
 
 
 async def _amounts(
-    database: Database, session: ClientSession | None, org_id: OrgId, costs: AnyCollection[ToldCost]
-) -> dict[str, Any]:
+    database: Database, session: ClientSession, org_id: OrgId, costs: Sequence[ToldCost]
+) -> dict[str, Decimal]:
+    """What is told now of the same campaigns, days and currencies, by id."""
     ids = [f"{org_id}/{cost.id}" for cost in costs]
     cursor = database[NAME].find({"_id": {"$in": ids}}, {"amount": 1}, session=session)
     return {document["_id"].partition("/")[2]: document["amount"].to_decimal() async for document in cursor}
