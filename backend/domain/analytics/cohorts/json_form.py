@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
@@ -81,12 +80,12 @@ def _figures_json(figures: SaleFigures) -> Json:
 
 def amounts_json(amounts: Amounts) -> list[Json]:
     """Amounts by currency, each with at least the decimals of its currency."""
-    return [{"currency": name, "amount": amount_text(amounts, name)} for name in _sorted(amounts)]
+    return [{"currency": name, "amount": amount_text(amounts, name)} for name in sorted(amounts)]
 
 
 def amounts_in_words(amounts: Amounts) -> str:
     """Amounts in one line, such as 12.00 EUR, 5.00 USD; "0" without any."""
-    return ", ".join(f"{amount_text(amounts, name)} {name}" for name in _sorted(amounts)) or "0"
+    return ", ".join(f"{amount_text(amounts, name)} {name}" for name in sorted(amounts)) or "0"
 
 
 def amount_text(amounts: Amounts, currency: str) -> str:
@@ -95,10 +94,6 @@ def amount_text(amounts: Amounts, currency: str) -> str:
     exponent = amount.as_tuple().exponent
     digits = max(minor_digits(currency), -exponent if isinstance(exponent, int) else 0)
     return f"{amount:.{digits}f}"
-
-
-def _sorted(amounts: Iterable[str]) -> list[str]:
-    return sorted(amounts)
 
 
 def _seconds(milliseconds: int | None) -> float | None:
