@@ -8,11 +8,11 @@ from datetime import date, datetime
 
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Value, Values
-from backend.domain.analytics.changes import MeasureChange, Numeric, change_of, in_currency
+from backend.domain.analytics.changes import MeasureChange, Numeric, change_of, in_currency, shown_in
 from backend.domain.analytics.figures import PER_CLICK
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison, TimeField
-from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Measure
+from backend.domain.analytics.query import MONEY, ByCurrency, Measure
 
 LABELS = {
     Measure.CLICKS: "Clicks",
@@ -240,8 +240,7 @@ def number(value: Value, currency: str) -> Numeric | None:
 
 def text_of(measure: Measure, value: Value, currency: str) -> str:
     """The value as people read it."""
-    is_told = measure not in COSTS or not isinstance(value, Mapping) or currency in value
-    plain = number(value, currency) if is_told else None
+    plain = shown_in(measure, value, currency)
     if plain is None:
         return "–"
     if measure is Measure.CONVERSION_RATE:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from backend.domain.analytics.answer import RATE_DIGITS, Value, Values
-from backend.domain.analytics.query import COSTS, MONEY, RATES, ByCurrency, Measure
+from backend.domain.analytics.query import COSTS, MONEY, RATES, ByCurrency, Measure, Shown
 
 LEAST_BASE = 10
 MOST_PERCENT = 999
@@ -30,7 +30,7 @@ class MeasureChange:
 
 def change_of(measure: Measure, now: Values, before: Values, currency: str) -> MeasureChange | None:
     """How a measure changed, of an amount what is in this currency. None for a rate without clicks."""
-    value, was = (_comparable(measure, values[measure], currency) for values in (now, before))
+    value, was = (shown_in(measure, values[measure], currency) for values in (now, before))
     if value is None or was is None:
         return None
     exact = Fraction(value) - Fraction(was)
@@ -39,15 +39,15 @@ def change_of(measure: Measure, now: Values, before: Values, currency: str) -> M
         difference = Decimal(value) - Decimal(was)
     elif exact == int(exact):
         difference = int(exact)
-    return MeasureChange(
-        was, difference, _percent(difference, was) if _is_base(measure, before, currency) else None
-    )
+    base = _base(measure, before)
+    is_enough = base is None or float(in_currency(base, currency) or 0) >= LEAST_BASE
+    return MeasureChange(was, difference, _percent(difference, was) if is_enough else None)
 
 
-def _comparable(measure: Measure, value: Value, currency: str) -> Numeric | None:
-    """The value in this currency; None for a cost that was not told."""
-    if measure in COSTS and isinstance(value, Mapping) and currency not in value:
-        return None
+def shown_in(shown: Shown, value: Value, currency: str) -> Numeric | None:
+    """The value as a plain number, as `in_currency`; of costs None where none was told, which is not 0."""
+    if shown in COSTS and isinstance(value, Mapping):
+        return value.get(currency)
     return in_currency(value, currency)
 
 
@@ -65,13 +65,14 @@ def _percent(difference: Numeric, was: Numeric) -> float | None:
     return percent if abs(percent) <= MOST_PERCENT else None
 
 
-def _is_base(measure: Measure, before: Values, currency: str) -> bool:
-    """Whether the number before rests on enough: itself, if it is a count, else the sales behind it."""
-    if measure in {Measure.COST, Measure.COST_PER_CLICK}:  # what was spent is no sample
-        clicks = before.get(Measure.CLICKS) if measure is Measure.COST_PER_CLICK else None
-        return clicks is None or float(in_currency(clicks, currency) or 0) >= LEAST_BASE
+def _base(measure: Measure, before: Values) -> Value:
+    """What the number before rests on: itself, if it is a count, else the clicks or sales behind it.
+
+    None where that is not told, and for a cost: what was spent is no sample.
+    """
+    if measure in {Measure.COST, Measure.COST_PER_CLICK}:
+        return before.get(Measure.CLICKS) if measure is Measure.COST_PER_CLICK else None
     if measure not in MONEY | RATES:
-        return float(in_currency(before[measure], currency) or 0) >= LEAST_BASE
+        return before[measure]
     by_currency = before.get(ByCurrency.CONVERSIONS) if measure in MONEY else None
-    sales = by_currency if isinstance(by_currency, Mapping) else before.get(Measure.CONVERSIONS)
-    return sales is None or float(in_currency(sales, currency) or 0) >= LEAST_BASE
+    return by_currency if isinstance(by_currency, Mapping) else before.get(Measure.CONVERSIONS)

@@ -18,9 +18,10 @@ from backend.domain.analytics.answer import (
     ValueColumns,
     Values,
 )
+from backend.domain.analytics.changes import shown_in
 from backend.domain.analytics.figures import MORE_DIGITS, PER_CLICK
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import COSTS, MONEY, RATES, ByCurrency, Field, Measure, Shown
+from backend.domain.analytics.query import MONEY, RATES, ByCurrency, Field, Measure, Shown
 from backend.domain.fields.money import minor_digits
 from backend.domain.fields.spreadsheets import END_OF_LINE, csv_cell, csv_line
 from backend.domain.ids import LinkId
@@ -224,7 +225,8 @@ class AnswerRows:
         for shown, column in values.items():
             if self._is_by_currency(shown):
                 columns += [
-                    [_text(_in(value, currency, shown)) for value in column] for currency in self._currencies
+                    [_text(shown_in(shown, value, currency)) for value in column]
+                    for currency in self._currencies
                 ]
             else:
                 columns.append(list(map(_text, column)))
@@ -252,15 +254,6 @@ def _number(value: Value, shown: Shown) -> Any:
     if shown is Measure.RETURN_ON_AD_SPEND:
         return [{"currency": name, shown: share} for name, share in value.items()]
     return [{"currency": name, "amount": f"{amount:f}"} for name, amount in value.items()]
-
-
-def _in(value: Value, currency: str, shown: Shown) -> Value:
-    """The part of an amount, or of a number of conversions, that is in this currency.
-
-    What was not told of costs is not known, and not 0.
-    """
-    absent = None if shown in COSTS else 0
-    return value.get(currency, absent) if isinstance(value, Mapping) else value
 
 
 def _quoted(column: CellColumn) -> list[str]:
