@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
 from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Value, ValueColumns, plain_count
-from backend.domain.analytics.query import COSTS, ByCurrency, Measure, Shown
+from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.fields.money import shown
 
 # Decimals of an amount per click beyond those of its currency.
@@ -145,43 +145,32 @@ def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
 
 def value_of(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
     """What is shown of a measure."""
-    if measure in COSTS:
-        is_return = measure is Measure.RETURN_ON_AD_SPEND
-        return _return(counts, currency) if is_return else _cost(measure, counts, currency)
-    match measure:
-        case ByCurrency.CONVERSIONS:
-            return {name: plain_count(count) for name, count in sorted(counts.conversions_in.items())}
-        case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE | Measure.REVENUE_PER_CLICK:
-            return _amount(measure, counts, currency)
-        case Measure.CONVERSION_RATE:
-            came = float(counts.came_of_links)
-            return round(came / counts.clicks, RATE_DIGITS) if counts.clicks else None
-        case Measure.CHANCE_OF_BEST:
-            return counts.chance_of_best
+    if value := _VALUES.get(measure):
+        return value(counts, currency)
     count: int | Fraction = getattr(counts, measure.value)
     return plain_count(count)
 
 
-def _amount(measure: Measure, counts: GroupSums, currency: str | None) -> Value:
-    if measure is not Measure.REVENUE_PER_CLICK:
-        amounts: Amounts = getattr(counts, measure.value)
-        return _money(amounts, currency)
+def _conversions_in(counts: GroupSums, _: str | None) -> Value:
+    return {name: plain_count(count) for name, count in sorted(counts.conversions_in.items())}
+
+
+def _conversion_rate(counts: GroupSums, _: str | None) -> Value:
+    return round(float(counts.came_of_links) / counts.clicks, RATE_DIGITS) if counts.clicks else None
+
+
+def _revenue_per_click(counts: GroupSums, currency: str | None) -> Value:
     if not counts.clicks:
         return None
-    by_click = {name: amount / counts.clicks for name, amount in counts.exact_revenue_of_links.items()}
-    rounded = {name: shown(amount, name, MORE_DIGITS) for name, amount in by_click.items()}
+    amounts = {name: amount / counts.clicks for name, amount in counts.exact_revenue_of_links.items()}
+    rounded = {name: shown(amount, name, MORE_DIGITS) for name, amount in amounts.items()}
     return _money(rounded, currency, MORE_DIGITS)
 
 
-def _cost(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
-    """The cost, or what one click or conversion cost; None where none is known, or there is no such thing."""
-    by: int | Fraction = 1
-    if measure is not Measure.COST:
-        is_by_click = measure is Measure.COST_PER_CLICK
-        by = counts.clicks_with_cost if is_by_click else counts.conversions_with_cost
+def _cost(counts: GroupSums, currency: str | None, by: int | Fraction = 1, digits: int = 0) -> Value:
+    """What each of so many things cost; None where no cost is known, or there are none."""
     if not by or not counts.exact_cost:
         return None
-    digits = MORE_DIGITS if measure in PER_CLICK else 0
     amounts = {name: shown(cost / by, name, digits) for name, cost in sorted(counts.exact_cost.items())}
     return amounts if currency is None else amounts.get(currency)
 
@@ -200,6 +189,26 @@ def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
     if currency is None:
         return dict(sorted(amounts.items()))
     return amounts.get(currency, shown(Fraction(), currency, digits))
+
+
+# How values are made that are not counts as they are.
+_VALUES: Mapping[Shown, Callable[[GroupSums, str | None], Value]] = {
+    ByCurrency.CONVERSIONS: _conversions_in,
+    Measure.REVENUE: lambda counts, currency: _money(counts.revenue, currency),
+    Measure.REFUNDS: lambda counts, currency: _money(counts.refunds, currency),
+    Measure.NET_REVENUE: lambda counts, currency: _money(counts.net_revenue, currency),
+    Measure.CONVERSION_RATE: _conversion_rate,
+    Measure.REVENUE_PER_CLICK: _revenue_per_click,
+    Measure.COST: _cost,
+    Measure.RETURN_ON_AD_SPEND: _return,
+    Measure.COST_PER_CLICK: lambda counts, currency: _cost(
+        counts, currency, counts.clicks_with_cost, MORE_DIGITS
+    ),
+    Measure.COST_PER_CONVERSION: lambda counts, currency: _cost(
+        counts, currency, counts.conversions_with_cost
+    ),
+    Measure.CHANCE_OF_BEST: lambda counts, _: counts.chance_of_best,
+}
 
 
 def changes_of(now: ValueColumns, before: ValueColumns) -> ValueColumns:
