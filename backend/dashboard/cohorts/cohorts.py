@@ -71,7 +71,7 @@ def _view() -> View:
     now = resources().clock()
     view = replace(read_view(arguments, now, now.date(), _CHOICES), comparison=None)
     try:
-        check_cohorts(view.period, DEFAULT_WEEKS)
+        check_cohorts(view.period)
     except InvalidField as error:
         shorter = read_view(arguments | {"period": _USUAL}, now, now.date(), _CHOICES)
         errors = {**view.errors, error.field: error.rule}

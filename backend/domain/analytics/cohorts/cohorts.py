@@ -22,12 +22,10 @@ def cohort_rules(as_of: datetime | None = None) -> CreditRules:
     return CreditRules(CreditTo.CUSTOMER, Model.FIRST, as_of=as_of)
 
 
-def check_cohorts(period: QueryPeriod, weeks: int) -> None:
-    """Raise InvalidField, which names `from` or `weeks`, where a table would be too large."""
+def check_cohorts(period: QueryPeriod) -> None:
+    """Raise InvalidField, which names `from`, where a table would be too large."""
     if period.end - period.start > timedelta(days=MOST_DAYS):
         raise InvalidField("from", f"must be at most {MOST_DAYS} days before to")
-    if not 1 <= weeks <= MOST_WEEKS:
-        raise InvalidField("weeks", f"must be a whole number from 1 to {MOST_WEEKS}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from backend.domain.analytics.cohorts.cohorts import (
 from backend.domain.analytics.cohorts.time_to_sale import check_one_touch
 from backend.domain.analytics.input import FIELDS, UpTo, parse_query
 from backend.domain.analytics.query import Measure, Query, is_of_events
-from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
-from backend.domain.fields.rules import Rule
+from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
+from backend.domain.fields.rules import Rule, parse_fields
 
 _PERIOD = ("from", "to", "period", "timezone", "week_starts")
 COHORT_FIELDS: Mapping[str, Rule[Any]] = {
@@ -34,16 +34,14 @@ _MEASURES = (Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.REVENUE, Measure.RE
 
 def parse_cohorts(body: Mapping[str, object], now: datetime) -> tuple[Query, int]:
     """The query for cohorts in a body, and the number of weeks to show. Raises the errors of all fields."""
-    query = _parse(body, COHORT_FIELDS, now)
-    weeks = COHORT_FIELDS["weeks"].parse("weeks", body.get("weeks", DEFAULT_WEEKS))
-    query = replace(query, rules=cohort_rules(query.rules.as_of))
-    check_cohorts(query.period, weeks)
-    return query, weeks
+    query, own = _parse(body, COHORT_FIELDS, now)
+    check_cohorts(query.period)
+    return replace(query, rules=cohort_rules(query.rules.as_of)), own.get("weeks", DEFAULT_WEEKS)
 
 
 def parse_customers(body: Mapping[str, object], now: datetime) -> Query:
     """The query for the time to a sale, or for new customers. Raises the errors of all fields."""
-    query = _parse(body, CUSTOMER_FIELDS, now)
+    query, _ = _parse(body, CUSTOMER_FIELDS, now)
     check_one_touch(query.rules)
     return query
 
@@ -56,21 +54,18 @@ def customers_query(query: Query) -> Query:
     return replace(query, measures=_MEASURES, group_by=(), order=None, compare=None, change=False)
 
 
-def _parse(body: Mapping[str, object], rules: Mapping[str, Rule[Any]], now: datetime) -> Query:
+def _parse(
+    body: Mapping[str, object], rules: Mapping[str, Rule[Any]], now: datetime
+) -> tuple[Query, dict[str, Any]]:
+    """The query in a body, and the fields that queries do not have."""
     errors: list[FieldError] = [
         InvalidField(shown_name(name), "is not a field of this request") for name in body if name not in rules
     ]
     given = {name: value for name, value in body.items() if name in FIELDS and name in rules}
-    query: Query | None = None
-    try:
-        query = customers_query(parse_query(given, now))
-    except FieldError as error:
-        errors += [error, *error.others]
-    if "weeks" in rules and "weeks" in body:
-        try:
-            rules["weeks"].parse("weeks", body["weeks"])
-        except FieldError as error:
-            errors.append(error)
+    queries: list[Query] = []
+    with collect_errors(errors):
+        queries.append(customers_query(parse_query(given, now)))
+    own = {name: rule for name, rule in rules.items() if name not in FIELDS}
+    fields = parse_fields(own, body, errors)
     raise_all(errors)
-    assert query
-    return query
+    return queries[0], fields

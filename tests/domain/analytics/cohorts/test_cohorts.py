@@ -118,6 +118,14 @@ def test_what_cohorts_can_t_be_asked(body: dict[str, object], field: str) -> Non
     assert caught.value.field == field
 
 
+def test_each_error_is_told_once() -> None:
+    """The errors of several fields come together."""
+    with pytest.raises(FieldError) as caught:
+        parse_cohorts({"nope": 1, "timezone": "x", "as_of": "x", "weeks": 99}, NOW)
+    told = [error.field for error in (caught.value, *caught.value.others)]
+    assert told == ["nope", "timezone", "as_of", "weeks"]
+
+
 def test_the_time_to_a_sale_needs_one_touch() -> None:
     """Models that divide a sale are refused."""
     assert parse_customers({"model": "first", "credit": "customer"}, NOW).rules.model == "first"
