@@ -12,7 +12,7 @@ from backend.domain.analytics.cohorts.cohorts import WEEK, Cohort, CohortTable, 
 from backend.domain.analytics.cohorts.sales import SaleFigures
 from backend.domain.analytics.period import TimeField
 from backend.domain.analytics.query import Field, Query
-from backend.storage.analytics.cohorts.credited_sales import SUMS, bounds_of, credited_sales, in_currency
+from backend.storage.analytics.cohorts.credited_sales import SUMS, credited_sales, in_currency
 from backend.storage.analytics.cohorts.figures import figures_by
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
@@ -31,7 +31,8 @@ _Cell = tuple[int, int]
 
 def find_cohorts(connection: DuckDBPyConnection, query: Query, weeks: int, now: datetime) -> CohortTable:
     """The cohorts of the query's period, by conversions until `now`. The query has `cohort_rules`."""
-    with credited_sales(connection, query, 0, round(now.timestamp() * 1000)):
+    period = QueriedPeriod.without_groups(connection, query)
+    with credited_sales(connection, period, 0, round(now.timestamp() * 1000)):
         return _Reading(connection, query).table(weeks, now)
 
 
@@ -43,6 +44,7 @@ class _Reading:
         self._query = query
         self._spans = query.period.spans(TimeField.WEEK)
         self._labels = [span.label or "" for span in self._spans]
+        self._period = QueriedPeriod(query, self._spans, (Field.WEEK,), self._labels)
 
     def table(self, weeks: int, now: datetime) -> CohortTable:
         """The cohorts."""
@@ -93,7 +95,6 @@ class _Reading:
 
     def _apart(self) -> tuple[int, int]:
         """Who bought first without a touch, and how many conversions are nobody's."""
-        start, end = bounds_of(self._query.period)
         in_period = '"at" >= $start AND "at" < $end'
         found = self._connection.execute(
             f"""
@@ -101,16 +102,15 @@ class _Reading:
                 (SELECT count(*) FROM firsts WHERE touched_at IS NULL AND passes AND {in_period}),
                 (SELECT count(*) FROM credited_sales WHERE customer IS NULL AND {in_period})
             """,
-            {"start": start, "end": end},
+            {"start": self._period.start, "end": self._period.end},
         ).fetchone()
         assert found
         return found[0], found[1]
 
     def _members(self, parameters: SqlParameters) -> str:
         """Common tables: `members`, the customers of each cohort, which has the number of its week."""
-        start, end = map(parameters, bounds_of(self._query.period))
-        period = QueriedPeriod(self._query, self._spans, (Field.WEEK,), self._labels)
-        times = TimeColumns(period, "firsts.touched_at", parameters)
+        start, end = parameters(self._period.start), parameters(self._period.end)
+        times = TimeColumns(self._period, "firsts.touched_at", parameters)
         return f"""
             {_FIRSTS},
             members AS (

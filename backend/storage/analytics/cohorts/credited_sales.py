@@ -9,13 +9,11 @@ from contextlib import contextmanager
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Query
 from backend.domain.visitors.calls import Kind
 from backend.storage.analytics.conditions.links import matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
-from backend.storage.analytics.conditions.tags import choose_tags
 from backend.storage.analytics.credit.credit import credited
 from backend.storage.analytics.credit.tables import forget_credit
 from backend.storage.analytics.measures.sales import JOIN_EARNING, conditions_of_shares
@@ -27,15 +25,14 @@ SUMS = "currency, digits, count(*), sum(amount)::HUGEINT, sum(refunded)::HUGEINT
 
 @contextmanager
 def credited_sales(
-    connection: DuckDBPyConnection, query: Query, start: int, end: int, *, has_customers: bool = True
+    connection: DuckDBPyConnection, period: QueriedPeriod, start: int, end: int, *, has_customers: bool = True
 ) -> Iterator[None]:
     """For the length of the block, the temporary table `credited_sales`.
 
     It has the conversions from `start` until before `end`, in milliseconds since 1970, as
-    domain/analytics/cohorts/sales.CreditedSale. The query's rules credit each to one touch.
+    domain/analytics/cohorts/sales.CreditedSale. The rules of the period's query credit each to one touch.
     """
-    parameters = SqlParameters()
-    period = QueriedPeriod(query, query.period.spans(None), (), [], choose_tags(connection, query))
+    parameters, query = SqlParameters(), period.query
     shares = credited(connection, query.rules, start, end, (Kind.CONVERSION,), has_customers=has_customers)
     taken = Shares(parameters.take(shares))
     earning = f"earning AS ({earning_of(connection, taken)})," if query.click_fields else ""
@@ -57,11 +54,6 @@ def credited_sales(
         yield
     finally:
         connection.execute("DROP TABLE temp.credited_sales")
-
-
-def bounds_of(period: QueryPeriod) -> tuple[int, int]:
-    """The first millisecond of the period, and the one behind its last."""
-    return round(period.start.timestamp() * 1000), round(period.end.timestamp() * 1000)
 
 
 def in_currency(query: Query, parameters: SqlParameters) -> str:

@@ -11,9 +11,10 @@ from duckdb import DuckDBPyConnection
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
 from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale
 from backend.domain.analytics.query import Query
-from backend.storage.analytics.cohorts.credited_sales import SUMS, bounds_of, credited_sales, in_currency
+from backend.storage.analytics.cohorts.credited_sales import SUMS, credited_sales, in_currency
 from backend.storage.analytics.cohorts.figures import figures_by
 from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 
 _EDGES = [round(edge.total_seconds() * 1000) for edge in EDGES]
 _COUNTS = ", ".join(
@@ -26,7 +27,7 @@ _COUNTS = ", ".join(
 
 def find_time_to_sale(connection: DuckDBPyConnection, query: Query) -> TimeToSale:
     """How long it took to the conversions of the query's period. Its rules name one touch for each."""
-    start, end = bounds_of(query.period)
+    period = QueriedPeriod.without_groups(connection, query)
     parameters = SqlParameters()
     text = f"""
         WITH sold AS (
@@ -38,7 +39,7 @@ def find_time_to_sale(connection: DuckDBPyConnection, query: Query) -> TimeToSal
             count(*) FILTER (took IS NULL), {_COUNTS}
         FROM sold
     """
-    with credited_sales(connection, query, start, end, has_customers=False):
+    with credited_sales(connection, period, period.start, period.end, has_customers=False):
         found = connection.execute(text, parameters.values).fetchone()
     assert found
     conversions, median, p90, untouched, *counts = found
@@ -47,9 +48,9 @@ def find_time_to_sale(connection: DuckDBPyConnection, query: Query) -> TimeToSal
 
 def find_new_and_returning(connection: DuckDBPyConnection, query: Query) -> NewAndReturning:
     """Who bought in the query's period, for the first time or again."""
-    start, end = bounds_of(query.period)
+    period = QueriedPeriod.without_groups(connection, query)
     parameters = SqlParameters()
-    since = parameters(start)
+    since = parameters(period.start)
     sold = f"""
         WITH firsts AS (SELECT customer, min("at") AS first_at FROM credited_sales GROUP BY customer),
         sold AS (
@@ -59,7 +60,7 @@ def find_new_and_returning(connection: DuckDBPyConnection, query: Query) -> NewA
             WHERE passes AND "at" >= {since} AND {in_currency(query, parameters)}
         )
     """
-    with credited_sales(connection, query, 0, end):
+    with credited_sales(connection, period, 0, period.end):
         people = connection.execute(
             f"{sold} SELECT kind, count(DISTINCT customer) FROM sold GROUP BY kind", parameters.values
         ).fetchall()

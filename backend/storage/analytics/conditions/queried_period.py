@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from duckdb import DuckDBPyConnection
+
 from backend.domain.analytics.period import QUARTER_SECONDS, Spans
 from backend.domain.analytics.query import LINK_FIELDS, TIMES, Field, Filter, Query, QueryField
-from backend.storage.analytics.conditions.tags import TagChoice
+from backend.storage.analytics.conditions.tags import TagChoice, choose_tags
 
 QUARTER_MS = QUARTER_SECONDS * 1000
 DAY_MS = 86_400_000
@@ -30,6 +32,11 @@ class QueriedPeriod:
     last_block: int | None = None
     summed_until: int | None = None
     sold: str = "sold"
+
+    @classmethod
+    def without_groups(cls, connection: DuckDBPyConnection, query: Query) -> QueriedPeriod:
+        """The query's own period, whatever it groups by."""
+        return cls(query, query.period.spans(None), (), labels=[], tags=choose_tags(connection, query))
 
     @property
     def in_all(self) -> QueriedPeriod:

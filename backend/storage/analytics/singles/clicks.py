@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.query import Query
 from backend.domain.clicks.block import moment
 from backend.domain.ids import LinkId
@@ -58,10 +59,12 @@ class SingleClicks(Question[ClickPage]):
 
     def answer(self, facts: Facts) -> ClickPage:
         """The page. Raises InvalidField for a property that is not marked."""
-        from backend.storage.analytics.measures.clicks import single_clicks_of  # noqa: PLC0415 - needs DuckDB
-        from backend.storage.analytics.singles.period import period_of  # noqa: PLC0415
+        # Those who ask have no use for what answers.
+        from backend.storage.analytics.conditions.queried_period import QueriedPeriod  # noqa: PLC0415
+        from backend.storage.analytics.measures.clicks import single_clicks_of  # noqa: PLC0415
 
-        period = period_of(facts, self.query)
+        check_marked(self.query.group_by, self.query.filters, facts.event_properties)
+        period = QueriedPeriod.without_groups(facts.connection, self.query)
         statement = single_clicks_of(period, self.place.at if self.place else None)
         skipped = self.place.skipped if self.place else 0
         limits = {"most": self.most + 1, "skipped": skipped}

@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
+from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.query import Query
 from backend.domain.clicks.block import moment
 from backend.domain.fields.money import of_units
@@ -57,10 +58,12 @@ class SingleSales(Question[SingleSalesPage]):
 
     def answer(self, facts: Facts) -> SingleSalesPage:
         """The page. Raises InvalidField for a property that is not marked."""
-        from backend.storage.analytics.measures.sales import single_sales_of  # noqa: PLC0415 - needs DuckDB
-        from backend.storage.analytics.singles.period import period_of  # noqa: PLC0415
+        # Those who ask have no use for what answers.
+        from backend.storage.analytics.conditions.queried_period import QueriedPeriod  # noqa: PLC0415
+        from backend.storage.analytics.measures.sales import single_sales_of  # noqa: PLC0415
 
-        period = period_of(facts, self.query)
+        check_marked(self.query.group_by, self.query.filters, facts.event_properties)
+        period = QueriedPeriod.without_groups(facts.connection, self.query)
         statement = single_sales_of(facts.connection, period)
         limits = {"most": self.most, "skipped": self.skipped}
         rows = facts.connection.execute(statement.text, {**statement.values, **limits}).fetchall()
