@@ -178,6 +178,11 @@ _IN_QUERY = {"compare", "change", "currency", "limit", "cursor", "measures", "gr
 UTC_ZONE = ZoneInfo("UTC")
 
 
+def field_schema(name: str, rule: Rule[Any]) -> Schema:
+    """JSON Schema of this field of a query, which may be null if it is one of NULLABLE."""
+    return {"anyOf": [rule.schema(), {"type": "null"}]} if name in NULLABLE else rule.schema()
+
+
 def parse_query(body: Mapping[str, object], now: datetime) -> Query:
     """The query in a body. A field that is left out has its default.
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.analytics.funnels.input import FUNNEL_QUERY_FIELDS
-from backend.domain.analytics.input import FIELDS, NULLABLE, UpTo
+from backend.domain.analytics.input import FIELDS, NULLABLE, UpTo, field_schema
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import JsonObject, Rule, Schema
 from backend.domain.reports.overview import OVERVIEW_FIELDS
@@ -68,9 +68,6 @@ def _schema(description: str, rules: Mapping[str, Rule[Any]]) -> Schema:
         "type": "object",
         "additionalProperties": False,
         "description": description,
-        "properties": {
-            name: {"anyOf": [rule.schema(), {"type": "null"}]} if name in NULLABLE else rule.schema()
-            for name, rule in rules.items()
-        }
+        "properties": {name: field_schema(name, rule) for name, rule in rules.items()}
         | {"filters": _ANY_FILTERS},
     }

@@ -16,12 +16,11 @@ from backend.domain.analytics.cohorts.json_form import (
     new_and_returning_json,
     time_to_sale_json,
 )
-from backend.domain.analytics.input import NULLABLE
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.rest_api.analytics.query import MOST_BYTES
-from backend.rest_api.analytics.schemas import MEANINGS
+from backend.rest_api.analytics.schemas import MEANINGS, body_schema
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation, reference
 from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
@@ -36,22 +35,15 @@ _MEANINGS = MEANINGS | {
 _ERRORS = (error_table.QUERY_INVALID, error_table.FIGURES_UNAVAILABLE)
 
 
-def _body(fields: Any) -> Schema:
-    properties = {}
-    for name, rule in fields.items():
-        schema = {"anyOf": [rule.schema(), {"type": "null"}]} if name in NULLABLE else rule.schema()
-        properties[name] = schema | {"description": _MEANINGS[name]}
-    return {"type": "object", "additionalProperties": False, "properties": properties}
-
-
-_OF_CUSTOMERS = _body(CUSTOMER_FIELDS)
+_OF_COHORTS = body_schema(COHORT_FIELDS, _MEANINGS)
+_OF_CUSTOMERS = body_schema(CUSTOMER_FIELDS, _MEANINGS)
 
 
 @Operation(
     method="POST",
     path="/analytics/cohorts",
     summary="Customers by the week of their first touch, and what they bought in the weeks after",
-    body=_body(COHORT_FIELDS),
+    body=_OF_COHORTS,
     answer="CohortTable",
     errors=_ERRORS,
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.analytics import measure_words
-from backend.domain.analytics.input import FIELDS, NULLABLE
+from backend.domain.analytics.input import FIELDS, field_schema
 from backend.domain.fields.rules import Rule, Schema
 
 MEANINGS = {
@@ -49,14 +50,15 @@ MEANINGS = {
 }
 
 
-def _property(name: str, rule: Rule[Any]) -> Schema:
-    schema = rule.schema()
-    shown = {"anyOf": [schema, {"type": "null"}]} if name in NULLABLE else schema
-    return shown | {"description": MEANINGS[name]}
+def body_schema(fields: Mapping[str, Rule[Any]], meanings: Mapping[str, str]) -> Schema:
+    """JSON Schema of a body with fields of queries."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            name: field_schema(name, rule) | {"description": meanings[name]} for name, rule in fields.items()
+        },
+    }
 
 
-QUERY: Schema = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {name: _property(name, rule) for name, rule in FIELDS.items()},
-}
+QUERY = body_schema(FIELDS, MEANINGS)
