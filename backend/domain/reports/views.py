@@ -108,15 +108,9 @@ def read_view(
 
 
 def without_amounts(query: Query) -> Query:
-    """The query without measures of money, and not sorted by one: the order of rows tells of amounts too.
-
-    Raises InvalidField if nothing is left.
-    """
-    measures = tuple(measure for measure in query.measures if measure not in MONEY)
-    if not measures:
-        raise InvalidField("measures", "must have one that is no amount, since shows_revenue is false")
-    order = None if query.order and query.order.column in MONEY else query.order
-    return replace(query, measures=measures, order=order)
+    """The query without measures of money. Raises InvalidField if nothing is left."""
+    nothing_left = InvalidField("measures", "must have one that is no amount, since shows_revenue is false")
+    return _without(MONEY, query, nothing_left)
 
 
 def without_installs(query: Query) -> Query:
@@ -124,10 +118,16 @@ def without_installs(query: Query) -> Query:
 
     Raises InvalidField if nothing is left.
     """
-    measures = tuple(measure for measure in query.measures if measure is not Measure.INSTALLS)
+    nothing_left = InvalidField("installs", "need a subscription, which has ended")
+    return _without({Measure.INSTALLS}, query, nothing_left)
+
+
+def _without(hidden: Collection[Measure], query: Query, nothing_left: InvalidField) -> Query:
+    """The query without these measures, and not sorted by one: the order of rows tells of them too."""
+    measures = tuple(measure for measure in query.measures if measure not in hidden)
     if not measures:
-        raise InvalidField("installs", "need a subscription, which has ended")
-    order = None if query.order and query.order.column is Measure.INSTALLS else query.order
+        raise nothing_left
+    order = None if query.order and query.order.column in hidden else query.order
     return replace(query, measures=measures, order=order)
 
 
