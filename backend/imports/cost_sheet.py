@@ -7,14 +7,15 @@ could be read in two ways are refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
 from backend.domain.costs.cost import MOST_AT_ONCE, ToldCost
-from backend.domain.costs.input import parse_cost, told_before
-from backend.domain.errors import FieldError, InvalidField, raise_all
+from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, told_cost
+from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors
+from backend.domain.fields.rules import parse_fields
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.spreadsheet import lines_of_table
 
@@ -95,38 +96,35 @@ def _columns(headings: Sequence[str]) -> tuple[list[str | None], str]:
 def _row(number: int, cells: Sequence[str], columns: Sequence[str | None], currency: str) -> CostRow:
     found = {name: cell.strip() for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
     given: dict[str, object] = {"currency": currency, **found}
+    missing = [MissingField(name) for name in COST_REQUIRED if name not in given]
     errors: list[FieldError] = []
     for name, read in (("day", read_day), ("amount", read_amount)):
         if name in found:
-            try:
+            del given[name]
+            with collect_errors(errors):
                 given[name] = read(name, found[name])
-            except InvalidField as error:
-                errors.append(error)
-    wrong = {error.field for error in errors}
-    try:
-        cost = parse_cost({name: "0001-01-01" if name in wrong else value for name, value in given.items()})
-        raise_all(errors)
-    except FieldError as error:
-        every = [*errors, *(each for each in (error, *error.others) if each.field not in wrong)]
-        told = dict.fromkeys(f"{each.field} {_rule(each)}" for each in every)
-        return CostRow(number, cells, None, list(told))
-    return CostRow(number, cells, cost)
+    errors += missing
+    fields = parse_fields(COST_FIELDS, given, errors)
+    if errors:
+        return CostRow(number, cells, None, [f"{error.field} {rule_words(error)}" for error in errors])
+    return CostRow(number, cells, told_cost(fields))
 
 
-def _rule(error: FieldError) -> str:
-    return "is required" if error.rule == "field is required" else error.rule
+def rule_words(error: FieldError) -> str:
+    """The rule that is broken, as it stands behind the name of the field."""
+    return "is required" if isinstance(error, MissingField) else error.rule
 
 
 def _once(rows: Sequence[CostRow]) -> list[CostRow]:
     """The rows, where one that tells the cost of an earlier one again is refused."""
     fine = [row for row in rows if row.cost]
-    again: Mapping[int, int] = told_before([row.cost for row in fine if row.cost])
+    again = told_before([row.cost for row in fine if row.cost])
     refused = {
         fine[number].number: f"campaign, day and currency are those of row {fine[earlier].number}"
         for number, earlier in again.items()
     }
     return [
-        CostRow(row.number, row.cells, None, [refused[row.number]]) if row.number in refused else row
+        replace(row, cost=None, problems=[refused[row.number]]) if row.number in refused else row
         for row in rows
     ]
 

@@ -23,7 +23,7 @@ from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, ToldCost
 from backend.domain.costs.input import parse_cost
 from backend.domain.costs.json_form import cost_json
 from backend.domain.errors import FieldError
-from backend.imports.cost_sheet import CostSheet, read_amount, read_costs
+from backend.imports.cost_sheet import CostSheet, read_amount, read_costs, rule_words
 from backend.imports.csv_file import UnreadableCsv
 from backend.storage.costs.costs import CostFilter, count_costs, delete_cost, list_costs, tell_costs
 from backend.web.current import resources
@@ -49,7 +49,7 @@ async def costs_tell() -> Response:
         told = _typed(fields)
         await tell_costs(resources().database, org_id(), [told], resources().clock())
     except FieldError as error:
-        problems = {each.field: _rule(each) for each in (error, *error.others)}
+        problems = {each.field: rule_words(each) for each in (error, *error.others)}
     return await _page(fields, problems) if problems else redirect_with_notice("costs", "cost-told")
 
 
@@ -95,10 +95,6 @@ def _typed(fields: dict[str, str]) -> ToldCost:
     if fields["amount"]:
         given["amount"] = read_amount("amount", fields["amount"])
     return parse_cost(given)
-
-
-def _rule(error: FieldError) -> str:
-    return "is required" if error.rule == "field is required" else error.rule
 
 
 def _sent() -> tuple[str, str]:
