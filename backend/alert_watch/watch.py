@@ -13,7 +13,7 @@ from backend.storage.accounts.organizations import UnknownOrganization
 from backend.storage.alerts.firing import AlertChannels
 from backend.storage.alerts.rules import watched_organizations
 from backend.storage.analytics.client import Analytics
-from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.driver.mongo import Database
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.system.clock import Clock
 
@@ -47,11 +47,7 @@ class AlertWatch:
     async def stop(self) -> None:
         """Stop; another process goes on."""
         await self._task.stop()
-        try:
-            await end_lease(self._database, LEASE, self._id)
-        except StorageError as error:
-            if not is_unreachable(error):
-                raise
+        await end_lease(self._database, LEASE, self._id)
 
     async def _go_on(self) -> None:
         await asyncio.sleep(_FIRST_PAUSE)

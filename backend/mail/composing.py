@@ -44,7 +44,7 @@ def figures_mail(
     return Mail(recipient.org_id, key, recipient.address, subject, text, html, unsubscribe_url)
 
 
-def trial_mail(
+def try_mail(
     base_url: str, organization: str, report: Report, reader: Recipient, *, figures: MailedReport, key: str
 ) -> Mail:
     """The same mail for somebody who wants to see it once: there is nothing to unsubscribe from."""

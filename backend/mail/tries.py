@@ -18,7 +18,7 @@ from backend.domain.reports.recipient import (
     Recipient,
     RecipientId,
 )
-from backend.mail.composing import TRY_KEY, trial_mail
+from backend.mail.composing import TRY_KEY, try_mail
 from backend.mail.report_mails import ReportMailResources, figures_for
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
@@ -59,7 +59,7 @@ async def send_try(
     figures, _ = await figures_for(resources, organization, report, reader)
     key = f"{TRY_KEY}{user.id}/{uuid.uuid4()}"
     base_url = resources.settings.base_url
-    mail = trial_mail(base_url, organization.name, report, reader, figures=figures, key=key)
+    mail = try_mail(base_url, organization.name, report, reader, figures=figures, key=key)
     await mails.queue_mail(database, mail, now)
 
 
