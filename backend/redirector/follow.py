@@ -16,10 +16,11 @@ from backend.concurrency.startable import Monitored, SideBySide, running
 from backend.domain.clicks.clicks import NotCounted, client_fragment, record_line, why_not_counted
 from backend.domain.clicks.ids import click_id, read_click_id
 from backend.domain.clicks.visitor_hashes import visitor_hash
+from backend.domain.links.destinations.compiled_rules import CompiledRules, Target, share_of
 from backend.domain.links.destinations.destination import Outcome, decide
 from backend.domain.links.destinations.web_address import CLICK_ID_PARAMETER
 from backend.domain.links.limits import NO_LIMITS
-from backend.domain.links.rules import Circumstances, CompiledRules, Target, share_of
+from backend.domain.links.rules.conditions import Circumstances
 from backend.domain.web.client import ClientKind
 from backend.redirector.answers import pages
 from backend.redirector.answers import reports as link_reports

@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.json_form import whole_link_json
 from backend.domain.links.links import Behavior, CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest
-from backend.domain.links.rule_words import condition_in_words, outcome_in_words
+from backend.domain.links.rules.words import condition_in_words, outcome_in_words
 from backend.domain.web.short_urls import parse_short_url
 from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization

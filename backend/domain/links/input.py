@@ -23,7 +23,7 @@ from backend.domain.fields.rules import (
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LIMIT_FIELDS, NO_LIMITS
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
-from backend.domain.links.rule_input import LinkRules
+from backend.domain.links.rules.input import LinkRules
 from backend.domain.links.tags import TagNames
 from backend.domain.links.utm_templates import TEMPLATE_FIELD
 

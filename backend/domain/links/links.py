@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.limits import NO_LIMITS, LinkLimits
-from backend.domain.links.rules import rule_targets
+from backend.domain.links.rules.rule_json import rule_targets
 
 
 class Behavior(IntEnum):
@@ -80,7 +80,7 @@ class Link:
     `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
     the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
     gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived. `rules`
-    are as `link_rule_input` writes them. A link on `hold` leads nowhere, whatever its organization does.
+    are as `rules.input` writes them. A link on `hold` leads nowhere, whatever its organization does.
     """
 
     id: LinkId

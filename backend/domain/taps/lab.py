@@ -8,11 +8,12 @@ from datetime import datetime
 
 from backend.domain.accounts.apps import AndroidApp, Apps
 from backend.domain.links.destinations.app_addresses import fallback_address, intent_address, store_address
+from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.destination import Outcome, decide
 from backend.domain.links.destinations.web_address import encoded_address, web_address
 from backend.domain.links.limits import Obstacle
 from backend.domain.links.links import Link
-from backend.domain.links.rules import Circumstances, CompiledRules
+from backend.domain.links.rules.conditions import Circumstances
 from backend.domain.taps.app_page import buttons_of
 from backend.domain.taps.apple_file import AppleFile
 from backend.domain.taps.devices import CachedFile, Situation, TapDevice, TapPlace, situations

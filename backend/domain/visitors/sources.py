@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.domain.clicks.ids import ClickPlace
 from backend.domain.links.links import UTM_FIELDS, Link
-from backend.domain.links.rules import variant_names
+from backend.domain.links.rules.rule_json import variant_names
 from backend.domain.visitors.attribution import Touch
 
 LINK_SIGNAL = "cl_link_id"

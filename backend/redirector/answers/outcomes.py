@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from backend.domain.accounts.apps import AndroidApp
 from backend.domain.links.destinations.app_addresses import fallback_address, intent_address
+from backend.domain.links.destinations.compiled_rules import Target
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.destinations.web_address import web_address
-from backend.domain.links.rules import Target
 from backend.domain.taps.app_page import buttons_of
 from backend.domain.taps.in_app_browsers import InAppBrowsers
 from backend.domain.web.client import Client

@@ -19,9 +19,9 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.domain.accounts.apps import Apps
 from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
-from backend.domain.links.rules import CompiledRules
 from backend.storage.accounts.apps import find_apps
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError

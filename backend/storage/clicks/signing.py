@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.clicks.ids import ClickPlace, link_beginning, read_click_id, variant_of
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links.rules import variant_names
+from backend.domain.links.rules.rule_json import variant_names
 from backend.domain.visitors.sources import Source
 from backend.storage.accounts.organizations import find_without_click_ids
 from backend.storage.clicks.signing_keys import signing_key

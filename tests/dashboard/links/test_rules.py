@@ -15,7 +15,7 @@ from backend.dashboard.links.editing.rule_trial import try_rules
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import CHANGE_FIELDS, parse_changes
 from backend.domain.links.links import Link
-from backend.domain.links.rule_words import condition_in_words, outcome_in_words
+from backend.domain.links.rules.words import condition_in_words, outcome_in_words
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_link
 from tests.conftest import OrganizationFactory

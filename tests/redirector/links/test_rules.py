@@ -10,7 +10,7 @@ import pytest
 from backend.app import Service
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import ChangeLink, LinkRequest
-from backend.domain.links.rules import Circumstances
+from backend.domain.links.rules.conditions import Circumstances
 from backend.redirector.links.cache import LinkCache
 from backend.redirector.request.recognition import recognize
 from backend.storage.driver.mongo import Database

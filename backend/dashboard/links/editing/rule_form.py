@@ -8,9 +8,9 @@ from typing import Any
 
 from backend.dashboard.frame.form import field
 from backend.domain.errors import FieldError
-from backend.domain.links.rule_input import MOST_VARIANTS
-from backend.domain.links.rule_words import WEEKDAYS
-from backend.domain.links.rules import RuleJson
+from backend.domain.links.rules.input import MOST_VARIANTS
+from backend.domain.links.rules.rule_json import RuleJson
+from backend.domain.links.rules.words import WEEKDAYS
 from backend.domain.web.client import Platform
 
 Fields = dict[str, str]

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime
 
+from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.links import Link
-from backend.domain.links.rule_words import outcome_in_words
-from backend.domain.links.rules import Circumstances, CompiledRules
+from backend.domain.links.rules.conditions import Circumstances
+from backend.domain.links.rules.words import outcome_in_words
 from backend.domain.web.client import Client, ClientKind, Platform
 
 # A common browser of each platform.

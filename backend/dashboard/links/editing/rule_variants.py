@@ -15,7 +15,7 @@ from backend.domain.analytics.answer import Value, Values
 from backend.domain.analytics.query import Field, Measure
 from backend.domain.analytics.verdicts import VariantCounts, VariantVerdict, verdict_of
 from backend.domain.links.links import Link
-from backend.domain.links.rules import variant_names
+from backend.domain.links.rules.rule_json import variant_names
 
 MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.REVENUE)
 COLUMNS = [LABELS[measure] for measure in MEASURES]

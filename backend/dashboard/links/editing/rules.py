@@ -36,8 +36,8 @@ from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, parse_changes
 from backend.domain.links.links import Link
 from backend.domain.links.operations import LinkChangedMeanwhile
-from backend.domain.links.rule_input import MOST_VARIANTS
-from backend.domain.links.rule_words import WEEKDAYS, condition_in_words, outcome_in_words
+from backend.domain.links.rules.input import MOST_VARIANTS
+from backend.domain.links.rules.words import WEEKDAYS, condition_in_words, outcome_in_words
 from backend.web.current import resources
 
 RuleBodies = list[dict[str, Any]]

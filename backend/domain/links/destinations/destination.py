@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from backend.domain.accounts.apps import Apps
+from backend.domain.links.destinations.compiled_rules import Target
 from backend.domain.links.links import Behavior, Link
-from backend.domain.links.rules import Target, rule_targets
+from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Client, ClientKind, Platform
 
 # To name a member of an enumeration takes Python 3.11 longer than to compare it.

@@ -8,7 +8,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.links.destinations.destination import possible_targets
 from backend.domain.links.input import Changes
 from backend.domain.links.links import LEADING_FIELDS, Link
-from backend.domain.links.rules import rule_targets
+from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import parse_short_url
 from backend.storage.driver.mongo import Database

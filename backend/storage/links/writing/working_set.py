@@ -17,7 +17,7 @@ from backend.domain.links.operations import (
     UpsertLink,
     fields_of,
 )
-from backend.domain.links.rules import rule_targets
+from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.short_urls import host_of
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.driver.mongo import ClientSession, Database, Document

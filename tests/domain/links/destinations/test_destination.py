@@ -9,9 +9,9 @@ import pytest
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.compiled_rules import Target
 from backend.domain.links.destinations.destination import Outcome, decide, fallback_url
 from backend.domain.links.links import Behavior, Link
-from backend.domain.links.rules import Target
 from backend.domain.web.client import Client, ClientKind, Platform
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

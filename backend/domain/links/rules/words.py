@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from backend.domain.links.rules import RuleJson
+from backend.domain.links.rules.rule_json import RuleJson
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "desktop"}

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from backend.domain.errors import InvalidField
 from backend.domain.fields.countries import countries
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.compiled_rules import CompiledRules, share_of
 from backend.domain.links.links import Link
-from backend.domain.links.rule_input import MOST_RULES, LinkRules
-from backend.domain.links.rules import Circumstances, CompiledRules, rule_targets, share_of, variant_names
+from backend.domain.links.rules.conditions import Circumstances
+from backend.domain.links.rules.input import MOST_RULES, LinkRules
+from backend.domain.links.rules.rule_json import rule_targets, variant_names
 from backend.domain.web.accept_language import preferred_languages
 from backend.domain.web.client import Client, ClientKind, Platform
 from tests.examples import examples
