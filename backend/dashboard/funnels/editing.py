@@ -37,18 +37,7 @@ async def funnels_new() -> Response:
 @dashboard.post("/funnels")
 async def funnels_add() -> Response:
     """Make a funnel, and show it; or give the form back with a step more or less, or in another place."""
-    form = FunnelForm.sent()
-    if action := field("act"):
-        form.act(action)
-        return await _page(form)
-    fields = await _parsed(form)
-    if not form.problems:
-        try:
-            saved = await create_funnel(resources().database, org_id(), fields, resources().clock())
-            return redirect_with_notice("funnels_one", "funnel-made", funnel_id=saved.id)
-        except FieldError as error:
-            form.say(error)
-    return await _page(form)
+    return await _store(None)
 
 
 @dashboard.get("/funnels/<funnel_id>/change")
@@ -67,19 +56,27 @@ async def funnels_edit(funnel_id: FunnelId) -> Response:
 @dashboard.post("/funnels/<funnel_id>/change")
 async def funnels_change(funnel_id: FunnelId) -> Response:
     """Change the funnel, or give the form back as `funnels_add` does."""
-    database = resources().database
-    saved, form = await get_funnel(database, org_id(), funnel_id), FunnelForm.sent()
+    return await _store(await get_funnel(resources().database, org_id(), funnel_id))
+
+
+async def _store(saved: SavedFunnel | None) -> Response:
+    """What the form that was sent asks for: another form, or a changed funnel, a new one without `saved`."""
+    database, form = resources().database, FunnelForm.sent()
     if action := field("act"):
         form.act(action)
         return await _page(form, saved)
     fields = await _parsed(form)
-    if not form.problems:
-        try:
-            await change_funnel(database, org_id(), funnel_id, fields)
-            return redirect_with_notice("funnels_one", "funnel-changed", funnel_id=funnel_id)
-        except FieldError as error:
-            form.say(error)
-    return await _page(form, saved)
+    if form.problems:
+        return await _page(form, saved)
+    try:
+        if saved:
+            await change_funnel(database, org_id(), saved.id, fields)
+            return redirect_with_notice("funnels_one", "funnel-changed", funnel_id=saved.id)
+        made = await create_funnel(database, org_id(), fields, resources().clock())
+    except FieldError as error:
+        form.say(error)
+        return await _page(form, saved)
+    return redirect_with_notice("funnels_one", "funnel-made", funnel_id=made.id)
 
 
 async def _parsed(form: FunnelForm) -> dict[str, Any]:
