@@ -7,7 +7,6 @@ may still look, whether anybody does, and which address to pass on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from quart import Response, abort, request, url_for
 
@@ -175,13 +174,13 @@ async def _form(
 
 
 async def _change_form(report: Report, fields: Fields, problems: Problems) -> Response:
-    database = resources().database
-    shown: dict[str, Any] = {
-        "shown": await listed_report(report, resources().clock()),
-        "mail_readers": await count_recipients_of(database, org_id(), report.id),
-    }
     return await page(
-        "reports/report.html", 422 if problems else 200, fields=fields, problems=problems, **shown
+        "reports/report.html",
+        422 if problems else 200,
+        fields=fields,
+        problems=problems,
+        shown=await listed_report(report, resources().clock()),
+        mail_readers=await count_recipients_of(resources().database, org_id(), report.id),
     )
 
 
