@@ -11,7 +11,7 @@ from typing import Any
 
 from quart import Response, request
 
-from backend.dashboard.alerts.previews import preview_of
+from backend.dashboard.alerts.previews import preview_in_short
 from backend.dashboard.alerts.shown import link_ids_of, shown_alert, shown_rule
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -62,5 +62,5 @@ async def _content(before: str | None) -> dict[str, Any]:
         "older": listed[-1].id if len(found) > _PAGE_SIZE else "",
         "is_first": not before,
         "not_seen": await count_not_seen(database, org_id()),
-        "rules": [shown_rule(rule, tags, links, await preview_of(sources, rule)) for rule in rules],
+        "rules": [(shown_rule(rule, tags, links), await preview_in_short(sources, rule)) for rule in rules],
     }

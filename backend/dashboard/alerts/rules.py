@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from quart import Response, abort, request
 
@@ -21,7 +20,7 @@ from backend.dashboard.alerts.form import (
     sent_fields,
 )
 from backend.dashboard.alerts.previews import preview_of
-from backend.dashboard.alerts.shown import MEANINGS, ShownPreview, shown_rule
+from backend.dashboard.alerts.shown import MEANINGS, ShownPreview, ShownRule, shown_rule
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS as ALL_LABELS
@@ -138,11 +137,6 @@ async def _form(
     preview: ShownPreview | None = None,
 ) -> Response:
     database = resources().database
-    shown: dict[str, Any] = {"shown": None}
-    if rule:
-        links = await find_links(database, [rule.link_id] if rule.link_id else [], org_id())
-        names = await tag_names_of(database, org_id(), [rule])
-        shown["shown"] = shown_rule(rule, names, links, preview or ShownPreview("", "", ()))
     tags = [tag.name for tag in await list_tags(database, org_id())]
     return await page(
         "alerts/form.html",
@@ -161,5 +155,11 @@ async def _form(
         settings=resources().settings,
         preview=preview,
         labels=ALL_LABELS | LABELS,
-        **shown,
+        shown=await _shown(rule) if rule else None,
     )
+
+
+async def _shown(rule: AlertRule) -> ShownRule:
+    database = resources().database
+    links = await find_links(database, [rule.link_id] if rule.link_id else [], org_id())
+    return shown_rule(rule, await tag_names_of(database, org_id(), [rule]), links)

@@ -63,14 +63,13 @@ class ShownPreview:
 
 @dataclass(frozen=True, slots=True)
 class ShownRule:
-    """A rule in words: what it tells of, whom, and what it would have sent in the last week."""
+    """A rule in words: what it tells of, and whom."""
 
     rule: AlertRule
     kind: str
     about: str
     link: Link | None
     told: str
-    preview: ShownPreview
 
 
 def shown_alert(
@@ -94,9 +93,7 @@ def shown_alert(
     )
 
 
-def shown_rule(
-    rule: AlertRule, tags: Mapping[TagId, str], links: Mapping[LinkId, Link], preview: ShownPreview
-) -> ShownRule:
+def shown_rule(rule: AlertRule, tags: Mapping[TagId, str], links: Mapping[LinkId, Link]) -> ShownRule:
     """The rule in words."""
     return ShownRule(
         rule=rule,
@@ -104,22 +101,24 @@ def shown_rule(
         about=_about(rule, tags, links),
         link=links.get(rule.link_id) if rule.link_id else None,
         told=told_words(rule),
-        preview=preview,
     )
 
 
 def shown_preview(
-    rule: AlertRule, preview: Preview | None, links: Mapping[LinkId, Link], zone: ZoneInfo
+    rule: AlertRule, preview: Preview, links: Mapping[LinkId, Link], zone: ZoneInfo
 ) -> ShownPreview:
-    """What the rule would have sent; None: it can't be known at the moment."""
-    if preview is None:
-        return ShownPreview("", "The figures can't be had just now.", ())
-    count = len(preview.findings)
+    """What the rule would have sent."""
     return ShownPreview(
-        f"{count:,} {'alert' if count == 1 else 'alerts'}",
+        count_words(preview),
         preview.note,
         [_line(rule, finding, links, zone) for finding in preview.findings],
     )
+
+
+def count_words(preview: Preview) -> str:
+    """How many alerts the rule would have sent."""
+    count = len(preview.findings)
+    return f"{count:,} {'alert' if count == 1 else 'alerts'}"
 
 
 def told_words(rule: AlertRule) -> str:
