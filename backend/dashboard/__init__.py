@@ -35,6 +35,7 @@ from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.links.sheets import sheets
 from backend.dashboard.live import live
 from backend.dashboard.mails import mails, readers
+from backend.dashboard.mails import new as new_reader
 from backend.dashboard.reports import pages as report_pages
 from backend.dashboard.search import customer, search
 from backend.dashboard.services import attach_dashboard_services
@@ -77,6 +78,7 @@ __all__ = [
     "live",
     "mails",
     "make_link",
+    "new_reader",
     "notes",
     "origins",
     "overview",

@@ -16,14 +16,10 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id, user
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.mails.form import OF_A_TRY, Fields, Problems, new_fields, read_fields, sent_fields
-from backend.dashboard.mails.shown import FREQUENCIES, shown_failure, shown_reader, try_in_words
+from backend.dashboard.mails.shown import shown_failure, shown_reader, try_in_words
 from backend.domain.errors import FieldError, InvalidField, ItemUnknown
-from backend.domain.fields.time_zones import TimeZone, place_names
-from backend.domain.mail.language import Language
-from backend.domain.reports.recipient import RECIPIENT_FIELDS, Recipient, RecipientState
-from backend.domain.reports.views import ViewKind
-from backend.mail.numbers import language_name
+from backend.domain.fields.time_zones import TimeZone
+from backend.domain.reports.recipient import Recipient, RecipientState
 from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.report_mails import ReportMailResources
 from backend.mail.tries import last_try, send_try
@@ -36,51 +32,12 @@ from backend.web.current import resources
 
 _FAILED_WITHIN = timedelta(days=30)
 _MOST_FAILED = 50
-_NO_REPORT = "must be one of your reports"
 
 
 @dashboard.get("/mails")
 async def mails() -> Response:
     """All readers of reports, and the mails of the last thirty days that were not sent."""
-    return await _list_page()
-
-
-@dashboard.get("/mails/new")
-async def mails_new() -> Response:
-    """The form that asks somebody."""
-    return await _form_page(new_fields(), {})
-
-
-@dashboard.post("/mails")
-async def mails_add() -> Response:
-    """Ask somebody whether they want a report's figures."""
-    if not resources().settings.sends_mail:
-        return await _list_page(status=409)
-    fields, problems = sent_fields(), Problems()
-    values = read_fields(fields, problems, tuple(RECIPIENT_FIELDS))
-    if problems:
-        return await _form_page(fields, problems)
-    try:
-        return _back(await _asked(values))
-    except FieldError as error:
-        problems[error.field if error.field in fields else "address"] = error.rule
-    except ItemUnknown:
-        problems["report_id"] = _NO_REPORT
-    return await _form_page(fields, problems)
-
-
-@dashboard.post("/mails/try")
-async def mails_try_form() -> Response:
-    """Send the user what is chosen in the form, which stays as it is."""
-    if not resources().settings.sends_mail:
-        return await _list_page(status=409)
-    fields, problems = sent_fields(), Problems()
-    values = read_fields(fields, problems, OF_A_TRY)
-    if problems:
-        return await _form_page(fields, problems)
-    if problem := await _problem_of_try(values):
-        return await _form_page(fields, {}, problem=problem)
-    return await _form_page(fields, {}, said=f"The mail is on its way to {user().email}.")
+    return await list_page()
 
 
 @dashboard.post("/mails/<recipient_id>/ask")
@@ -88,11 +45,11 @@ async def mails_ask(recipient_id: str) -> Response:
     """Ask a reader again, who has not confirmed, has unsubscribed, or was refused by the mail server."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)
     if not resources().settings.sends_mail:
-        return await _list_page(status=409)
+        return await list_page(status=409)
     try:
-        return _back(await _asked(_values_of(reader)))
+        return await ask(_values_of(reader))
     except FieldError as error:
-        return await _list_page(f"{reader.address} {error.rule}.", 422)
+        return await list_page(f"{reader.address} {error.rule}.", 422)
 
 
 @dashboard.post("/mails/<recipient_id>/try")
@@ -100,9 +57,9 @@ async def mails_try(recipient_id: str) -> Response:
     """Send the user what this reader would get now."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)
     if not resources().settings.sends_mail:
-        return await _list_page(status=409)
-    if problem := await _problem_of_try(_values_of(reader)):
-        return await _list_page(problem, 422)
+        return await list_page(status=409)
+    if problem := await problem_of_try(_values_of(reader)):
+        return await list_page(problem, 422)
     return redirect_with_notice("mails", "try-sent")
 
 
@@ -113,12 +70,15 @@ async def mails_remove(recipient_id: str) -> Response:
     return redirect_with_notice("mails", "mail-removed")
 
 
-async def _asked(values: Mapping[str, Any]) -> Recipient:
+async def ask(values: Mapping[str, Any]) -> Response:
+    """Ask somebody whether they want a report's figures. Raises FieldError and ItemUnknown."""
     base_url, now = resources().settings.base_url, resources().clock()
-    return await ask_to_confirm(resources().database, base_url, org_id(), values, now)
+    reader = await ask_to_confirm(resources().database, base_url, org_id(), values, now)
+    is_confirmed = reader.state is RecipientState.CONFIRMED
+    return redirect_with_notice("mails", "mail-had" if is_confirmed else "mail-asked")
 
 
-async def _problem_of_try(values: Mapping[str, Any]) -> str:
+async def problem_of_try(values: Mapping[str, Any]) -> str:
     """Send the user what these fields ask for; why that can't be done, "" if it is."""
     mailing = ReportMailResources(
         resources().database, resources().analytics, resources().settings, resources().clock
@@ -147,12 +107,8 @@ def _values_of(reader: Recipient) -> dict[str, Any]:
     }
 
 
-def _back(reader: Recipient) -> Response:
-    is_confirmed = reader.state is RecipientState.CONFIRMED
-    return redirect_with_notice("mails", "mail-had" if is_confirmed else "mail-asked")
-
-
-async def _list_page(problem: str = "", status: int = 200) -> Response:
+async def list_page(problem: str = "", status: int = 200) -> Response:
+    """All readers of reports, and the mails of the last thirty days that were not sent."""
     database, now, zone = resources().database, resources().clock(), zone_of_browser()
     reports = {report.id: report for report in await list_reports(database, org_id())}
     found = [
@@ -172,26 +128,5 @@ async def _list_page(problem: str = "", status: int = 200) -> Response:
         tried=try_in_words(own, user().email, zone) if own else "",
         problem=problem,
         zone=zone,
-        settings=resources().settings,
-    )
-
-
-async def _form_page(fields: Fields, problems: Problems, *, problem: str = "", said: str = "") -> Response:
-    found = await list_reports(resources().database, org_id())
-    reports = [report for report in found if report.kind is not ViewKind.FUNNEL]
-    return await page(
-        "mails/new.html",
-        422 if problems or problem else 200,
-        fields=fields,
-        problems=problems,
-        problem=problem,
-        said=said,
-        reports=[
-            (each.id, each.name if each.shows_revenue else f"{each.name} (without revenue)")
-            for each in reports
-        ],
-        frequencies=FREQUENCIES.items(),
-        languages=[(each.value, language_name(each)) for each in Language],
-        zones=place_names(),
         settings=resources().settings,
     )
