@@ -14,7 +14,7 @@ from typing import Any
 
 from quart import Response, request, url_for
 
-from backend.dashboard.analytics.answers import ask, chips_of, view_of_request
+from backend.dashboard.analytics.answers import chips_of, view_of_request
 from backend.dashboard.analytics.rows_behind import CLICKS, NOT_COUNTED
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -25,6 +25,7 @@ from backend.domain.analytics.query import Measure, Query
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.singles.clicks import ClickPageStart, SingleClick, SingleClicks
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
@@ -63,9 +64,9 @@ async def clicks() -> Response:
 async def _content(view: View) -> dict[str, Any]:
     path = url_for("dashboard.clicks")
     query = _query(view)
-    found = await resources().analytics.ask(org_id(), SingleClicks(query, _ROWS_PER_PAGE, _place()))
     [measure] = query.measures
-    total = await ask(query)
+    questions = [SingleClicks(query, _ROWS_PER_PAGE, _place()), AskQuery(query)]
+    found, total = await resources().analytics.ask_all(org_id(), questions)
     after = found.next_place
     return {
         "path": path,
