@@ -40,6 +40,8 @@ _FORMS = {
     TimeField.WEEK: ("%Y-%m-%d", "Week of %-d %b"),
     TimeField.MONTH: ("%Y-%m", "%b %Y"),
 }
+# What the second line of a chart is called.
+BEFORE = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
 _LARGE_AMOUNT = 10_000
 _MINUS = "−"
 
@@ -211,12 +213,11 @@ def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str)
     label = LABELS[measure] + (f", {currency}" if measure in MONEY else "")
     if measure is Measure.CONVERSION_RATE:
         label += ", %"
-    before = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
-    columns = [label] + ([before[view.comparison]] if view.comparison else [])
+    columns = [label] + ([BEFORE[view.comparison]] if view.comparison else [])
     rows = [
         (
             label_of(view.time_field, row.group[0]),
-            [_plotted(measure, values, currency) for values in _pair(row)],
+            [plotted(measure, values, currency) for values in _pair(row)],
         )
         for row in series.rows
     ]
@@ -228,7 +229,8 @@ def _pair(row: Row) -> list[Values]:
     return [row.values] + ([row.previous] if row.previous else [])
 
 
-def _plotted(measure: Measure, values: Values, currency: str) -> Numeric:
+def plotted(measure: Measure, values: Values, currency: str) -> Numeric:
+    """The value as a chart draws it: amounts in this currency, rates in percent."""
     value = number(values[measure], currency) or 0
     return round(100 * float(value), 2) if measure is Measure.CONVERSION_RATE else value
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backend.dashboard.analytics.figures import (
+    BEFORE,
     LABELS,
     Course,
     FigureCell,
@@ -13,21 +14,20 @@ from backend.dashboard.analytics.figures import (
     label_of,
     lines_of,
     number,
+    plotted,
     shown_change,
 )
 from backend.dashboard.analytics.tables import SHORT, name_of
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.shared.filter_words import field_name
-from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
+from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.measure_words import MEANINGS
-from backend.domain.analytics.period import Comparison
 from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure
 
 # The name of the file with what a report shows first.
 REPORT_FILE = "report"
-_BEFORE = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class _Part:
         return [
             ShownTotal(
                 self._cell(measure, self.answer.totals),
-                [self._plotted(measure, row.values) for row in rows],
+                [plotted(measure, row.values, self.currencies[0]) for row in rows],
             )
             for measure in self.answer.query.measures
         ]
@@ -167,10 +167,10 @@ class _Part:
         for row in self._by_time(self.answer.rows):
             name = label_of(part_of_time, row.group[0])
             values = [row.values, *([row.previous] if row.previous else [])]
-            rows.append((name, [self._plotted(measure, each) for each in values]))
+            rows.append((name, [plotted(measure, each, self.currencies[0]) for each in values]))
             if row.is_partial:
                 partial.add(name)
-        columns = [label, *([_BEFORE[query.compare]] if query.compare else [])]
+        columns = [label, *([BEFORE[query.compare]] if query.compare else [])]
         title = f"{label}, {period_in_words(query.period)}"
         return Course(title, part_of_time.value.title(), columns, rows, partial)
 
@@ -224,10 +224,6 @@ class _Part:
         lines = lines_of(measure, row.values[measure], self.currencies)
         changed = shown_change(measure, row, (used or self.currencies)[0])
         return FigureCell(self.label(measure), lines, changed)
-
-    def _plotted(self, measure: Measure, values: Values) -> Numeric:
-        value = number(values[measure], self.currencies[0]) or 0
-        return round(100 * float(value), 2) if measure is Measure.CONVERSION_RATE else value
 
     def _by_time(self, rows: Sequence[Row]) -> list[Row]:
         """The rows in the order of their time, in which they may not be."""
