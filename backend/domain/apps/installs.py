@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 from backend.domain.errors import FieldError, MissingField, raise_all
 from backend.domain.fields.rules import Flag, Moment, Rule, Text, Uuid, Word, is_uuid, parse_fields
 from backend.domain.ids import CallId, DeviceId, InstallId, LinkId, OrgId
+from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER
 
 
 class AppPlatform(StrEnum):
@@ -45,8 +46,6 @@ OPEN_OPTIONAL: dict[str, Rule[Any]] = {
     "sent_at": Moment(),
     "has_consent": Flag(),
 }
-# The parameter of a Play install referrer, and of a web destination, that names the link.
-LINK_ID_PARAMETER = "cl_link_id"
 
 
 @dataclass(frozen=True, slots=True)

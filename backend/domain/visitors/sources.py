@@ -8,13 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.clicks.ids import ClickPlace
+from backend.domain.links.destinations.web_address import (
+    CLICK_ID_PARAMETER,
+    LINK_ID_PARAMETER,
+    VARIANT_PARAMETER,
+)
 from backend.domain.links.links import UTM_FIELDS, Link
 from backend.domain.links.rules.rule_json import variant_names
 from backend.domain.visitors.attribution import Touch
 
-LINK_SIGNAL = "cl_link_id"
-VARIANT_SIGNAL = "cl_variant"
-CLICK_SIGNAL = "cl_click_id"
+# What redirects append to a destination.
+LINK_SIGNAL, VARIANT_SIGNAL, CLICK_SIGNAL = LINK_ID_PARAMETER, VARIANT_PARAMETER, CLICK_ID_PARAMETER
 CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
 # Contract, SDK rule 3; the variant and the id of the click itself stand beside it.
 SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS, VARIANT_SIGNAL, CLICK_SIGNAL)
