@@ -10,10 +10,9 @@ from backend.domain.links.links import CreatedBy
 from backend.domain.links.listing import NEWEST_FIRST, LinkFilter
 from backend.json_api import error_table
 from backend.rest_api.routes.blueprint import caller
-from backend.rest_api.routes.list_cursor import InvalidListCursor, ListCursor, read_cursor
+from backend.rest_api.routes.list_cursor import ListCursor, cursor_in
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
-from backend.rest_api.routes.query_string import query_error
 from backend.rest_api.routes.whole_number import WholeNumber
 from backend.storage.analytics.brought_customers import Brought
 from backend.storage.links.lists.invitations import ListedInvitation, list_invitations
@@ -39,10 +38,7 @@ _QUERY = {
 async def get_invitations(query: dict[str, Any]) -> dict[str, Any]:
     """One page of the links that apps made, the newest first, and the cursor of the next page."""
     size = query.get("size", DEFAULT_SIZE)
-    try:
-        cursor = read_cursor(query["cursor"], _QUESTION, NEWEST_FIRST.order) if "cursor" in query else None
-    except InvalidListCursor as error:
-        raise query_error("cursor", str(error)) from None
+    cursor = cursor_in(query, _QUESTION, NEWEST_FIRST.order)
     found = await list_invitations(
         resources().database,
         resources().analytics,

@@ -11,7 +11,7 @@ from backend.domain.links.json_form import whole_link_json
 from backend.domain.links.links import Link
 from backend.domain.links.listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
 from backend.rest_api.routes.blueprint import caller
-from backend.rest_api.routes.list_cursor import InvalidListCursor, ListCursor, read_cursor
+from backend.rest_api.routes.list_cursor import ListCursor, cursor_in
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import query_error
@@ -98,10 +98,7 @@ def _parse(query: dict[str, Any]) -> _ListRequest:
     sort = query.get("sort") or NEWEST_FIRST
     link_filter = LinkFilter(**{name: value for name, value in query.items() if name in FILTERS})
     question = repr((link_filter, sort))
-    try:
-        cursor = read_cursor(query["cursor"], question, sort.order) if "cursor" in query else None
-    except InvalidListCursor as error:
-        raise query_error("cursor", str(error)) from None
+    cursor = cursor_in(query, question, sort.order)
     return _ListRequest(link_filter, sort, query.get("size", DEFAULT_SIZE), cursor, question)
 
 

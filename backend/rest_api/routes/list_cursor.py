@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 from backend.domain.fields.rules import Moment, Text, is_uuid
 from backend.domain.ids import LinkId
 from backend.domain.links.listing import LinkOrder
+from backend.rest_api.routes.query_string import query_error
 from backend.storage.links.lists.listing import ListPlace
 
 _HEX = frozenset("0123456789abcdef")
 _MAX_POSITION = 10**9
 
 
-class InvalidListCursor(ValueError):
+class _InvalidCursor(ValueError):
     """The text is not a cursor of this list. The message completes a sentence that starts with "cursor"."""
 
 
@@ -39,15 +41,22 @@ class ListCursor:
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def read_cursor(text: str, question: str, order: LinkOrder) -> ListCursor:
-    """The cursor in this text. Raises InvalidListCursor, also for the cursor of another list."""
+def cursor_in(query: Mapping[str, Any], question: str, order: LinkOrder) -> ListCursor | None:
+    """The cursor of the query string; None without one. Raises ApiError, also for one of another list."""
+    try:
+        return _read(query["cursor"], question, order) if "cursor" in query else None
+    except _InvalidCursor as error:
+        raise query_error("cursor", str(error)) from None
+
+
+def _read(text: str, question: str, order: LinkOrder) -> ListCursor:
     try:
         fingerprint, first, second = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         cursor = _cursor(first, second, order)
     except (ValueError, TypeError, RecursionError):
-        raise InvalidListCursor("is not one that was answered here") from None
+        raise _InvalidCursor("is not one that was answered here") from None
     if fingerprint != _fingerprint(question):
-        raise InvalidListCursor("belongs to a list with other filters or another order")
+        raise _InvalidCursor("belongs to a list with other filters or another order")
     return cursor
 
 
