@@ -63,11 +63,9 @@ def explain(  # noqa: PLR0917 - click passes them by name
         "google_file": _read(google_file, lambda text: parse_google_file(json.loads(text))),
         "filters": _read(manifest, parse_manifest),
     }
-    result = run_on_database(_explain, {"text": link, "files": files, "expect": expect})
-    shown = _shown(result)
-    del result["merged"]
-    click.echo(json.dumps(result) if as_json else shown)
-    if result["failing"]:
+    found = run_on_database(_explain, {"text": link, "files": files, "expect": expect})
+    click.echo(json.dumps(found, default=tap_json) if as_json else _shown(found))
+    if found["failing"]:
         raise SystemExit(1)
 
 
@@ -82,13 +80,7 @@ async def _explain(database: Database, text: str, files: dict[str, Any], expect:
     lab = await open_lab(database, link, known)
     taps = [*lab.taps()]
     failing = phones_that_fail(taps, expects_app=expect == "app") if expect else []
-    return {
-        "short_url": lab.short_url,
-        "taps": [*map(tap_json, taps)],
-        "expected": expect,
-        "failing": [*map(tap_json, failing)],
-        "merged": [*map(_merged, merged(taps))],
-    }
+    return {"short_url": lab.short_url, "taps": taps, "expected": expect, "failing": failing}
 
 
 async def _find(database: Database, text: str) -> Link | None:
@@ -121,7 +113,7 @@ def _merged(taps: Sequence[Tap]) -> dict[str, Any]:
     }
 
 
-def _shown(result: CommandResult) -> str:
+def _shown(found: CommandResult) -> str:
     rows = [
         (
             tap["device"],
@@ -131,15 +123,15 @@ def _shown(result: CommandResult) -> str:
             tap["effect"],
             " ".join(tap["why"]),
         )
-        for tap in result["merged"]
+        for tap in map(_merged, merged(found["taps"]))
     ]
     shown = [
-        printable(result["short_url"]),
+        printable(found["short_url"]),
         table(("device", "tapped in", "has the app", "its file", "effect", "why"), rows),
     ]
-    if result["expected"]:
-        failing = ", ".join(tap["device"] for tap in result["failing"])
+    if found["expected"]:
+        failing = ", ".join(tap.situation.device for tap in found["failing"])
         shown.append(
-            f"Expected: {result['expected']}. " + (f"Otherwise on: {failing}" if failing else "So it is.")
+            f"Expected: {found['expected']}. " + (f"Otherwise on: {failing}" if failing else "So it is.")
         )
     return "\n\n".join(shown)
