@@ -1,1 +1,1 @@
-"""Imports links from files of other services."""
+"""Imports links from files and spreadsheets, and reads costs of campaigns from them."""

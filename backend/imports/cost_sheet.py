@@ -16,8 +16,7 @@ from backend.domain.costs.cost import MOST_AT_ONCE, ToldCost
 from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, told_cost
 from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors
 from backend.domain.fields.rules import parse_fields
-from backend.imports.csv_file import UnreadableCsv
-from backend.imports.spreadsheet import lines_of_table
+from backend.imports.csv_file import UnreadableCsv, lines_of_table
 
 # The columns, by their names in lower case: GA4, Google Ads, Meta, Microsoft, LinkedIn and TikTok.
 _COLUMN_OF: dict[str, str] = {

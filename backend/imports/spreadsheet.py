@@ -1,21 +1,14 @@
-"""Reads what somebody copied out of a spreadsheet, or a file that one wrote: one link a row.
-
-Excel, Numbers, LibreOffice and Google Sheets put cells with tabs between them into the clipboard, and quote a
-cell that contains a tab, a quote or the end of a line. Files have commas, or semicolons where the comma
-separates decimals.
-"""
+"""Reads links from what somebody copied out of a spreadsheet, or a file that one wrote: one link a row."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.domain.links.limits import LIMIT_FIELDS
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS
 from backend.imports.cells import SHORT_URL
-from backend.imports.csv_file import Line, UnreadableCsv
+from backend.imports.csv_file import Line, UnreadableCsv, lines_of_table
 from backend.imports.row import TAGS
 
 MOST_ROWS = 1_000
@@ -98,29 +91,6 @@ def read_spreadsheet(text: str) -> Spreadsheet:
     if len(rows) > MOST_ROWS:
         raise UnreadableCsv(f"There are {len(rows):,} rows, and at most {MOST_ROWS:,} are possible at once.")
     return Spreadsheet(lines[0].cells if has_headings else [], columns, rows)
-
-
-def lines_of_table(text: str) -> list[Line]:
-    """The rows in a text, without empty ones. Raises UnreadableCsv."""
-    try:
-        return list(_lines(text.removeprefix("\ufeff")))
-    except csv.Error as error:
-        raise UnreadableCsv(f"This can't be read as a table: {error}.") from None
-
-
-def _lines(text: str) -> Iterator[Line]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter_of(text))
-    for number, cells in enumerate(reader, 1):
-        if any(cell.strip() for cell in cells):
-            yield Line(number, cells)
-
-
-def _delimiter_of(text: str) -> str:
-    """What separates cells: a tab if the first row has one, else the more frequent of comma and semicolon."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    if "\t" in first:
-        return "\t"
-    return ";" if first.count(";") > first.count(",") else ","
 
 
 def _guessed(cells: Sequence[str]) -> list[str | None]:

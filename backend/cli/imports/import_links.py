@@ -17,11 +17,11 @@ from backend.cli.printable import printable
 from backend.domain.accounts.apps import Apps
 from backend.domain.ids import OrgId
 from backend.imports.cells import SHORT_URL
-from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import ImportReport, LinkImport
-from backend.imports.preset_rows import read_preset
-from backend.imports.presets import PRESETS, Preset
+from backend.imports.other_services.firebase_csv import FirebaseExport, read_firebase_export
+from backend.imports.other_services.preset_rows import read_preset
+from backend.imports.other_services.presets import PRESETS, Preset
 from backend.imports.report import write_left_out, write_refused
 from backend.imports.row import COLUMNS, ImportRow
 from backend.storage.accounts.apps import list_apps

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from backend.domain.ids import OrgId
-from backend.imports.presets import PRESETS
+from backend.imports.other_services.presets import PRESETS
 from tests.imports import services
 from tests.processes.service_process import ServiceProcess, invoke
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backend.imports.cells import place_of
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
-from backend.imports.named_apps import NamedApps
+from backend.imports.other_services.named_apps import NamedApps
 from backend.imports.row import ImportRow, LeftOut, Repeats, parse_moment
 
 _FIELDS = (

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from backend.imports.cells import SHORT_URL, Defaults, completed_cells, parse_defaults, place_of
-from backend.imports.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
-from backend.imports.presets import Preset
+from backend.imports.other_services.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
+from backend.imports.other_services.presets import Preset
 from backend.imports.row import HAS_PASSWORD, TAGS, ImportRow, LeftOut, Repeats, parse_moment
 
 # The values of a flag that is not set, and of the usual state.

@@ -12,16 +12,16 @@ from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Behavior, Link
 from backend.imports.csv_file import UnreadableCsv
-from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
+from backend.imports.other_services.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.report import write_left_out, write_refused
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import list_links
 from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
 
-SAMPLE = Path(__file__).parents[2] / "docs" / "samples" / "firebase-dynamic-links.csv"
+SAMPLE = Path(__file__).parents[3] / "docs" / "samples" / "firebase-dynamic-links.csv"
 DOMAIN = "go.shop.example"
 FIELDS = 29
 

@@ -11,10 +11,10 @@ import pytest
 
 from backend.domain.links.links import Link
 from backend.domain.links.tags import tags_on
-from backend.imports.foreign_links import UnreadableLinks
 from backend.imports.link_import import LinkImport, RowOutcome
-from backend.imports.preset_rows import read_preset
-from backend.imports.presets import PRESETS
+from backend.imports.other_services.foreign_links import UnreadableLinks
+from backend.imports.other_services.preset_rows import read_preset
+from backend.imports.other_services.presets import PRESETS
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow
 from backend.storage.accounts.users.passwords import is_password

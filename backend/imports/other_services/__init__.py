@@ -1,0 +1,1 @@
+"""Files of links that other services wrote."""
