@@ -34,7 +34,6 @@ async def alerts() -> Response:
         "alerts/alerts.html",
         later=partial(_content, request.args.get("before")),
         zone=zone_of_browser(),
-        settings=resources().settings,
     )
 
 

@@ -20,7 +20,6 @@ from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.rule_form import (
     DAY_TICKS,
     EMPTY,
-    PLATFORM_TICKS,
     VARIANT_LABELS,
     Fields,
     field_of,
@@ -149,7 +148,6 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
         place=form.place,
         fields=form.fields,
         problems=form.problems,
-        platform_ticks=PLATFORM_TICKS,
         day_ticks=dict(zip(DAY_TICKS, WEEKDAYS, strict=True)),
         trial=trial,
         tried=request.args,
