@@ -6,26 +6,22 @@ program's own, which sends a POST without cookies (RFC 8058).
 
 from __future__ import annotations
 
-import re
-
 from quart import Response, abort, request
 
 from backend.dashboard.shared.blueprint import public_page, shared
 from backend.domain.alerts.words import Reader
-from backend.domain.fields.rules import is_uuid
+from backend.domain.fields.rules import is_token, is_uuid
 from backend.mail.alert_mails import ALERT_KEY, STOP_PATH
 from backend.storage.alerts.rules import find_rule_of_mail, stop_mails
 from backend.storage.mail.mails import drop_waiting
 from backend.web.current import resources
-
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 @shared.route(f"{STOP_PATH}/<rule_id>/<token>", methods=["GET", "POST"])
 async def alert_mails_stop(rule_id: str, token: str) -> Response:
     """Ask whether the person wants no more mails of the rule; or, with POST, see to it."""
     database = resources().database
-    is_possible = is_uuid(rule_id) and _TOKEN.fullmatch(token)
+    is_possible = is_uuid(rule_id) and is_token(token)
     found = await find_rule_of_mail(database, rule_id, token) if is_possible else None
     if found is None:
         abort(404)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass
 
@@ -10,9 +9,8 @@ from quart import Response, request
 
 from backend.dashboard.frame.service import DashboardService
 from backend.domain.accounts.sessions import SESSION_DURATION
+from backend.domain.fields.rules import is_token
 from backend.web.current import of_app, of_request
-
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 @dataclass(slots=True)
@@ -36,7 +34,7 @@ def cookie_token() -> str:
     cookie = of_request(_CookieToken)
     if not cookie.token:
         token = request.cookies.get(cookie_name(), "")
-        cookie.token = token if _TOKEN.fullmatch(token) else renew_cookie_token()
+        cookie.token = token if is_token(token) else renew_cookie_token()
     return cookie.token
 
 

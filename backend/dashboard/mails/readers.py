@@ -8,11 +8,11 @@ unsubscribe sends a POST to the same address, without cookies (RFC 8058).
 from __future__ import annotations
 
 import hmac
-import re
 
 from quart import Response, abort, request
 
 from backend.dashboard.shared.blueprint import public_page, shared
+from backend.domain.fields.rules import is_token
 from backend.domain.reports.recipient import Recipient, RecipientState, unlinked
 from backend.mail.composing import CONFIRM_PATH, UNSUBSCRIBE_PATH
 from backend.mail.numbers import day_in
@@ -22,7 +22,6 @@ from backend.storage.reports.recipients import confirm_recipient, find_recipient
 from backend.storage.reports.reports import find_report
 from backend.web.current import resources
 
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _METHODS = ["GET", "POST"]
 
 
@@ -57,7 +56,7 @@ def _may_confirm(recipient: Recipient, code: str) -> bool:
 
 
 async def _recipient(token: str) -> Recipient:
-    found = await find_recipient_by_token(resources().database, token) if _TOKEN.fullmatch(token) else None
+    found = await find_recipient_by_token(resources().database, token) if is_token(token) else None
     if found is None:
         abort(404)
     return found

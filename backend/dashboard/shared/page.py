@@ -8,7 +8,6 @@ read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -37,6 +36,7 @@ from backend.dashboard.shared.passwords import (
 )
 from backend.dashboard.shared.service import SharedReportsService
 from backend.dashboard.shared.shown import shown_overview, shown_report
+from backend.domain.fields.rules import is_token
 from backend.domain.reports.json_form import REPORT_PATH
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
@@ -46,7 +46,6 @@ from backend.storage.reports.reports import find_report_by_token, note_opening
 from backend.web.current import of_app, of_request, resources, visitor_network
 
 _ONE = f"{REPORT_PATH}/<token>"
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _METHODS = ["GET", "POST"]
 # Of other kinds it is that of a table.
 _TEMPLATES = {ViewKind.FUNNEL: "funnel"}
@@ -103,7 +102,7 @@ async def _asked(token: str) -> _Request:
     if not state.allowed:
         resources().rate_limits.rate_limited_counts.add(SHARED_REPORTS_OF_ADDRESS, None)
         raise TooManyRequests(retry_after=state.reset_after)
-    report = await find_report_by_token(resources().database, token) if _TOKEN.fullmatch(token) else None
+    report = await find_report_by_token(resources().database, token) if is_token(token) else None
     if report is None:
         abort(404)
     if report.is_over(resources().clock()):

@@ -26,6 +26,7 @@ _BIDI_CONTROL = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NO_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\s\\<>\"{}|^`]")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class Rule(Protocol[ValueT_co]):
@@ -337,6 +338,11 @@ def parse_string(field: str, value: object) -> str:
 def is_uuid(text: str) -> bool:
     """Whether the text is a UUID of 8-4-4-4-12 hexadecimal digits."""
     return _UUID.fullmatch(text) is not None
+
+
+def is_token(text: str) -> bool:
+    """Whether the text has the form of 32 random bytes in base64url: a secret in an address or a cookie."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def _items(value: object) -> list[object]:

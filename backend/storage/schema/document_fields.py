@@ -19,13 +19,12 @@ from bson import Decimal128, ObjectId, Timestamp
 
 from backend.domain.accounts.organizations import MOST_DAYS
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, parse_string
+from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, is_token, parse_string
 from backend.domain.fields.time_zones import TimeZone
 from backend.storage.driver.mongo import Document
 
 # Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
 Parse = Callable[[str, Any], object]
-_URL_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LONGEST_TEXT = 10_000
 _BINARY_FIELDS = {"packed", "seconds", "visitors"}
@@ -138,7 +137,7 @@ def sha256(name: str, value: object) -> object:
 
 def url_token(name: str, value: object) -> object:
     """A token of a URL, as the service makes them."""
-    if not _URL_TOKEN.fullmatch(parse_string(name, value)):
+    if not is_token(parse_string(name, value)):
         raise InvalidField(name, "must be a token as the service makes them")
     return value
 
