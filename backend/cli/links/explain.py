@@ -95,10 +95,12 @@ def _read(path: Path | None, parse: Callable[[str], ContentT]) -> ContentT | Non
     if path is None:
         return None
     try:
-        return parse(path.read_text())
+        return parse(path.read_text(encoding="utf-8"))
     except UnreadableFile as error:
         raise click.ClickException(f"{path}: {error}.") from None
-    except (ValueError, RecursionError):  # also of bytes that are no text
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{path}: it is not text in UTF-8.") from None
+    except (ValueError, RecursionError):
         raise click.ClickException(f"{path}: it is not JSON.") from None
 
 

@@ -16,10 +16,10 @@ _BEHAVIORS = {Platform.IOS: "ios_behavior", Platform.ANDROID: "android_behavior"
 
 async def find_path_rules(database: Database, domain: str, platform: Platform) -> PathRules:
     """The rules of the domain's association file for this system."""
-    in_browser = await list_browser_paths(database, domain, platform)
+    in_browser = await _list_browser_paths(database, domain, platform)
     if rules := await beside_the_loop(lambda: all_but(in_browser)):
         return rules
-    in_app = await list_app_paths(database, domain, platform)
+    in_app = await _list_app_paths(database, domain, platform)
     return await beside_the_loop(lambda: only(in_app))
 
 
@@ -53,14 +53,14 @@ async def opens_any_app(database: Database, domain: str, platform: Platform) -> 
     return await database[NAME].find_one(_opening(domain, platform), {"_id": 1}) is not None
 
 
-async def list_app_paths(database: Database, domain: str, platform: Platform) -> list[str]:
+async def _list_app_paths(database: Database, domain: str, platform: Platform) -> list[str]:
     """Paths of a domain's enabled links that open in the app, newest first, as many as may fit."""
     opening = _opening(domain, platform)
     cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(MOST_PATHS)
     return [document["path"] for document in await cursor.to_list(MOST_PATHS)]
 
 
-async def list_browser_paths(database: Database, domain: str, platform: Platform) -> list[str]:
+async def _list_browser_paths(database: Database, domain: str, platform: Platform) -> list[str]:
     """Paths of a domain's links that must not open in the app, as many as may fit.
 
     These are links that open in the browser, disabled ones, those that the operator holds, and those whose

@@ -63,6 +63,8 @@ def test_files_as_phones_have_them(running: ServiceProcess, link_id: str, tmp_pa
     xml.write_text("no xml")
     code, printed = explain(running, link_id, "--manifest", str(xml))
     assert (code, "it is not XML" in printed) == (1, True)
+    xml.write_bytes(b"\xff")
+    assert "it is not text in UTF-8" in explain(running, link_id, "--manifest", str(xml))[1]
     cached.write_text("[")
     assert "it is not JSON" in explain(running, link_id, "--apple-file", str(cached))[1]
     assert "There is no link" in explain(running, "https://go.taps.example/none")[1]
