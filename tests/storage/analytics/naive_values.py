@@ -1,0 +1,97 @@
+"""What rows show of what the naive model has counted: exact sums, rounded once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from backend.domain.analytics.query import COSTS, ByCurrency, Measure, Query
+from tests.storage.analytics.naive_counts import Tally
+
+# The decimals of amounts.
+DIGITS = {"EUR": 2, "JPY": 0}
+
+
+def values_shown(tally: Tally, query: Query) -> dict[str, object]:
+    """All that a row shows."""
+    found = {str(each): shown(tally, each, query.currency) for each in query.measures}
+    if Measure.CONVERSIONS in query.measures and not query.currency:
+        counts = {of: part for (what, of), part in tally.amounts.items() if what == "conversions" and part}
+        found[ByCurrency.CONVERSIONS] = {of: float(rounded(each, 6)) for of, each in counts.items()}
+    return found
+
+
+def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
+    """A measure as a row shows it: rounded once."""
+    clicks = tally.counts[Measure.CLICKS]
+    if measure in COSTS:
+        return _of_costs(tally, measure, currency)
+    match measure:
+        case Measure.CLICKS | Measure.NOT_COUNTED | Measure.OPENS | Measure.INSTALLS:
+            return tally.counts[measure]
+        case Measure.VISITORS | Measure.CUSTOMERS | Measure.CONTACTS:
+            return len(tally.people[measure])
+        case Measure.LEADS | Measure.CONVERSIONS | Measure.EVENTS | Measure.IDENTITIES:
+            return float(rounded(tally.parts[measure], 6))
+        case Measure.CONVERSION_RATE | Measure.REVENUE_PER_CLICK:
+            return _by_click(tally, measure, currency) if clicks else None
+        case Measure.NET_REVENUE:
+            for (what, of), amount in list(tally.amounts.items()):
+                if what == "revenue":
+                    tally.amounts["net_revenue", of] = amount - tally.amounts["refunds", of]
+    return _amounts(tally, measure, currency)
+
+
+def _by_click(tally: Tally, measure: Measure, currency: str | None) -> object:
+    clicks = tally.counts[Measure.CLICKS]
+    if measure is Measure.CONVERSION_RATE:
+        return float(rounded(tally.parts["of_links"] / clicks, 6))
+    return _amounts(tally, "of_links", currency, clicks, 4)
+
+
+def _of_costs(tally: Tally, measure: Measure, currency: str | None) -> object:
+    match measure:
+        case Measure.RETURN_ON_AD_SPEND:
+            return _returns(tally, currency)
+        case Measure.COST_PER_CLICK:
+            return _costs(tally, currency, Fraction(tally.counts["clicks_with_cost"]), 4)
+        case Measure.COST_PER_CONVERSION:
+            return _costs(tally, currency, tally.parts["with_cost"])
+    return _costs(tally, currency, Fraction(1))
+
+
+def _costs(tally: Tally, currency: str | None, by: Fraction, more: int = 0) -> object:
+    """What something cost, by so many of them; None where none is told, or there are none."""
+    told = {of: amount for (what, of), amount in tally.amounts.items() if what == "cost"}
+    if not told or not by:
+        return None
+    found = {of: rounded(amount / by, DIGITS[of] + more) for of, amount in told.items()}
+    return found.get(currency) if currency else {of: each for of, each in found.items() if each}
+
+
+def _returns(tally: Tally, currency: str | None) -> object:
+    """Revenue of campaigns with a cost, by it."""
+    found = {
+        of: float(rounded(tally.amounts["revenue_with_cost", of] / amount, 6))
+        for (what, of), amount in list(tally.amounts.items())
+        if what == "cost" and amount
+    }
+    if currency:
+        return found.get(currency)
+    return {of: each for of, each in found.items() if each} if found else None
+
+
+def _amounts(tally: Tally, name: str, currency: str | None, by: int = 1, more: int = 0) -> object:
+    found = {
+        of: rounded(amount / by, DIGITS[of] + more)
+        for (what, of), amount in tally.amounts.items()
+        if what == name
+    }
+    if currency:
+        return found.get(currency, rounded(Fraction(), DIGITS[currency] + more))
+    return {of: each for of, each in found.items() if each}
+
+
+def rounded(number: Fraction, digits: int) -> Decimal:
+    """With so many decimals, a half to the even digit."""
+    return Decimal(round(number * 10**digits)).scaleb(-digits)
