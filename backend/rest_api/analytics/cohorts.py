@@ -16,13 +16,12 @@ from backend.domain.analytics.cohorts.json_form import (
     new_and_returning_json,
     time_to_sale_json,
 )
-from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.rest_api.analytics.query import MOST_BYTES
 from backend.rest_api.analytics.schemas import MEANINGS, body_schema
 from backend.rest_api.routes.blueprint import caller
-from backend.rest_api.routes.operation import Operation, reference
+from backend.rest_api.routes.operation import Operation
 from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import resources
@@ -82,66 +81,3 @@ async def query_new_and_returning() -> dict[str, Any]:
     query = parse_customers(await read_json_object(MOST_BYTES), resources().clock())
     lift_deadline()
     return new_and_returning_json(await resources().analytics.ask(caller().org_id, AskNewAndReturning(query)))
-
-
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-_SECONDS: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}
-_AMOUNTS: Schema = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["currency", "amount"],
-        "properties": {"currency": {"type": "string"}, "amount": {"type": "string"}},
-    },
-}
-_FIGURES: dict[str, Schema] = {
-    "customers": _COUNT,
-    "conversions": _COUNT,
-    "revenue": _AMOUNTS,
-    "refunds": _AMOUNTS,
-    "net_revenue": _AMOUNTS,
-}
-_PARTIAL: dict[str, Schema] = {"partial": {"type": "boolean"}}
-
-
-def _object(properties: dict[str, Schema]) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
-COHORT_SCHEMAS: dict[str, Schema] = {
-    "SaleFigures": _object(_FIGURES),
-    "CohortWeek": _object({"week": _COUNT} | _PARTIAL | _FIGURES),
-    "Cohort": _object(
-        {
-            "week": {"type": "string", "format": "date", "description": "The first day of the week."},
-            "customers": _COUNT,
-            **_PARTIAL,
-            "weeks": {"type": "array", "items": reference("CohortWeek")},
-        }
-    ),
-    "CohortTable": _object(
-        {
-            "cohorts": {"type": "array", "items": reference("Cohort")},
-            "notes": {"type": "array", "items": {"type": "string"}},
-        }
-    ),
-    "TimeToSale": _object(
-        {
-            "conversions": _COUNT,
-            "median_seconds": _SECONDS,
-            "p90_seconds": _SECONDS,
-            "buckets": {
-                "type": "array",
-                "items": _object(
-                    {
-                        "from_seconds": _COUNT,
-                        "to_seconds": {"anyOf": [_COUNT, {"type": "null"}]},
-                        "conversions": _COUNT,
-                    }
-                ),
-            },
-            "not_credited": _COUNT,
-        }
-    ),
-    "NewAndReturning": _object({name: reference("SaleFigures") for name in ("new", "returning", "unknown")}),
-}

@@ -11,7 +11,7 @@ from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
 from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
-from backend.rest_api.analytics.cohorts import COHORT_SCHEMAS
+from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
