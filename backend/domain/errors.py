@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,3 +86,12 @@ def raise_all(errors: Sequence[FieldError]) -> None:
 def shown_name(name: str) -> str:
     """A field name from the request, fit for an error message: ASCII, at most 100 characters."""
     return name.encode("ascii", "backslashreplace").decode()[:100]
+
+
+def unknown_fields(body: Mapping[str, object], known: Container[str], prefix: str = "") -> list[FieldError]:
+    """An error for each field in the body that the request does not have, with `prefix` before its name."""
+    return [
+        InvalidField(prefix + shown_name(name), "is not a field of this request")
+        for name in body
+        if name not in known
+    ]

@@ -27,7 +27,7 @@ from backend.domain.analytics.query import (
     Order,
     Query,
 )
-from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
+from backend.domain.errors import InvalidField, raise_all, unknown_fields
 from backend.domain.fields.rules import Flag, Instant, Rule, Schema, Text, Word, parse_fields, parse_string
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.sales.credit_rules import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
@@ -189,11 +189,7 @@ def parse_query(body: Mapping[str, object], now: datetime) -> Query:
     Raises the errors of all fields together, also of unknown ones, and InvalidField for fields that do not
     fit each other.
     """
-    errors: list[FieldError] = [
-        InvalidField(shown_name(name), "is not a field of this request")
-        for name in body
-        if name not in FIELDS
-    ]
+    errors = unknown_fields(body, FIELDS)
     fields = parse_fields(
         FIELDS,
         {name: value for name, value in body.items() if not (value is None and name in NULLABLE)},

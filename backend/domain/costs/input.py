@@ -14,7 +14,7 @@ from backend.domain.errors import (
     MissingField,
     collect_errors,
     raise_all,
-    shown_name,
+    unknown_fields,
 )
 from backend.domain.fields.money import rounded
 from backend.domain.fields.rules import Rule, Schema, Text, parse_fields, parse_string
@@ -76,11 +76,7 @@ def told_cost(fields: Mapping[str, Any]) -> ToldCost:
 
 def parse_cost(fields: Mapping[str, object], prefix: str = "") -> ToldCost:
     """The cost in these fields. Raises the errors of all fields, with `prefix` before their names."""
-    errors: list[FieldError] = [
-        InvalidField(prefix + shown_name(name), "is not a field of this request")
-        for name in fields
-        if name not in COST_FIELDS
-    ]
+    errors = unknown_fields(fields, COST_FIELDS, prefix)
     errors += [MissingField(prefix + name) for name in COST_REQUIRED if fields.get(name) is None]
     given = {name: value for name, value in fields.items() if value is not None}
     parsed = parse_fields(COST_FIELDS, given, errors, prefix)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.domain.accounts.link_grants import LinkGrant
-from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
+from backend.domain.errors import InvalidField, MissingField, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, Text, parse_fields
 from backend.domain.ids import InstallId
 from backend.domain.links.input import EXTERNAL_ID, OPTIONAL, REQUIRED, NewLink
@@ -36,11 +36,7 @@ def parse_invitation(body: Mapping[str, object], grant: LinkGrant) -> Invitation
     Raises MissingField or InvalidField, with the errors of all fields.
     """
     given = {name: value for name, value in body.items() if value is not None}
-    errors: list[FieldError] = [
-        InvalidField(shown_name(name), "is not a field of this request")
-        for name in body
-        if name not in INVITATION_FIELDS
-    ]
+    errors = unknown_fields(body, INVITATION_FIELDS)
     errors += [MissingField(name) for name in INVITATION_REQUIRED if name not in given]
     fields = parse_fields(INVITATION_FIELDS, given, errors)
     if "destination_url" in fields and not grant.allows(fields["destination_url"]):

@@ -17,6 +17,7 @@ from backend.domain.errors import (
     collect_errors,
     raise_all,
     shown_name,
+    unknown_fields,
 )
 from backend.domain.fields.rules import Uuid
 from backend.domain.ids import LinkId
@@ -124,11 +125,7 @@ async def _carry_out(parsed: Sequence[LinkOperation | LinkResult], key: Idempote
 
 
 def _read_operations(body: Mapping[str, Any]) -> list[Any]:
-    errors: list[FieldError] = [
-        InvalidField(shown_name(name), "is not a field of this request")
-        for name in body
-        if name != "operations"
-    ]
+    errors = unknown_fields(body, {"operations"})
     operations = body.get("operations")
     if operations is None:
         errors.append(MissingField("operations"))

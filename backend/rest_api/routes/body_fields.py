@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
+from backend.domain.errors import MissingField, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, Schema, parse_fields
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
@@ -33,11 +33,7 @@ class BodyFields:
         Raises MissingField and InvalidField, with the errors of all fields.
         """
         body = await read_json_object(self.most_bytes, self.reader)
-        errors: list[FieldError] = [
-            InvalidField(shown_name(name), "is not a field of this request")
-            for name in body
-            if name not in self.rules
-        ]
+        errors = unknown_fields(body, self.rules)
         for name in self.required:
             if body.get(name) is None:
                 body.pop(name, None)

@@ -16,7 +16,7 @@ from backend.domain.analytics.cohorts.cohorts import (
 from backend.domain.analytics.cohorts.time_to_sale import check_one_touch
 from backend.domain.analytics.input import FIELDS, UpTo, parse_query
 from backend.domain.analytics.query import Measure, Query, is_of_events
-from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
+from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, parse_fields
 
 _PERIOD = ("from", "to", "period", "timezone", "week_starts")
@@ -58,9 +58,7 @@ def _parse(
     body: Mapping[str, object], rules: Mapping[str, Rule[Any]], now: datetime
 ) -> tuple[Query, dict[str, Any]]:
     """The query in a body, and the fields that queries do not have."""
-    errors: list[FieldError] = [
-        InvalidField(shown_name(name), "is not a field of this request") for name in body if name not in rules
-    ]
+    errors = unknown_fields(body, rules)
     given = {name: value for name, value in body.items() if name in FIELDS and name in rules}
     queries: list[Query] = []
     with collect_errors(errors):

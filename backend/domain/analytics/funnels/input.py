@@ -28,6 +28,7 @@ from backend.domain.errors import (
     collect_errors,
     raise_all,
     shown_name,
+    unknown_fields,
 )
 from backend.domain.fields.rules import Flag, Rule, Schema, Text, Word, parse_fields
 from backend.domain.sales.credit_rules import CreditTo
@@ -104,11 +105,7 @@ def parse_funnel_query(body: Mapping[str, object], now: datetime) -> FunnelQuery
 
     Raises the errors of all fields together, and InvalidField for fields that do not fit each other.
     """
-    errors: list[FieldError] = [
-        InvalidField(shown_name(name), "is not a field of this request")
-        for name in body
-        if name not in FUNNEL_QUERY_FIELDS
-    ]
+    errors = unknown_fields(body, FUNNEL_QUERY_FIELDS)
     if body.get("steps") is None:
         errors.append(MissingField("steps"))
         body = {name: value for name, value in body.items() if name != "steps"}
