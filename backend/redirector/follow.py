@@ -22,7 +22,7 @@ from backend.domain.links.destinations.web_address import CLICK_ID_PARAMETER
 from backend.domain.links.limits import NO_LIMITS
 from backend.domain.links.rules.conditions import Circumstances
 from backend.domain.web.client import ClientKind
-from backend.redirector.answers import pages
+from backend.redirector.answers import ahead, pages
 from backend.redirector.answers import reports as link_reports
 from backend.redirector.answers.answer import Answer, plain, send_answer
 from backend.redirector.answers.association_files import ANDROID, APPLE, AssociationFiles
@@ -193,6 +193,8 @@ class Redirector:
         if path in APPLE or path == ANDROID:
             file = await self._association_files.get((visit.host, path))
             return file.for_visitor(visit.headers) if file else plain(404, _NO_APP)
+        if path.endswith(ahead.SUFFIX):
+            return await self._tell_ahead(visit, path.removesuffix(ahead.SUFFIX))
         if entry := await self.cache.load(visit.host, path):
             return await self._follow(visit, entry)
         if code := split_suffix(path):
@@ -207,10 +209,7 @@ class Redirector:
         """Decide what the visitor gets, record the click, and return the answer."""
         arrival = self._arrivals.of(visit)
         client = arrival.client
-        target = self._target(visit, entry, entry.rules, arrival) if entry.rules else None
-        outcome = decide(entry.link, client, entry.apps, target)
-        if outcome is not _NOT_FOUND and entry.is_blocked(self._block_list.current):
-            outcome = _HELD
+        target, outcome = self._decide(visit, entry, arrival)
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
             withheld = await self._limited_links.withhold(
@@ -235,6 +234,23 @@ class Redirector:
         if click_id and outcome is _WEB:
             answer.add_click_id(click_id)
         return answer
+
+    def _decide(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> tuple[Target | None, Outcome]:
+        """Where the link's rules lead this visit, if one fits, and what the visitor gets."""
+        target = self._target(visit, entry, entry.rules, arrival) if entry.rules else None
+        outcome = decide(entry.link, arrival.client, entry.apps, target)
+        if outcome is not _NOT_FOUND and entry.is_blocked(self._block_list.current):
+            outcome = _HELD
+        return target, outcome
+
+    async def _tell_ahead(self, visit: Visit, path: str) -> Answer:
+        """Where the link at this path leads. Nothing is recorded: nobody has gone there yet."""
+        entry = self.cache.current(visit.host, path) or await self.cache.load(visit.host, path)
+        if entry is None:
+            return pages.not_found(visit)
+        arrival = self._arrivals.of(visit)
+        target, outcome = self._decide(visit, entry, arrival)
+        return ahead.where_it_leads(visit, entry, arrival, outcome, target)
 
     def _earlier_click(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> bytes | None:
         """The id of the click that this visit goes on with, out of an in-app browser; None if it is its own.

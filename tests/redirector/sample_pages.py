@@ -47,6 +47,9 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
         "report that was wrong": report_page.form(visit, {"text": "<b>" + "x" * 300}, Problem.TEXT),
         "thanks for a report": pages.thanks(visit),
         "too many reports": pages.too_many(visit, 60),
+        "where it leads": pages.where_it_leads(visit, "/spring?a=1", WEB, opens_app=True),
+        "where it leads, of a long address": pages.where_it_leads(visit, "/spring", WEB + "x" * 900),
+        "where it leads is not shown": pages.where_it_leads(visit, "/spring", None),
         "preview": pages.preview(link(SOCIAL), WEB),
         "preview of a title": pages.preview(link({"social_title": "Kites"}), WEB),
     }

@@ -16,7 +16,8 @@ MOST_BYTES = 126_000
 MOST_PATHS = 11_000  # a path of one character takes 12 bytes, so no more than this many fit
 # From this share on, people are told that the file fills up.
 NEARLY_FULL = 0.8
-_CODES = tuple(f"*.qr.{kind}" for kind in ("svg", "png"))
+# Pages of links that only a browser shows: their QR codes, and where they lead.
+_BROWSER_PAGES = ("*.qr.svg", "*.qr.png", "*+")
 
 
 class Listing(StrEnum):
@@ -39,7 +40,7 @@ class PathRules:
         """The rules in their order. Phones use the first component that matches."""
         if self.listing is not Listing.BROWSER_LINKS:
             return [{"/": f"/{path}"} for path in self.paths]
-        excluded = [*(f"/{path}" for path in self.paths), *_CODES]
+        excluded = [*(f"/{path}" for path in self.paths), *_BROWSER_PAGES]
         return [*({"/": pattern, "exclude": True} for pattern in excluded), {"/": "*"}]
 
     @property
@@ -64,7 +65,7 @@ class PathRules:
 
 
 def all_but(paths: Iterable[str]) -> PathRules | None:
-    """Rules for every path except these and QR codes; None if they don't fit."""
+    """Rules for every path except these and pages about links; None if they don't fit."""
     rules = PathRules(Listing.BROWSER_LINKS, tuple(paths))
     return rules if rules.size < MOST_BYTES else None
 

@@ -33,6 +33,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "If nothing happens, open the menu of this app and choose its browser there.",
         ),
         "leave": ("Open in the browser", "Continue here"),
+        "leads_to": (
+            "Where this link leads",
+            "If you have the app that belongs to it, the link opens the app.",
+        ),
+        "leads_on": ("Continue", ""),
+        "not_told": (
+            "Where this link leads is not shown here",
+            "It needs a password, or opens for a limited number of visitors only.",
+        ),
         "password": (
             "This link needs a password",
             "Whoever gave you the link can tell you its password.",
@@ -74,6 +83,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Wenn nichts geschieht, öffnen Sie das Menü dieser App und wählen Sie dort den Browser.",
         ),
         "leave": ("Im Browser öffnen", "Hier weiter"),
+        "leads_to": (
+            "Wohin dieser Link führt",
+            "Wenn Sie die App dazu haben, öffnet der Link die App.",
+        ),
+        "leads_on": ("Weiter", ""),
+        "not_told": (
+            "Wohin dieser Link führt, wird hier nicht gezeigt",
+            "Er braucht ein Passwort oder öffnet sich nur für begrenzt viele Besucher.",
+        ),
         "password": (
             "Dieser Link ist durch ein Passwort geschützt",
             "Wer Ihnen den Link gab, kann Ihnen das Passwort nennen.",
@@ -112,6 +130,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si rien ne se passe, ouvrez le menu de cette application et choisissez-y le navigateur.",
         ),
         "leave": ("Ouvrir dans le navigateur", "Continuer ici"),
+        "leads_to": (
+            "Où mène ce lien",
+            "Si vous avez l’application correspondante, le lien ouvre l’application.",
+        ),
+        "leads_on": ("Continuer", ""),
+        "not_told": (
+            "La destination de ce lien n’est pas affichée ici",
+            "Il faut un mot de passe, ou le lien ne s’ouvre que pour un nombre limité de visiteurs.",
+        ),
         "password": (
             "Ce lien est protégé par un mot de passe",
             "La personne qui vous a donné le lien peut vous l’indiquer.",
@@ -152,6 +179,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si no ocurre nada, abra el menú de esta aplicación y elija allí el navegador.",
         ),
         "leave": ("Abrir en el navegador", "Continuar aquí"),
+        "leads_to": (
+            "Adónde lleva este enlace",
+            "Si tiene la aplicación correspondiente, el enlace abre la aplicación.",
+        ),
+        "leads_on": ("Continuar", ""),
+        "not_told": (
+            "Aquí no se muestra adónde lleva este enlace",
+            "Necesita una contraseña o solo se abre para un número limitado de visitantes.",
+        ),
         "password": (
             "Este enlace necesita una contraseña",
             "Quien le dio el enlace puede decírsela.",

@@ -37,7 +37,7 @@ def answer_for(
     apps = entry.apps
     if outcome is _WEB:
         fallback = fallback_address(entry.link, client, visit.query) if entry.link.fallbacks else None
-        return redirect(fallback.encode("ascii") if fallback else _web(visit, entry))
+        return redirect(fallback.encode("ascii") if fallback else web_address_of(visit, entry))
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
     if outcome is Outcome.INTENT and apps.android:
@@ -45,7 +45,7 @@ def answer_for(
         return redirect(intent.encode("ascii"))
     if outcome is Outcome.APP_PAGE and apps.android:
         intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
-        return pages.app_page(visit, entry.link, intent, _web(visit, entry).decode())
+        return pages.app_page(visit, entry.link, intent, web_address_of(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, _address_without_query(entry).decode())
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
@@ -64,15 +64,16 @@ def in_app_page(
     escape = in_app_browsers.escape(visit.user_agent.decode("latin-1"), client.platform)
     scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
     buttons = buttons_of(entry.link, entry.apps, client, escape, scheme, visit.query, click_id=click_id)
-    return pages.in_app_page(visit, entry.link, buttons, _web(visit, entry).decode())
+    return pages.in_app_page(visit, entry.link, buttons, web_address_of(visit, entry).decode())
 
 
 def answer_by_rule(visit: Visit, target: Target) -> Answer:
     """The answer for a visit that a rule of the link leads elsewhere."""
-    return redirect(_web(visit, target))
+    return redirect(web_address_of(visit, target))
 
 
-def _web(visit: Visit, place: CachedLink | Target) -> bytes:
+def web_address_of(visit: Visit, place: CachedLink | Target) -> bytes:
+    """The web address to which the link or its rule leads this visit, without the id of a click."""
     return (
         web_address(place.link, visit.query, place.variant).encode("ascii")
         if visit.query

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import IntEnum
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from backend.redirector.request.visit import Visit
 _templates = Environment(
     loader=PackageLoader("backend.redirector"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
+_HOST = re.compile(r"([^:/?#]+://(?:[^/?#]*@)?)([^/?#]*)")
 
 
 def not_found(visit: Visit) -> Answer:
@@ -115,6 +117,32 @@ def _buttons(visit: Visit, link: Link, name: str, addresses: Sequence[tuple[str,
         ),
         has_form=True,
     )
+
+
+def where_it_leads(visit: Visit, onward: str, address: str | None, *, opens_app: bool = False) -> Answer:
+    """The page that shows the address to which a short URL leads, and a button to go `onward`.
+
+    Without an address, the page says that it is not shown.
+    """
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    texts = texts_in(language)
+    title, text = texts["not_told" if address is None else "leads_to"]
+    html = _templates.get_template("where_it_leads.html").render(
+        language=language,
+        title=title,
+        text=text if address is None or opens_app else "",
+        address=_around_host(address) if address else None,
+        onward=onward,
+        button=texts["leads_on"][0],
+        report=texts["report"][0],
+    )
+    return page(html, has_form=True)
+
+
+def _around_host(address: str) -> tuple[str, str, str]:
+    """The address in three parts: what is before its host, the host with its port, and what is behind."""
+    parts = _HOST.match(address)
+    return (parts[1], parts[2], address[parts.end() :]) if parts else ("", address, "")
 
 
 def preview(link: Link, web: str) -> Answer:

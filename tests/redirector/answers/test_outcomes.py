@@ -151,9 +151,9 @@ async def test_association_files(
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     [details] = answer.json()["applinks"]["details"]
     assert details["appIDs"] == ["A1B2C3D4E5.com.shop.app"]
-    *links, svg, png, everything_else = details["components"]
+    *links, svg, png, ahead, everything_else = details["components"]
     assert {each["/"] for each in links} == {f"/{path}" for path in excluded}
-    assert all(each["exclude"] for each in [*links, svg, png])
+    assert all(each["exclude"] for each in [*links, svg, png, ahead])
     assert everything_else == {"/": "*"}
     [statement] = (await visitor.get("/.well-known/assetlinks.json")).json()
     assert statement["target"]["package_name"] == "com.shop.app"
