@@ -39,6 +39,7 @@ _PLACES = {
     "ledger": "archives.ledger:ledger",
     "alerts": "analytics.alerts:alerts",
     "annotation": "analytics.annotation:annotation",
+    "cost": "analytics.cost:cost",
     "report": "analytics.report:report",
     "funnel": "analytics.funnel:funnel",
     "privacy": "visitors.privacy:privacy",

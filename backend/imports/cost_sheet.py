@@ -7,14 +7,14 @@ could be read in two ways are refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
 from backend.domain.costs.cost import MOST_AT_ONCE, ToldCost
 from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, told_cost
-from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors
+from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.imports.csv_file import UnreadableCsv, lines_of_table
 
@@ -93,20 +93,27 @@ def _columns(headings: Sequence[str]) -> tuple[list[str | None], str]:
 
 
 def _row(number: int, cells: Sequence[str], columns: Sequence[str | None], currency: str) -> CostRow:
-    found = {name: cell.strip() for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
-    given: dict[str, object] = {"currency": currency, **found}
-    missing = [MissingField(name) for name in COST_REQUIRED if name not in given]
-    errors: list[FieldError] = []
+    found = {name: cell for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
+    try:
+        return CostRow(number, cells, read_cost({"currency": currency, **found}))
+    except FieldError as error:
+        problems = [f"{each.field} {rule_words(each)}" for each in (error, *error.others)]
+        return CostRow(number, cells, None, problems)
+
+
+def read_cost(written: Mapping[str, str]) -> ToldCost:
+    """The cost that a person wrote, each field as a text. Raises the errors of all fields."""
+    found = {name: text.strip() for name, text in written.items() if text.strip()}
+    given: dict[str, object] = {**found}
+    errors: list[FieldError] = [MissingField(name) for name in COST_REQUIRED if name not in found]
     for name, read in (("day", read_day), ("amount", read_amount)):
         if name in found:
             del given[name]
             with collect_errors(errors):
                 given[name] = read(name, found[name])
-    errors += missing
     fields = parse_fields(COST_FIELDS, given, errors)
-    if errors:
-        return CostRow(number, cells, None, [f"{error.field} {rule_words(error)}" for error in errors])
-    return CostRow(number, cells, told_cost(fields))
+    raise_all(errors)
+    return told_cost(fields)
 
 
 def rule_words(error: FieldError) -> str:

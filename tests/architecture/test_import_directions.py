@@ -295,9 +295,9 @@ def test_domain_does_no_io() -> None:
     allowed = {
         "idna", "iso4217", "zoneinfo",
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime",
-        "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "importlib",
-        "ipaddress", "itertools", "json", "math", "operator", "re", "statistics", "string", "types", "typing",
-        "unicodedata", "urllib", "uuid", "xml", "zlib",
+        "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html",
+        "importlib", "ipaddress", "itertools", "json", "math", "operator", "re", "statistics", "string",
+        "types", "typing", "unicodedata", "urllib", "uuid", "xml", "zlib",
     }  # fmt: skip
     wrong = [
         f"{file.relative_to(ROOT)} imports {module}"

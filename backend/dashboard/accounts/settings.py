@@ -27,7 +27,7 @@ from backend.storage.accounts.organizations import (
 from backend.storage.accounts.users.passwords import hash_password, is_password
 from backend.storage.accounts.users.sessions import delete_sessions_of, insert_session
 from backend.storage.accounts.users.users import set_password_hash
-from backend.storage.analytics.told_properties import ToldProperties
+from backend.storage.analytics.told_names import ToldProperties
 from backend.storage.driver.deadlines import new_deadline
 from backend.storage.driver.mongo import StorageError
 from backend.storage.lifecycle.retention import set_retention

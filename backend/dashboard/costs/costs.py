@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -19,12 +20,14 @@ from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
-from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, ToldCost
-from backend.domain.costs.input import parse_cost
+from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE
 from backend.domain.costs.json_form import cost_json
+from backend.domain.costs.unknown_campaigns import unknown_words
 from backend.domain.errors import FieldError
-from backend.imports.cost_sheet import CostSheet, read_amount, read_costs, rule_words
+from backend.imports.cost_sheet import CostSheet, read_cost, read_costs, rule_words
 from backend.imports.csv_file import UnreadableCsv
+from backend.storage.analytics.question import FactsNotReady, NoAnswer
+from backend.storage.analytics.told_names import UnknownCampaigns
 from backend.storage.costs.costs import CostFilter, count_costs, delete_cost, list_costs, tell_costs
 from backend.web.current import resources
 
@@ -46,7 +49,7 @@ async def costs_tell() -> Response:
     """Save a cost that was typed in."""
     fields, problems = {name: field(name) for name in _NAMES}, dict[str, str]()
     try:
-        told = _typed(fields)
+        told = read_cost(fields)
         await tell_costs(resources().database, org_id(), [told], resources().clock())
     except FieldError as error:
         problems = {each.field: rule_words(each) for each in (error, *error.others)}
@@ -89,14 +92,6 @@ async def costs_sheet_done() -> Response:
     return redirect_with_notice("costs", "costs-told")
 
 
-def _typed(fields: dict[str, str]) -> ToldCost:
-    """The cost that was typed in. Raises FieldError."""
-    given: dict[str, object] = {name: text for name, text in fields.items() if text}
-    if fields["amount"]:
-        given["amount"] = read_amount("amount", fields["amount"])
-    return parse_cost(given)
-
-
 def _sent() -> tuple[str, str]:
     # Not `field`, which would cut off tabs before the first cell or behind the last.
     return form().get("sheet", "").strip("\n"), field("currency")
@@ -122,6 +117,7 @@ async def _sheet(text: str, currency: str, sheet: CostSheet | None = None, probl
     return await page(
         "costs/sheet.html",
         422 if problem else 200,
+        unknown=await _unknown([cost.campaign for cost in sheet.costs]) if sheet else {},
         text=text,
         currency=currency,
         sheet=sheet,
@@ -147,6 +143,17 @@ async def _listed(paged: Paging) -> dict[str, Any]:
     listed = await list_costs(database, org_id(), CostFilter(), limit=PAGE_SIZE, skip=paged.skip)
     return {
         "rows": [cost_json(cost) for cost in listed],
+        "unknown": await _unknown([cost.told.campaign for cost in listed]),
         "paging": paged.with_total(await count_costs(database, org_id(), CostFilter())),
         "path": url_for("dashboard.costs"),
     }
+
+
+async def _unknown(campaigns: Sequence[str]) -> dict[str, str]:
+    """What is said of those campaigns that nothing else has. Without facts at hand, nothing is."""
+    question = UnknownCampaigns(list(dict.fromkeys(campaigns)))
+    try:
+        found = await resources().analytics.ask(org_id(), question)
+    except (FactsNotReady, NoAnswer):
+        return {}
+    return {name: unknown_words(closest) for name, closest in found.items()}

@@ -7,7 +7,7 @@ import re
 from backend.domain.costs.json_form import cost_json
 from backend.storage.costs.costs import CostFilter, list_costs
 from backend.storage.driver.mongo import Database
-from tests.dashboard.campaigns import words
+from tests.dashboard.campaigns import NOON, make_link, words
 from tests.dashboard.people import FormsOf, Person
 from tests.facts.organizations import TestOrganization
 
@@ -36,7 +36,8 @@ async def test_typed_in_and_deleted(
         assert (await person.send(PAGE, PAGE, **sent)).status_code == 303
     assert await stored(database, organization) == [["spring", "2026-03-01", "13.50", "EUR"]]
     page = await person.get(PAGE)
-    assert "spring 2026-03-01 13.50 EUR" in words(page.text)
+    shown = "spring No link and no visit has this campaign. 2026-03-01 13.50 EUR"
+    assert shown in words(page.text)
     (delete,) = re.findall(r'action="(/costs/\w+/delete)"', page.text)
     assert (await person.send(PAGE, delete)).status_code == 303
     assert await stored(database, organization) == []
@@ -45,12 +46,17 @@ async def test_typed_in_and_deleted(
 async def test_a_table_is_looked_at_and_then_saved(
     person: Person, database: Database, organization: TestOrganization
 ) -> None:
-    """Rows with problems say so and are left out; another table than the one looked at is not saved."""
+    """Rows with problems are left out, unknown campaigns are named; no other table than this one is saved."""
+    await make_link(database, organization, "A", NOON, utm_campaign="Summer")
     text = "Campaign\tDay\tCost\nspring\t2026-03-01\t12.50\nspring\t3/2/2026\t5\nsummer\t2026-03-01\t7"
     checked = await person.send(SHEET, SHEET, sheet=text, currency="USD")
     assert checked.status_code == 200
     assert "2 costs can be saved. 1 row has a problem, and is left out." in words(checked.text)
     assert "day must be a day such as 2026-03-01" in words(checked.text)
+    assert "2 campaigns are known of no link and no visit" in words(checked.text)
+    assert "summer No link and no visit has this campaign. Is it Summer?" in words(checked.text).replace(
+        "summerNo", "summer No"
+    )
     assert await stored(database, organization) == []
     fields = FormsOf(checked.text).fields_of(SHEET)
     other = await person.client.post(DONE, data=fields | {"sheet": text + "\nautumn\t2026-03-01\t7"})
