@@ -195,6 +195,9 @@ ANNOTATION_NOT_FOUND = ErrorRow(
     "Annotation not found or does not belong to your organization",
     "ANNOTATION_NOT_FOUND",
 )
+DOMAIN_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Domain not found or does not belong to your organization", "DOMAIN_NOT_FOUND"
+)
 ALERT_RULE_NOT_FOUND = ErrorRow(
     404,
     103,

@@ -14,6 +14,7 @@ from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
+from backend.rest_api.domains.schemas import DOMAIN_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
@@ -54,6 +55,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | ANNOTATION_SCHEMAS
             | ALERT_SCHEMAS
             | COST_SCHEMAS
+            | DOMAIN_SCHEMAS
             | COHORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {

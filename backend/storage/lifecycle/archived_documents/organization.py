@@ -13,10 +13,12 @@ from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, 
 from backend.domain.accounts.origins import parse_origin
 from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
+from backend.domain.domains.input import DOMAIN_FIELDS
 from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPattern
 from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
 from backend.storage.accounts import api_keys, apps, domains, organizations, origin_refusals, origins
+from backend.storage.accounts.domain_settings import FIELD, from_plain, to_plain
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule, own_domain
@@ -40,6 +42,17 @@ def _password_hash(name: str, value: object) -> object:
     return value
 
 
+def _domain_settings(name: str, value: object) -> object:
+    """Settings of a domain, each as its rule in a request leaves it."""
+    if not isinstance(value, dict):
+        raise InvalidField(name, "must be a document")
+    for field, inner in value.items():
+        if field not in DOMAIN_FIELDS:
+            raise InvalidField(f"{name}.{field}", "is not a field of such a document")
+        DOMAIN_FIELDS[field].parse(f"{name}.{field}", inner)
+    return to_plain(from_plain(value))
+
+
 def _click_days(name: str, value: object) -> object:
     if type(value) is not int or not FEWEST_CLICK_DAYS <= value <= MOST_DAYS:
         raise InvalidField(name, f"must be a number of days from {FEWEST_CLICK_DAYS}")
@@ -50,7 +63,7 @@ _REFUSALS = DocumentFields(
     {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
 )
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
-_DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse})
+_DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse, FIELD: _domain_settings})
 _PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
 _API_KEY = DocumentFields(
     {

@@ -1,0 +1,1 @@
+"""Link domains over REST."""
