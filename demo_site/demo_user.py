@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.users import users
@@ -41,7 +42,8 @@ async def let_see(database: Database, org_id: OrgId) -> None:
     """Let the demo user act for this organization too. It is the one that a sign-in opens."""
     user = await users.find_user_by_email(database, EMAIL)
     if user and org_id not in user.org_ids:
-        await users.set_organizations(database, user.id, (org_id, *user.org_ids))
+        roles = {each: user.role_in(each) for each in user.org_ids}
+        await users.set_roles(database, user.id, {org_id: Role.OWNER, **roles})
 
 
 def _kept_password(file: Path) -> str:

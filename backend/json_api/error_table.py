@@ -249,6 +249,13 @@ PAGE_UNREADABLE = ErrorRow(
     "destination_url",
     at="destination_url",
 )
+SCOPE_MISSING = ErrorRow(
+    403,
+    403,
+    "Access Denied",
+    "This key has not the scope {message}; its organization can make a key that has it",
+    "SCOPE_MISSING",
+)
 KEY_MAKES_NO_LINKS = ErrorRow(
     403,
     403,

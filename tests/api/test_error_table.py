@@ -13,10 +13,13 @@ import httpx
 import pytest
 
 from backend.app import Service, create_app
+from backend.domain.accounts.api_keys import KeyKind
+from backend.domain.accounts.permissions import Permission
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.redirector.links.file import path_in
 from backend.settings import Settings
+from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing.holds import hold_link
 from backend.system.clock import utc_now
@@ -132,6 +135,14 @@ async def makes_no_links(caller: Caller) -> httpx.Response:
     return await caller.client.post("/serviceCore/app/v1/links", json={}, headers=headers)
 
 
+async def scope_missing(caller: Caller) -> httpx.Response:
+    """A call with a key that may only read links."""
+    key, _ = await create_api_key(
+        caller.database, caller.organization.id, KeyKind.REST, utc_now(), scopes=(Permission.LINKS_READ,)
+    )
+    return await caller.call("GET", "/annotations", headers={"API-KEY": key})
+
+
 async def wrong_media_type(caller: Caller) -> httpx.Response:
     """A body that is said to be XML."""
     return await caller.call("POST", "/analytics", {}, {"Content-Type": "application/xml"})
@@ -164,6 +175,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "EXTERNAL_ID_TAKEN": external_id_taken,
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
     "KEY_MAKES_NO_LINKS": makes_no_links,
+    "SCOPE_MISSING": scope_missing,
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
     "PAGE_UNREADABLE": page_unreadable,
@@ -187,6 +199,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "MEDIA_TYPE_WRONG": wrong_media_type,
 }
 DETAILS = {
+    "SCOPE_MISSING": {"message": "analytics:read"},
     "PAGE_UNREADABLE": {"message": "is not in the public internet"},
     "FIELD_MISSING": {"field": "is_enabled"},
     "FIELD_INVALID": {"message": "link_name must be a string"},

@@ -19,6 +19,7 @@ from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import RestoreResult, restore_organization
 from backend.domain.accounts.api_keys import hash_key
+from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId, UserId
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage.accounts import api_keys, organizations
@@ -243,12 +244,14 @@ async def test_users_of_several_organizations(
     first, second = await make_organization(), await make_organization()
     await fill(client, database, first)
     [user] = await users.list_users(database, first.id)
-    await users.set_organizations(database, user.id, [first.id, second.id])
+    await users.set_roles(database, user.id, {first.id: Role.OWNER, second.id: Role.VIEWER})
     for organization in (first, second):
         file = tmp_path / f"{organization.id}.jsonl"
         await export(database, organization.id, file)
         await restore(elsewhere, file)
     assert [user.org_ids for user in await users.list_users_of_all(elsewhere)] == [(first.id, second.id)]
+    [user] = await users.list_users(elsewhere, first.id)
+    assert user.roles == {first.id: Role.OWNER, second.id: Role.VIEWER}
     third = await make_organization()
     await users.insert_user(
         database, replace(user, id=UserId(str(uuid.uuid4())), email="b@c.example", org_ids=(third.id,))

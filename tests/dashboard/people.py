@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from backend.app import Service
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
@@ -56,13 +57,14 @@ def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.
     return httpx.AsyncClient(transport=transport, base_url=base_url)
 
 
-async def make_user(database: Database, *org_ids: OrgId, email: str = "") -> str:
+async def make_user(database: Database, *org_ids: OrgId, email: str = "", role: Role = Role.OWNER) -> str:
     """Store a user of these organizations with PASSWORD; the e-mail address."""
     email = email or f"{uuid.uuid4().hex}@example.com"
     if PASSWORD not in _hashes or needs_new_hash(_hashes[PASSWORD]):
         _hashes[PASSWORD] = await hash_password(PASSWORD)
+    roles = dict.fromkeys(org_ids, role)
     await users.insert_user(
-        database, User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now())
+        database, User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now(), roles)
     )
     return email
 

@@ -13,6 +13,7 @@ from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
 from backend.domain.accounts.link_grants import LinkGrant
+from backend.domain.accounts.permissions import Permission, stored_permissions
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.accounts import api_keys, domains, organizations
@@ -46,18 +47,46 @@ def key() -> None:
     metavar="ADDRESS",
     help="Where these links may lead, such as shop.com/invite/*. Give it once for each address.",
 )
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice([permission.value for permission in Permission]),
+    help="Limits a REST key to this. Give it once for each scope. Without any, the key may do all but what "
+    "concerns keys and members.",
+)
 @click.option("--name", callback=_name, metavar="NAME", help="What the key is for, as lists show it.")
 @stored
 async def create_key(
-    database: Database, org_id: OrgId, kind: str, name: str | None, **grant: Any
+    database: Database,
+    org_id: OrgId,
+    kind: str,
+    name: str | None,
+    scopes: tuple[str, ...],
+    **grant: Any,
 ) -> CommandResult:
     """Create a key and print it. It is shown only once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
+    if scopes and kind != KeyKind.REST:
+        raise click.UsageError("--scope is for keys of the kind rest.")
     links = await _grant(database, org_id, KeyKind(kind), grant["links_domain"], grant["links_to"])
     text, created = await api_keys.create_api_key(
-        database, org_id, KeyKind(kind), utc_now(), name=name, links=links
+        database,
+        org_id,
+        KeyKind(kind),
+        utc_now(),
+        name=name,
+        links=links,
+        scopes=stored_permissions(scopes or None),
     )
-    return {"key": text, "id": created.id, "kind": kind, "name": created.name, "links": _links(created)}
+    return {
+        "key": text,
+        "id": created.id,
+        "kind": kind,
+        "name": created.name,
+        "links": _links(created),
+        "scopes": _scopes(created),
+    }
 
 
 async def _grant(
@@ -80,6 +109,11 @@ async def _grant(
 def _links(api_key: ApiKey) -> str | None:
     """The links that an app makes with the key, in words."""
     return f"{api_key.links.domain} to {', '.join(api_key.links.destinations)}" if api_key.links else None
+
+
+def _scopes(api_key: ApiKey) -> str | None:
+    """The scopes of the key with commas between them; None if it has none."""
+    return None if api_key.scopes is None else ", ".join(api_key.scopes)
 
 
 @key.command("list")
@@ -127,4 +161,5 @@ def _key_row(api_key: ApiKey) -> dict[str, Any]:
         "last_used": api_key.last_used_at.isoformat(timespec="seconds") if api_key.last_used_at else None,
         "revoked": api_key.revoked_at.isoformat(timespec="seconds") if api_key.revoked_at else None,
         "links": _links(api_key),
+        "scopes": _scopes(api_key),
     }

@@ -9,8 +9,10 @@ import click
 
 from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
+from backend.cli.options import org_option
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
 from backend.domain.ids import OrgId, UserId
 from backend.rate_limits.sign_in_limits import SignInLimits
@@ -33,6 +35,14 @@ def _email(_: click.Context, __: click.Parameter, text: str) -> str:
         raise click.BadParameter(f"{text!r} {error}") from None
 
 
+role_option = click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.OWNER.value,
+    show_default=True,
+    help="What the user may do in these organizations.",
+)
+
 email_argument = click.argument("email", callback=_email)
 
 
@@ -44,16 +54,18 @@ def user() -> None:
 @user.command("create")
 @email_argument
 @orgs_option
+@role_option
 @stdin_option
 @stored
 async def create_user(
-    database: Database, email: str, org_ids: tuple[OrgId, ...], password_stdin: bool
+    database: Database, email: str, org_ids: tuple[OrgId, ...], role: str, password_stdin: bool
 ) -> CommandResult:
     """Let a person sign in with EMAIL and a password. The password is asked for."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
     password_hash = await hash_password(_read_password(password_stdin))
-    made = User(UserId(str(uuid.uuid4())), email, password_hash, tuple(dict.fromkeys(org_ids)), utc_now())
+    roles = dict.fromkeys(org_ids, Role(role))
+    made = User(UserId(str(uuid.uuid4())), email, password_hash, tuple(roles), utc_now(), roles)
     await users.insert_user(database, made)
     return {"id": made.id}
 
@@ -79,20 +91,46 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
 @user.command("organizations")
 @email_argument
 @orgs_option
+@role_option
 @stored
-async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId, ...]) -> CommandResult:
-    """Set the organizations that EMAIL acts for; they replace earlier ones."""
+async def set_organizations(
+    database: Database, email: str, org_ids: tuple[OrgId, ...], role: str
+) -> CommandResult:
+    """Set the organizations that EMAIL acts for; they replace earlier ones.
+
+    The role is for organizations that are new to EMAIL: in the others it stays.
+    """
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
     stored_user = await _get_user(database, email)
-    await users.set_organizations(database, stored_user.id, list(dict.fromkeys(org_ids)))
+    known = {org_id: stored_user.role_in(org_id) for org_id in stored_user.org_ids}
+    roles = {org_id: known.get(org_id, Role(role)) for org_id in org_ids}
+    await users.set_roles(database, stored_user.id, roles)
     return {"id": stored_user.id}
+
+
+@user.command("role")
+@email_argument
+@click.argument("role", type=click.Choice([role.value for role in Role]))
+@org_option
+@stored
+async def set_role(database: Database, email: str, role: str, org_id: OrgId) -> CommandResult:
+    """Give EMAIL the role ROLE in an organization that the user acts for.
+
+    Unlike the dashboard, this also takes the last owner's role away.
+    """
+    stored_user = await _get_user(database, email)
+    if org_id not in stored_user.org_ids:
+        raise click.ClickException(f"{printable(email)} does not act for the organization {org_id}.")
+    roles = {each: stored_user.role_in(each) for each in stored_user.org_ids} | {org_id: Role(role)}
+    await users.set_roles(database, stored_user.id, roles)
+    return {"id": stored_user.id, "role": role}
 
 
 @user.command("list")
 @stored
 async def list_users(database: Database) -> CommandResult:
-    """List the users, with the ids of their organizations."""
+    """List the users, with the ids of their organizations and the role in each."""
     return {"users": [_row(stored_user) for stored_user in await users.list_users_of_all(database)]}
 
 
@@ -126,4 +164,9 @@ def _read_password(from_stdin: bool) -> str:
 
 
 def _row(stored_user: User) -> dict[str, Any]:
-    return {"id": stored_user.id, "email": stored_user.email, "organizations": list(stored_user.org_ids)}
+    return {
+        "id": stored_user.id,
+        "email": stored_user.email,
+        "organizations": list(stored_user.org_ids),
+        "roles": [stored_user.role_in(org_id).value for org_id in stored_user.org_ids],
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.notices import redirect_with_notice
@@ -12,6 +12,7 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.taps.labs import KindChange, changes_of_apps
 from backend.domain.accounts import apps as terms
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
+from backend.domain.accounts.permissions import Permission
 from backend.domain.web.client import Platform
 from backend.storage.accounts.apps import find_apps, list_apps, set_apps
 from backend.storage.accounts.domains import is_domain_of, list_domains
@@ -31,6 +32,7 @@ _FIELDS = {
 
 
 @dashboard.get("/apps")
+@needs(Permission.SETTINGS_READ)
 async def apps() -> Response:
     """The list of the organization's domains with the apps of each."""
     database = resources().database
@@ -41,6 +43,7 @@ async def apps() -> Response:
 
 
 @dashboard.get("/apps/<domain>")
+@needs(Permission.SETTINGS_READ)
 async def apps_of_domain(domain: str) -> Response:
     """The form to change a domain's apps."""
     await _check_owner(domain)
@@ -48,6 +51,7 @@ async def apps_of_domain(domain: str) -> Response:
 
 
 @dashboard.post("/apps/<domain>")
+@needs(Permission.SETTINGS_WRITE)
 async def set_apps_of_domain(domain: str) -> Response:
     """Store a domain's apps, which replace earlier ones; or show for which links this would change what."""
     await _check_owner(domain)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from quart import Response, abort
 
 from backend.dashboard.accounts.domain_states import DomainStates
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.doctor.finding import Finding, Severity
+from backend.domain.accounts.permissions import Permission
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.links import count_links_on
 from backend.web.current import of_app, resources
@@ -31,6 +32,7 @@ class DomainRow:
 
 
 @dashboard.get("/domains")
+@needs(Permission.SETTINGS_READ)
 async def domains() -> Response:
     """All domains with their state and their number of links."""
     return await page("accounts/domains.html", later=_rows)
@@ -48,6 +50,7 @@ async def _rows() -> dict[str, list[DomainRow]]:
 
 
 @dashboard.get("/domains/<domain>")
+@needs(Permission.SETTINGS_READ)
 async def domains_one(domain: str) -> Response:
     """The findings about a domain, with what to do about them."""
     if not await is_domain_of(resources().database, domain, org_id()):

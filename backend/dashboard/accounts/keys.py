@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.link_grants import LinkGrant
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId
 from backend.storage.accounts.api_keys import UnknownKey, create_api_key, list_api_keys, revoke_api_key
@@ -26,12 +27,14 @@ KINDS = {
 
 
 @dashboard.get("/keys")
+@needs(Permission.KEYS_READ)
 async def keys() -> Response:
     """All keys, without their secrets, active ones first."""
     return await _page()
 
 
 @dashboard.post("/keys")
+@needs(Permission.KEYS_WRITE)
 async def keys_create() -> Response:
     """Create a key and show it once: only its hash is stored."""
     kind = field("kind")
@@ -47,6 +50,7 @@ async def keys_create() -> Response:
 
 
 @dashboard.post("/keys/<key_id>/revoke")
+@needs(Permission.KEYS_WRITE)
 async def keys_revoke(key_id: KeyId) -> Response:
     """Revoke a key of the organization."""
     try:

@@ -8,13 +8,14 @@ from typing import Any
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import dashboard, org_id, user
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.organizations import MOST_DAYS, parse_days
+from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import WeakPassword, check_password
 from backend.domain.analytics.event_properties import MOST_MARKED, MarkedProperties, PropertyName
@@ -39,12 +40,14 @@ _RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
 
 
 @dashboard.get("/settings")
+@needs()
 async def settings() -> Response:
     """The page with all forms."""
     return await _page({})
 
 
 @dashboard.post("/settings/password")
+@needs()
 async def settings_password() -> Response:
     """Change the user's password. All other sessions of the user end."""
     problems = await _password_problems(form().get("current", ""), form().get("new", ""))
@@ -60,6 +63,7 @@ async def settings_password() -> Response:
 
 
 @dashboard.post("/settings/retention")
+@needs(Permission.ORGANIZATION_WRITE)
 async def settings_retention() -> Response:
     """Set for how many days data about visitors is kept; an empty field means without limit."""
     text = field("retention_days")
@@ -74,6 +78,7 @@ async def settings_retention() -> Response:
 
 
 @dashboard.post("/settings/click-ids")
+@needs(Permission.SETTINGS_WRITE)
 async def settings_click_ids() -> Response:
     """Say whether redirects append the id of their click."""
     await set_click_ids(resources().database, org_id(), field("click_ids") == "on")
@@ -81,6 +86,7 @@ async def settings_click_ids() -> Response:
 
 
 @dashboard.post("/settings/event-properties")
+@needs(Permission.SETTINGS_WRITE)
 async def settings_event_properties() -> Response:
     """Mark the chosen properties of events, and others that are typed, with commas between them."""
     typed = [name.strip() for name in field("others").split(",") if name.strip()]

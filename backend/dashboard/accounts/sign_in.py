@@ -9,7 +9,7 @@ from math import ceil
 from quart import Response, redirect, request
 
 from backend.concurrency.turns import TooManyWait
-from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public
+from backend.dashboard.frame.blueprint import dashboard, is_signed_in, needs, public
 from backend.dashboard.frame.form import field, form, is_form_sent
 from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
@@ -66,6 +66,7 @@ async def sign_in() -> Response:
 
 
 @dashboard.post("/sign-out")
+@needs()
 async def sign_out() -> Response:
     """End the session in the database and in the browser."""
     await delete_session(resources().database, hash_token(cookie_token()))

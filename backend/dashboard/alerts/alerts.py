@@ -14,9 +14,10 @@ from quart import Response, request
 from backend.dashboard.alerts.previews import preview_in_short
 from backend.dashboard.alerts.shown import link_ids_of, shown_alert, shown_rule
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import ItemUnknown
 from backend.storage.alerts.alerts import count_not_seen, list_alerts, set_all_seen
 from backend.storage.alerts.rules import list_rules, tag_names_of
@@ -28,6 +29,7 @@ _PAGE_SIZE = 20
 
 
 @dashboard.get("/alerts")
+@needs(Permission.ANALYTICS_READ)
 async def alerts() -> Response:
     """What was told of, the latest first, and all rules with what each would have told of lately."""
     return await page(
@@ -38,6 +40,7 @@ async def alerts() -> Response:
 
 
 @dashboard.post("/alerts/seen")
+@needs(Permission.ANALYTICS_WRITE)
 async def alerts_seen() -> Response:
     """Mark all alerts as seen."""
     await set_all_seen(resources().database, org_id(), resources().clock())

@@ -21,11 +21,12 @@ from backend.dashboard.alerts.form import (
 )
 from backend.dashboard.alerts.previews import preview_of
 from backend.dashboard.alerts.shown import MEANINGS, ShownPreview, ShownRule, shown_rule
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS as ALL_LABELS
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.alerts.input import check_change
 from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind, AlertRule
 from backend.domain.alerts.thresholds import THRESHOLDS
@@ -54,6 +55,7 @@ _REHEARSE = "rehearse"
 
 
 @dashboard.get("/alerts/new")
+@needs(Permission.ANALYTICS_WRITE)
 async def alerts_new() -> Response:
     """The kinds to choose from, or the form for a new rule of the kind in the address."""
     kind = kind_of(request.args.get("kind", ""))
@@ -65,6 +67,7 @@ async def alerts_new() -> Response:
 
 
 @dashboard.post("/alerts")
+@needs(Permission.ANALYTICS_WRITE)
 async def alerts_add() -> Response:
     """Make a rule, or only say what it would have sent."""
     kind = kind_of(field("kind"))
@@ -89,6 +92,7 @@ async def alerts_add() -> Response:
 
 
 @dashboard.get("/alerts/<rule_id>")
+@needs(Permission.ANALYTICS_WRITE)
 async def alerts_rule(rule_id: AlertRuleId) -> Response:
     """The form with the rule's fields, and what it would have sent."""
     rule = await get_rule(resources().database, org_id(), rule_id)
@@ -96,6 +100,7 @@ async def alerts_rule(rule_id: AlertRuleId) -> Response:
 
 
 @dashboard.post("/alerts/<rule_id>")
+@needs(Permission.ANALYTICS_WRITE)
 async def alerts_change(rule_id: AlertRuleId) -> Response:
     """Change the rule, or only say what it would have sent then."""
     rule = await get_rule(resources().database, org_id(), rule_id)
@@ -116,6 +121,7 @@ async def alerts_change(rule_id: AlertRuleId) -> Response:
 
 
 @dashboard.post("/alerts/<rule_id>/delete")
+@needs(Permission.ANALYTICS_WRITE)
 async def alerts_delete(rule_id: AlertRuleId) -> Response:
     """Delete the rule; what it has told of stays."""
     await delete_rule(resources().database, org_id(), rule_id)

@@ -29,8 +29,9 @@ from backend.dashboard.analytics.rows_behind import rows_address, rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import NAMES, link_of, name_of
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
-from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.query import COSTS, DIFFERENCE, Field, Measure, Query
 from backend.domain.errors import InvalidField
@@ -174,6 +175,7 @@ async def _read(view: View) -> _Attribution:
 
 
 @dashboard.get("/attribution")
+@needs(Permission.ANALYTICS_READ)
 async def attribution() -> Response:
     """A page of rows in the order that the address names, and the totals of all rows."""
     view = await view_of_request(_CHOICES)
@@ -221,6 +223,7 @@ async def _content(view: View) -> dict[str, Any]:
 
 
 @dashboard.get("/attribution.csv")
+@needs(Permission.ANALYTICS_READ)
 async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
     shown = await _read(await view_of_request(_CHOICES))

@@ -21,8 +21,9 @@ from backend.dashboard.analytics.marks import marks_of, note_path
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, Card, choices_of, names_of, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, FILTERS, PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.event_properties import BEGIN, EventProperty
 from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query, is_of_events
 from backend.storage.accounts.organizations import find_event_properties
@@ -79,6 +80,7 @@ class _Asked:
 
 
 @dashboard.get("/events")
+@needs(Permission.ANALYTICS_READ)
 async def events() -> Response:
     """The events of the period and the filters in the address."""
     asked = await _Asked.of_request()
@@ -119,6 +121,7 @@ async def _content(asked: _Asked) -> dict[str, Any]:
 
 
 @dashboard.get("/events.csv")
+@needs(Permission.ANALYTICS_READ)
 async def events_csv() -> Response:
     """A table of the page as a file, with all its rows; `table` names its field, or is `time`."""
     asked = await _Asked.of_request()

@@ -25,8 +25,9 @@ from backend.dashboard.analytics.rows_behind import rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query
 from backend.storage.accounts.domains import list_domains
@@ -62,6 +63,7 @@ class Step:
 
 
 @dashboard.get("/")
+@needs(Permission.ANALYTICS_READ)
 async def home() -> Response:
     """The overview of the period and the filters in the address."""
     view = await view_of_request(_CHOICES)
@@ -129,6 +131,7 @@ def _sorting(view: View, series: AnalyticsAnswer) -> Sorting:
 
 
 @dashboard.get("/overview.csv")
+@needs(Permission.ANALYTICS_READ)
 async def home_csv() -> Response:
     """A table of the overview as a file, with all its rows; `table` names its field, or is `time`."""
     view = await view_of_request(_CHOICES)

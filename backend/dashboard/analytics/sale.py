@@ -14,8 +14,9 @@ from quart import Response, request
 
 from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDITS, MODELS
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.input import parse_rules
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
@@ -56,6 +57,7 @@ class ModelRow:
 
 
 @dashboard.get("/attribution/sale")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def attribution_sale() -> Response:
     """The sale of the order in the address, step by step; without one, a form that asks for it."""
     order = as_stored(request.args.get("order", ""))

@@ -17,10 +17,11 @@ from quart import Response, request, url_for
 from backend.dashboard.analytics.answers import chips_of, view_of_request
 from backend.dashboard.analytics.rows_behind import CLICKS, NOT_COUNTED
 from backend.dashboard.analytics.view import PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Measure, Query
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
@@ -54,6 +55,7 @@ class SingleClickRow:
 
 
 @dashboard.get("/clicks")
+@needs(Permission.ANALYTICS_READ)
 async def clicks() -> Response:
     """A page of the single clicks that the view counts."""
     view = await view_of_request(_CHOICES)
@@ -84,6 +86,7 @@ async def _content(view: View) -> dict[str, Any]:
 
 
 @dashboard.get("/clicks.csv")
+@needs(Permission.ANALYTICS_READ)
 async def clicks_csv() -> Response:
     """All single clicks that the view counts, as a file."""
     view = await view_of_request(_CHOICES)

@@ -20,10 +20,11 @@ from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDIT_VALUE
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.rows_behind import SALES, SALES_MEASURES
 from backend.dashboard.analytics.view import PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Query
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
@@ -61,6 +62,7 @@ class SingleSaleRow:
 
 
 @dashboard.get("/sales")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def sales() -> Response:
     """A page of the single sales that the view counts."""
     view = await view_of_request(_CHOICES)
@@ -88,6 +90,7 @@ async def _content(view: View, paged: Paging) -> dict[str, Any]:
 
 
 @dashboard.get("/sales.csv")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def sales_csv() -> Response:
     """All single sales that the view counts, as a file with exact amounts."""
     view = await view_of_request(_CHOICES)

@@ -12,11 +12,12 @@ from quart import Response, request, url_for
 
 from backend.dashboard.analytics.marks import when_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.accounts.permissions import Permission
 from backend.domain.annotations.annotation import (
     LONGEST_TEXT,
     Annotation,
@@ -53,6 +54,7 @@ class NoteRow:
 
 
 @dashboard.get("/annotations")
+@needs(Permission.ANALYTICS_READ)
 async def notes() -> Response:
     """All notes, the latest first, and a form for a new one, of the link that the address names."""
     link = request.args.get("link", "")[:64]
@@ -61,6 +63,7 @@ async def notes() -> Response:
 
 
 @dashboard.post("/annotations")
+@needs(Permission.ANALYTICS_WRITE)
 async def notes_add() -> Response:
     """Add a note."""
     fields, problems = _sent(), Problems()
@@ -74,6 +77,7 @@ async def notes_add() -> Response:
 
 
 @dashboard.get("/annotations/<note_id>")
+@needs(Permission.ANALYTICS_WRITE)
 async def notes_edit(note_id: AnnotationId) -> Response:
     """The form with the note."""
     note = await get_annotation(resources().database, org_id(), note_id)
@@ -88,6 +92,7 @@ async def notes_edit(note_id: AnnotationId) -> Response:
 
 
 @dashboard.post("/annotations/<note_id>")
+@needs(Permission.ANALYTICS_WRITE)
 async def notes_change(note_id: AnnotationId) -> Response:
     """Change the note."""
     note, fields, problems = (
@@ -105,6 +110,7 @@ async def notes_change(note_id: AnnotationId) -> Response:
 
 
 @dashboard.post("/annotations/<note_id>/delete")
+@needs(Permission.ANALYTICS_WRITE)
 async def notes_delete(note_id: AnnotationId) -> Response:
     """Delete the note."""
     await delete_annotation(resources().database, org_id(), note_id)

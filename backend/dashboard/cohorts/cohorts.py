@@ -20,8 +20,9 @@ from backend.dashboard.analytics.answers import chips_of
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.view import PRESETS, View, read_view
 from backend.dashboard.cohorts.triangle import SHOWN, SUMMED, main_currency, triangle_of
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.cohorts.cohorts import DEFAULT_WEEKS, check_cohorts, cohort_rules
 from backend.domain.analytics.cohorts.input import customers_query
 from backend.domain.analytics.cohorts.json_form import cohort_notes
@@ -52,6 +53,7 @@ class CustomerKind:
 
 
 @dashboard.get("/cohorts")
+@needs(Permission.ANALYTICS_READ)
 async def cohorts() -> Response:
     """Customers by the week of their first touch, the time to a sale, and new and returning customers."""
     view = _view()

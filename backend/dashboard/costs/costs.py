@@ -15,11 +15,12 @@ from typing import Any
 from quart import Response, url_for
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, org_id
+from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, needs, org_id
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.accounts.permissions import Permission
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE
 from backend.domain.costs.json_form import cost_json
 from backend.domain.costs.unknown_campaigns import unknown_words
@@ -37,6 +38,7 @@ _CHANGED = "The table is another one than the one that was looked at. Look at it
 
 
 @dashboard.get("/costs")
+@needs(Permission.ANALYTICS_READ)
 async def costs() -> Response:
     """All costs, the latest day first, and a form for another one."""
     now = resources().clock().astimezone(zone_of_browser())
@@ -45,6 +47,7 @@ async def costs() -> Response:
 
 
 @dashboard.post("/costs")
+@needs(Permission.COSTS_WRITE)
 async def costs_tell() -> Response:
     """Save a cost that was typed in."""
     fields, problems = {name: field(name) for name in _NAMES}, dict[str, str]()
@@ -57,6 +60,7 @@ async def costs_tell() -> Response:
 
 
 @dashboard.post("/costs/<cost_id>/delete")
+@needs(Permission.COSTS_WRITE)
 async def costs_delete(cost_id: str) -> Response:
     """Delete the cost."""
     await delete_cost(resources().database, org_id(), cost_id)
@@ -64,12 +68,14 @@ async def costs_delete(cost_id: str) -> Response:
 
 
 @dashboard.get("/costs/sheet")
+@needs(Permission.COSTS_WRITE)
 async def costs_sheet() -> Response:
     """The form for a table."""
     return await _sheet("", "EUR")
 
 
 @dashboard.post("/costs/sheet")
+@needs(Permission.COSTS_WRITE)
 @accepts_forms_of(MAX_SHEET_BYTES)
 async def costs_sheet_check() -> Response:
     """The form again with each row of the table, and what is wrong with it. Nothing is saved."""
@@ -77,6 +83,7 @@ async def costs_sheet_check() -> Response:
 
 
 @dashboard.post("/costs/sheet/done")
+@needs(Permission.COSTS_WRITE)
 @accepts_forms_of(MAX_SHEET_BYTES)
 async def costs_sheet_done() -> Response:
     """Save the costs of the rows without problems."""

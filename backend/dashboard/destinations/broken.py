@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.storage.links.destinations.broken import list_broken
 from backend.web.current import resources
 
@@ -13,6 +14,7 @@ _MOST_LINKS = 200
 
 
 @dashboard.get("/destinations/broken")
+@needs(Permission.LINKS_READ)
 async def destinations_broken() -> Response:
     """The links that were broken when they were looked at last, the latest first."""
     return await page(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.destination_rules import DestinationRules, parse_rules
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.organizations import find_destination_rules, set_destination_rules
 from backend.web.current import resources
@@ -17,6 +18,7 @@ _LISTS = ("allowed", "refused")
 
 
 @dashboard.get("/destinations")
+@needs(Permission.SETTINGS_READ)
 async def destinations() -> Response:
     """The form with the rules as they are."""
     rules = await find_destination_rules(resources().database, org_id())
@@ -24,6 +26,7 @@ async def destinations() -> Response:
 
 
 @dashboard.post("/destinations/rules")
+@needs(Permission.SETTINGS_WRITE)
 async def destinations_set() -> Response:
     """Set the rules, an address a line; if one can't be read, show the form again with the errors."""
     fields = {name: field(name) for name in _LISTS}

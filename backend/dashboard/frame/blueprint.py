@@ -1,4 +1,6 @@
-"""The dashboard's routes. All need a sign-in, except those marked `public`; all forms need a form token."""
+"""The dashboard's routes. All need a sign-in and what `needs` says, except those marked `public`; all
+forms need a form token.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from quart import Blueprint, Response, current_app, redirect, request, url_for
+from quart import Blueprint, Response, abort, current_app, redirect, request, url_for
 
 from backend.dashboard.frame.form import MAX_FORM_BYTES, check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
+from backend.domain.accounts.permissions import MEANINGS, Permission, Permissions, first_missing
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import Session, hash_token
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
 from backend.storage.accounts.users.sessions import find_session, set_session_organization
-from backend.storage.accounts.users.users import find_user
+from backend.storage.accounts.users.users import find_user, list_users
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import of_request, resources
 
@@ -62,6 +66,24 @@ def public(view: ViewT) -> ViewT:
     return view
 
 
+def needs(*permissions: Permission) -> Callable[[ViewT], ViewT]:
+    """Mark a view that is for members with these permissions; without any, for every member.
+
+    Each view has this mark or `public`.
+    """
+
+    def mark(view: ViewT) -> ViewT:
+        view.needs = permissions  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def needs_of(view: Callable[..., object]) -> tuple[Permission, ...] | None:
+    """The permissions that a view needs; None if it is public."""
+    return None if getattr(view, "is_public", False) else view.needs  # type: ignore[attr-defined]
+
+
 def accepts_forms_of(most_bytes: int) -> Callable[[ViewT], ViewT]:
     """Mark a view whose forms may have more bytes than others."""
 
@@ -91,6 +113,17 @@ def org_id() -> OrgId:
     return session().org_id
 
 
+def permissions() -> Permissions:
+    """What the user who sent the current request may do for its organization."""
+    return user().role_in(org_id()).permissions if is_signed_in() else Permissions()
+
+
+def may_open(endpoint: str) -> bool:
+    """Whether the user may open the page, or send the form, with this endpoint of the dashboard."""
+    needed = needs_of(current_app.view_functions[f"{dashboard.name}.{endpoint}"])
+    return first_missing(needed or (), permissions()) is None
+
+
 def is_signed_in() -> bool:
     """Whether the current request comes from a user with an organization."""
     return of_request(_SignIn).session is not None
@@ -104,9 +137,25 @@ async def _admit() -> Response | None:
     else:
         await check_form(getattr(view, "most_bytes", MAX_FORM_BYTES))
     await load_session()
-    if is_signed_in() or getattr(view, "is_public", False):
+    needed = needs_of(view)
+    if needed is None:
         return None
-    return redirect(sign_in_address(), 303)  # type: ignore[return-value]
+    if not is_signed_in():
+        return redirect(sign_in_address(), 303)  # type: ignore[return-value]
+    if missing := first_missing(needed, permissions()):
+        abort(403, await _refusal(missing))
+    return None
+
+
+async def _refusal(missing: Permission) -> str:
+    """What the page says to a member whose role lacks a permission: what that is, and who can grant it."""
+    members = await list_users(resources().database, org_id())
+    owners = [member.email for member in members if member.role_in(org_id()) is Role.OWNER]
+    told = f", such as {owners[0]}," if owners else ""
+    return (
+        f"Your role in this organization, {user().role_in(org_id())}, does not let you {MEANINGS[missing]}. "
+        f"An owner{told} can give you another role."
+    )
 
 
 async def load_session() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,15 @@ GROUPS = (
         is_folded=True,
     ),
 )
+
+
+def groups_of(may_open: Callable[[str], bool]) -> list[PageGroup]:
+    """The groups with those entries that somebody may open; none that is empty."""
+    groups = [
+        replace(group, items=tuple(item for item in group.items if may_open(item.endpoint)))
+        for group in GROUPS
+    ]
+    return [group for group in groups if group.items]
 
 
 def is_current(item: Item, endpoint: str) -> bool:

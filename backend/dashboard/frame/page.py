@@ -8,10 +8,10 @@ from typing import Any
 from quart import Response, render_template, request
 
 from backend.dashboard.frame.assets import asset_address
-from backend.dashboard.frame.blueprint import org_id, user
+from backend.dashboard.frame.blueprint import may_open, org_id, user
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.dashboard.frame.labels import LABELS
-from backend.dashboard.frame.navigation import GROUPS, is_current, is_open
+from backend.dashboard.frame.navigation import groups_of, is_current, is_open
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.dashboard.frame.streamed_page import CONTENT_SECONDS, READING_SECONDS, stream_page
@@ -39,7 +39,8 @@ async def page(template: str, status: int = 200, *, later: Later | None = None, 
         "user": user(),
         "organizations": organizations,
         "organization": next(organization for organization in organizations if organization.id == org_id()),
-        "navigation": GROUPS,
+        "navigation": groups_of(may_open),
+        "may": may_open,
         "asleep": await _asleep(),
         "is_current": lambda item: is_current(item, request.endpoint or ""),
         "is_open": lambda group: is_open(group, request.endpoint or ""),

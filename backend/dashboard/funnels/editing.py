@@ -11,13 +11,14 @@ from typing import Any
 
 from quart import Response, url_for
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.form import FORM_LABELS, KINDS, ORDERS, PEOPLE, FunnelForm
 from backend.dashboard.funnels.links import ids_of_short_urls, short_urls_of
 from backend.dashboard.funnels.suggestions import suggestions
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import LEAST_STEPS, MOST_STEPS
 from backend.domain.analytics.funnels.saved import SavedFunnel
 from backend.domain.analytics.query import Field
@@ -29,18 +30,21 @@ from backend.web.current import resources
 
 
 @dashboard.get("/funnels/new")
+@needs(Permission.ANALYTICS_WRITE)
 async def funnels_new() -> Response:
     """The form for a new one."""
     return await _page(FunnelForm.empty())
 
 
 @dashboard.post("/funnels")
+@needs(Permission.ANALYTICS_WRITE)
 async def funnels_add() -> Response:
     """Make a funnel, and show it; or give the form back with a step more or less, or in another place."""
     return await _store(None)
 
 
 @dashboard.get("/funnels/<funnel_id>/change")
+@needs(Permission.ANALYTICS_WRITE)
 async def funnels_edit(funnel_id: FunnelId) -> Response:
     """The form with the funnel's fields."""
     saved = await get_funnel(resources().database, org_id(), funnel_id)
@@ -54,6 +58,7 @@ async def funnels_edit(funnel_id: FunnelId) -> Response:
 
 
 @dashboard.post("/funnels/<funnel_id>/change")
+@needs(Permission.ANALYTICS_WRITE)
 async def funnels_change(funnel_id: FunnelId) -> Response:
     """Change the funnel, or give the form back as `funnels_add` does."""
     return await _store(await get_funnel(resources().database, org_id(), funnel_id))

@@ -8,11 +8,12 @@ from typing import Any
 from quart import Response, url_for
 
 from backend.dashboard.analytics.view import PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import UNGROUPED, fields_of, funnel_view
 from backend.dashboard.funnels.links import link_names
 from backend.dashboard.funnels.shown import name_of_field, shown_funnel
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery
 from backend.domain.analytics.funnels.saved import SavedFunnel
 from backend.domain.errors import InvalidField
@@ -24,6 +25,7 @@ from backend.web.current import resources
 
 
 @dashboard.get("/funnels/<funnel_id>")
+@needs(Permission.ANALYTICS_READ)
 async def funnels_one(funnel_id: FunnelId) -> Response:
     """The funnel in the days of the address, by the field of the address."""
     saved = await get_funnel(resources().database, org_id(), funnel_id)

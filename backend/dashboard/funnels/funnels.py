@@ -10,10 +10,11 @@ from collections.abc import Mapping
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.links import link_names
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.saved import SavedFunnel
 from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.ids import FunnelId
@@ -22,6 +23,7 @@ from backend.web.current import resources
 
 
 @dashboard.get("/funnels")
+@needs(Permission.ANALYTICS_READ)
 async def funnels() -> Response:
     """All funnels."""
     stored = await list_funnels(resources().database, org_id())
@@ -30,6 +32,7 @@ async def funnels() -> Response:
 
 
 @dashboard.post("/funnels/<funnel_id>/delete")
+@needs(Permission.ANALYTICS_WRITE)
 async def funnels_delete(funnel_id: FunnelId) -> Response:
     """Delete the funnel; what it counts stays."""
     await delete_funnel(resources().database, org_id(), funnel_id)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from quart import Response, url_for
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.bulk_actions import Action, chosen_action
 from backend.dashboard.links.bulk_choice import MOST_BULK_LINKS, own_links, sent_ids, ticked_ids
 from backend.dashboard.links.editing.own_link import short_url_of
 from backend.dashboard.links.link_query import read_link_query
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import RequestError
 from backend.domain.ids import LinkId
 from backend.domain.links.links import CreatedBy, Link
@@ -43,6 +44,7 @@ class Results:
 
 
 @dashboard.post("/links/bulk")
+@needs(Permission.LINKS_WRITE)
 async def links_bulk() -> Response:
     """The page that asks whether to change the ticked links, with their number and their names."""
     lift_deadline()  # it finds links as the list of links does, and writes nothing
@@ -67,6 +69,7 @@ async def links_bulk() -> Response:
 
 
 @dashboard.post("/links/bulk/done")
+@needs(Permission.LINKS_WRITE)
 async def links_bulk_done() -> Response:
     """Change the links, and show what became of each. One that is refused does not stop the others."""
     query, action, ids = await read_link_query(), chosen_action(), sent_ids()

@@ -13,8 +13,9 @@ from typing import Any
 from quart import Response, request
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.links.listing import NEWEST_FIRST
@@ -46,6 +47,7 @@ class InvitationRow:
 
 
 @dashboard.get("/invitations")
+@needs(Permission.ANALYTICS_READ)
 async def apps_invitations() -> Response:
     """The links that apps made, the newest first, with whom each brought."""
     return await page("links/invitations.html", later=_content)

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from quart import Response, abort, jsonify, request
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
 from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.accounts.permissions import Permission
 from backend.domain.clicks.block import moment
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId
@@ -40,6 +41,7 @@ async def latest_table(link_id: LinkId) -> LatestTable:
 
 
 @dashboard.get("/links/<link_id>/clicks")
+@needs(Permission.ANALYTICS_READ)
 async def links_clicks(link_id: LinkId) -> Response:
     """The rows of clicks `since` a time, as JSON with the time to ask for next."""
     link = await own_link(link_id)

@@ -17,7 +17,7 @@ from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.tables import names_of, table
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.dashboard.frame.page import page
@@ -28,6 +28,7 @@ from backend.dashboard.links.editing.rules import words_of
 from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.link_query import MADE_BY
 from backend.dashboard.links.sales import LATEST, sale_table
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Field, Measure
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.ids import LinkId
@@ -71,6 +72,7 @@ REASONS = {
 
 
 @dashboard.get("/links/<link_id>")
+@needs(Permission.LINKS_READ)
 async def links_one(link_id: LinkId) -> Response:
     """The link with its clicks by time, platform, country and referrer, and the visits that did not count."""
     link = await own_link(link_id)
@@ -115,6 +117,7 @@ async def _content(link: Link) -> dict[str, Any]:
 
 
 @dashboard.get("/links/<link_id>/qr.<kind>")
+@needs(Permission.LINKS_READ)
 async def links_qr(link_id: LinkId, kind: str) -> Response:
     """The link's QR code as SVG or PNG. With `download` in the query string, browsers save it as a file."""
     link = await own_link(link_id)

@@ -9,9 +9,10 @@ from datetime import datetime
 from quart import Response
 
 from backend.dashboard.analytics.figures import number
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.links.figures import MEASURES, CountedLinks
 from backend.dashboard.links.link_query import LinkQuery, read_link_query
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.errors import InvalidField
@@ -35,6 +36,7 @@ _NOTHING: Values = {Measure.CLICKS: 0, Measure.CONVERSIONS: 0}
 
 
 @dashboard.get("/links.csv")
+@needs(Permission.LINKS_READ)
 async def links_csv() -> Response:
     """The CSV file. A query that can't be answered is refused before the file begins."""
     query = await read_link_query()

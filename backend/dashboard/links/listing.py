@@ -15,7 +15,7 @@ from quart import Response, url_for
 
 from backend.dashboard.analytics.figures import label_in, lines_of, meanings_of
 from backend.dashboard.analytics.view import PRESETS
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
@@ -24,6 +24,7 @@ from backend.dashboard.links.editing.own_link import short_url_of
 from backend.dashboard.links.figures import MEASURES, LinkFigures, figures_of, first_links
 from backend.dashboard.links.found_ids import Found, find_by_id
 from backend.dashboard.links.link_query import COLUMNS, MADE_BY, STATES, Column, LinkQuery, read_link_query
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Measure
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
@@ -71,6 +72,7 @@ class _LinkPage:
 
 
 @dashboard.get("/links")
+@needs(Permission.LINKS_READ)
 async def links() -> Response:
     """One page of the links that the address asks for, with their figures of its period."""
     query = await read_link_query()

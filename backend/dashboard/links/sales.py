@@ -12,10 +12,11 @@ from quart import Response
 
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import time_in_words, zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.accounts.permissions import Permission
 from backend.domain.durations import duration_words
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId
@@ -54,6 +55,7 @@ class SaleTable:
 
 
 @dashboard.get("/links/<link_id>/sales")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def links_sales(link_id: LinkId) -> Response:
     """One page of the link's sales, newest first."""
     link = await own_link(link_id)
@@ -67,6 +69,7 @@ async def _content(link: Link, paged: Paging) -> dict[str, Any]:
 
 
 @dashboard.get("/links/<link_id>/sales.csv")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def links_sales_csv(link_id: LinkId) -> Response:
     """All sales of the link as a file, with exact amounts."""
     link = await own_link(link_id)

@@ -13,10 +13,11 @@ from typing import Any, cast
 from quart import Response, abort, redirect, request, stream_with_context, url_for
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id, session
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session
 from backend.dashboard.frame.page import page
 from backend.dashboard.live.rows import rows_of
 from backend.dashboard.live.words import NAMES
+from backend.domain.accounts.permissions import Permission
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.events import EventType
 from backend.storage.accounts.users.sessions import find_session
@@ -33,6 +34,7 @@ _MESSAGE_INTERVAL = 0.5
 
 
 @dashboard.get("/live")
+@needs(Permission.ANALYTICS_READ)
 async def live() -> Response:
     """The newest events of the types in the address. The page's script adds newer ones."""
     types = _types()
@@ -54,6 +56,7 @@ async def live() -> Response:
 
 
 @dashboard.get("/live/stream")
+@needs(Permission.ANALYTICS_READ)
 async def live_stream() -> Response:
     """The rows of events after a cursor, as server-sent events.
 

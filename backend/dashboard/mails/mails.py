@@ -13,10 +13,11 @@ from typing import Any
 from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id, user
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.mails.shown import shown_failure, shown_reader, try_in_words
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import FieldError, InvalidField, ItemUnknown
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.reports.recipient import Recipient, RecipientState
@@ -35,12 +36,14 @@ _MOST_FAILED = 50
 
 
 @dashboard.get("/mails")
+@needs(Permission.ANALYTICS_READ)
 async def mails() -> Response:
     """All readers of reports, and the mails of the last thirty days that were not sent."""
     return await list_page()
 
 
 @dashboard.post("/mails/<recipient_id>/ask")
+@needs(Permission.REPORTS_WRITE)
 async def mails_ask(recipient_id: str) -> Response:
     """Ask a reader again, who has not confirmed, has unsubscribed, or was refused by the mail server."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)
@@ -53,6 +56,7 @@ async def mails_ask(recipient_id: str) -> Response:
 
 
 @dashboard.post("/mails/<recipient_id>/try")
+@needs(Permission.REPORTS_WRITE)
 async def mails_try(recipient_id: str) -> Response:
     """Send the user what this reader would get now."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)
@@ -64,6 +68,7 @@ async def mails_try(recipient_id: str) -> Response:
 
 
 @dashboard.post("/mails/<recipient_id>/remove")
+@needs(Permission.REPORTS_WRITE)
 async def mails_remove(recipient_id: str) -> Response:
     """Send a reader nothing more."""
     await remove(resources().database, org_id(), recipient_id)

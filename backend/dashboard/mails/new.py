@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import dashboard, org_id, user
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
 from backend.dashboard.frame.page import page
 from backend.dashboard.mails.form import OF_A_TRY, Fields, Problems, new_fields, read_fields, sent_fields
 from backend.dashboard.mails.mails import ask, list_page, problem_of_try
 from backend.dashboard.mails.shown import FREQUENCIES
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import FieldError, ItemUnknown
 from backend.domain.fields.time_zones import place_names
 from backend.domain.mail.language import Language
@@ -22,12 +23,14 @@ _NO_REPORT = "must be one of your reports"
 
 
 @dashboard.get("/mails/new")
+@needs(Permission.REPORTS_WRITE)
 async def mails_new() -> Response:
     """The form that asks somebody."""
     return await _form_page(new_fields(), {})
 
 
 @dashboard.post("/mails")
+@needs(Permission.REPORTS_WRITE)
 async def mails_add() -> Response:
     """Ask somebody whether they want a report's figures."""
     if not resources().settings.sends_mail:
@@ -46,6 +49,7 @@ async def mails_add() -> Response:
 
 
 @dashboard.post("/mails/try")
+@needs(Permission.REPORTS_WRITE)
 async def mails_try_form() -> Response:
     """Send the user what is chosen in the form, which stays as it is."""
     if not resources().settings.sends_mail:

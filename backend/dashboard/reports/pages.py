@@ -12,7 +12,7 @@ from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import view_of_request
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import funnel_view
@@ -43,6 +43,7 @@ from backend.dashboard.reports.saved_view import (
 from backend.dashboard.reports.words import QueryWords, kept_words, listed_report
 from backend.dashboard.shared.filter_words import field_name
 from backend.dashboard.shared.shown import measure_name
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Field
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Word
@@ -65,6 +66,7 @@ _KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "On
 
 
 @dashboard.get("/reports")
+@needs(Permission.ANALYTICS_READ)
 async def reports() -> Response:
     """All reports, each with its URL, whom it is open to, and when it was opened last."""
     now = resources().clock()
@@ -74,6 +76,7 @@ async def reports() -> Response:
 
 
 @dashboard.get("/reports/new")
+@needs(Permission.REPORTS_WRITE)
 async def reports_new() -> Response:
     """The form that shares the view in the address."""
     if request.args.get("kind") == ViewKind.FUNNEL:
@@ -107,6 +110,7 @@ async def _new_funnel() -> Response:
 
 
 @dashboard.post("/reports")
+@needs(Permission.REPORTS_WRITE)
 async def reports_add() -> Response:
     """Share a view."""
     fields, problems = sent_fields(), Problems()
@@ -126,6 +130,7 @@ async def reports_add() -> Response:
 
 
 @dashboard.get("/reports/<report_id>")
+@needs(Permission.REPORTS_WRITE)
 async def reports_one(report_id: ReportId) -> Response:
     """The form with the report's fields."""
     report = await get_report(resources().database, org_id(), report_id)
@@ -133,6 +138,7 @@ async def reports_one(report_id: ReportId) -> Response:
 
 
 @dashboard.post("/reports/<report_id>")
+@needs(Permission.REPORTS_WRITE)
 async def reports_change(report_id: ReportId) -> Response:
     """Change the report; its view and its URL stay."""
     report = await get_report(resources().database, org_id(), report_id)
@@ -150,6 +156,7 @@ async def reports_change(report_id: ReportId) -> Response:
 
 
 @dashboard.post("/reports/<report_id>/delete")
+@needs(Permission.REPORTS_WRITE)
 async def reports_delete(report_id: ReportId) -> Response:
     """Revoke the report: its URL leads nowhere any more."""
     await delete_report(resources().database, org_id(), report_id)

@@ -15,8 +15,9 @@ from quart import Response, request
 
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import CustomerId, DeviceId, LinkId
 from backend.domain.sales.explanation import touch_in_words
 from backend.domain.sales.records import Record
@@ -49,6 +50,7 @@ class HistoryRow:
 
 
 @dashboard.get("/customer")
+@needs(Permission.PERSONS_READ)
 async def customer() -> Response:
     """The history of the customer whose id is in the address; without one, a form that asks for it."""
     text = as_stored(request.args.get("id", ""))[:_LONGEST_ID]

@@ -13,10 +13,11 @@ from typing import Any
 
 from quart import Response, request
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.own_link import short_url_of
 from backend.dashboard.links.found_ids import Found, find_by_id
+from backend.domain.accounts.permissions import Permission
 from backend.domain.links.links import Link
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.visitors.call_texts import as_stored
@@ -43,6 +44,7 @@ class FoundLinks:
 
 
 @dashboard.get("/search")
+@needs(Permission.LINKS_READ)
 async def search() -> Response:
     """What the text in the address finds; without a text, a form that asks for one."""
     text = as_stored(request.args.get("q", ""))[:LONGEST_SEARCH]

@@ -7,10 +7,11 @@ from typing import Any
 
 from quart import Response, jsonify, render_template
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import KeyKind, hash_key, kind_of
+from backend.domain.accounts.permissions import Permission
 from backend.rate_limits.service_limits import (
     CALLS_OF_ADDRESS,
     CALLS_OF_KEY,
@@ -42,12 +43,14 @@ _LIMITS = {
 
 
 @dashboard.get("/install")
+@needs(Permission.SETTINGS_READ)
 async def install() -> Response:
     """The instructions, with a placeholder for the key: the service stores only hashes of keys."""
     return await _page(PLACEHOLDER)
 
 
 @dashboard.post("/install")
+@needs(Permission.SETTINGS_READ, Permission.KEYS_WRITE)
 async def install_with_key() -> Response:
     """The instructions with a key: the one from the form if it is the organization's, or a new one."""
     text = field("web_key")
@@ -59,6 +62,7 @@ async def install_with_key() -> Response:
 
 
 @dashboard.get("/install/status")
+@needs(Permission.SETTINGS_READ)
 async def install_status() -> Response:
     """Whether calls have arrived, as JSON with a sentence. The page's script asks for it repeatedly."""
     return jsonify(await _arrival())

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.origins import InvalidOrigin, parse_origin
+from backend.domain.accounts.permissions import Permission
 from backend.storage.accounts.origin_refusals import RefusedOrigin, by_origin, list_origin_refusals
 from backend.storage.accounts.origins import add_origin, list_origins, remove_origin
 from backend.web.current import resources
 
 
 @dashboard.get("/origins")
+@needs(Permission.SETTINGS_READ)
 async def origins() -> Response:
     """The allowed origins, and the latest refused requests."""
     return await _page()
 
 
 @dashboard.post("/origins")
+@needs(Permission.SETTINGS_WRITE)
 async def origins_add() -> Response:
     """Allow an origin."""
     text = field("origin")
@@ -33,6 +36,7 @@ async def origins_add() -> Response:
 
 
 @dashboard.post("/origins/remove")
+@needs(Permission.SETTINGS_WRITE)
 async def origins_remove() -> Response:
     """Stop allowing an origin."""
     if not await remove_origin(resources().database, field("origin"), org_id()):

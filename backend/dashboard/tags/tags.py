@@ -7,10 +7,11 @@ from typing import Any
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import Rule
 from backend.domain.ids import TagId
@@ -32,12 +33,14 @@ _storing = partial(storing, what="tag")
 
 
 @dashboard.get("/tags")
+@needs(Permission.LINKS_READ)
 async def tags() -> Response:
     """All tags, each with how many links have it, and a form for a new one."""
     return await _page(_NEW_FIELDS, {})
 
 
 @dashboard.post("/tags")
+@needs(Permission.LINKS_WRITE)
 async def tags_add() -> Response:
     """Make a tag."""
     fields, problems = sent(RULES), Problems()
@@ -49,6 +52,7 @@ async def tags_add() -> Response:
 
 
 @dashboard.get("/tags/<tag_id>")
+@needs(Permission.LINKS_WRITE)
 async def tags_edit(tag_id: TagId) -> Response:
     """The form with the tag's name and colour."""
     tag = await _own_tag(tag_id)
@@ -56,6 +60,7 @@ async def tags_edit(tag_id: TagId) -> Response:
 
 
 @dashboard.post("/tags/<tag_id>")
+@needs(Permission.LINKS_WRITE)
 async def tags_change(tag_id: TagId) -> Response:
     """Rename the tag, or give it another colour, on all links."""
     tag, fields, problems = await _own_tag(tag_id), sent(RULES), Problems()
@@ -68,6 +73,7 @@ async def tags_change(tag_id: TagId) -> Response:
 
 
 @dashboard.post("/tags/<tag_id>/delete")
+@needs(Permission.LINKS_WRITE)
 async def tags_delete(tag_id: TagId) -> Response:
     """Delete the tag, which takes it off all links."""
     tag = await _own_tag(tag_id)

@@ -7,10 +7,11 @@ from typing import Any
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import Rule
 from backend.domain.ids import TemplateId
@@ -33,12 +34,14 @@ _storing = partial(storing, what="template")
 
 
 @dashboard.get("/templates")
+@needs(Permission.LINKS_READ)
 async def templates() -> Response:
     """All templates, and a form for a new one."""
     return await _page(_EMPTY, {})
 
 
 @dashboard.post("/templates")
+@needs(Permission.LINKS_WRITE)
 async def templates_add() -> Response:
     """Make a template."""
     fields, problems = sent(RULES), Problems()
@@ -51,6 +54,7 @@ async def templates_add() -> Response:
 
 
 @dashboard.get("/templates/<template_id>")
+@needs(Permission.LINKS_WRITE)
 async def templates_edit(template_id: TemplateId) -> Response:
     """The form with the template's fields."""
     template = await _own_template(template_id)
@@ -58,6 +62,7 @@ async def templates_edit(template_id: TemplateId) -> Response:
 
 
 @dashboard.post("/templates/<template_id>")
+@needs(Permission.LINKS_WRITE)
 async def templates_change(template_id: TemplateId) -> Response:
     """Change the template; links that it filled stay as they are."""
     template, fields, problems = await _own_template(template_id), sent(RULES), Problems()
@@ -74,6 +79,7 @@ async def templates_change(template_id: TemplateId) -> Response:
 
 
 @dashboard.post("/templates/<template_id>/delete")
+@needs(Permission.LINKS_WRITE)
 async def templates_delete(template_id: TemplateId) -> Response:
     """Delete the template; links that it filled stay as they are."""
     template = await _own_template(template_id)

@@ -8,11 +8,12 @@ from zoneinfo import ZoneInfo
 from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.deliveries import Delivery
@@ -28,12 +29,14 @@ _REPLAY_DEFAULT = timedelta(days=1)
 
 
 @dashboard.get("/webhooks/<webhook_id>")
+@needs(Permission.SETTINGS_READ)
 async def webhooks_one(webhook_id: EndpointId) -> Response:
     """The webhook's page."""
     return await webhook_page(await endpoints.get_endpoint(resources().database, org_id(), webhook_id))
 
 
 @dashboard.post("/webhooks/<webhook_id>/test")
+@needs(Permission.SETTINGS_WRITE)
 async def webhooks_test(webhook_id: EndpointId) -> Response:
     """Send a test, and show what was answered."""
     endpoint = await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
@@ -45,6 +48,7 @@ async def webhooks_test(webhook_id: EndpointId) -> Response:
 
 
 @dashboard.post("/webhooks/<webhook_id>/status")
+@needs(Permission.SETTINGS_WRITE)
 async def webhooks_status(webhook_id: EndpointId) -> Response:
     """Pause the webhook, or resume it."""
     is_enabled = field("is_enabled") == "true"
@@ -54,6 +58,7 @@ async def webhooks_status(webhook_id: EndpointId) -> Response:
 
 
 @dashboard.post("/webhooks/<webhook_id>/go-on")
+@needs(Permission.SETTINGS_WRITE)
 async def webhooks_go_on(webhook_id: EndpointId) -> Response:
     """Wake the webhook: it is sent all events that waited."""
     await endpoints.go_on(resources().database, org_id(), webhook_id)
@@ -61,6 +66,7 @@ async def webhooks_go_on(webhook_id: EndpointId) -> Response:
 
 
 @dashboard.post("/webhooks/<webhook_id>/replay")
+@needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
 async def webhooks_replay(webhook_id: EndpointId) -> Response:
     """Send again what was stored since a moment."""
     endpoint = await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
@@ -76,6 +82,7 @@ async def webhooks_replay(webhook_id: EndpointId) -> Response:
 
 
 @dashboard.post("/webhooks/<webhook_id>/rotate-secret")
+@needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
 async def webhooks_rotate(webhook_id: EndpointId) -> Response:
     """Make a new secret, and show it for once."""
     database, now = resources().database, resources().clock()
@@ -84,6 +91,7 @@ async def webhooks_rotate(webhook_id: EndpointId) -> Response:
 
 
 @dashboard.post("/webhooks/<webhook_id>/delete")
+@needs(Permission.SETTINGS_WRITE)
 async def webhooks_delete(webhook_id: EndpointId) -> Response:
     """Delete the webhook."""
     await endpoints.delete_endpoint(resources().database, org_id(), webhook_id)

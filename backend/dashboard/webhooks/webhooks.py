@@ -7,7 +7,7 @@ from typing import Any
 from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_webhooks
@@ -21,6 +21,7 @@ from backend.dashboard.webhooks.webhook_form import (
     read_fields,
     sent_fields,
 )
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.ids import EndpointId
 from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, get_endpoint, list_endpoints
@@ -28,6 +29,7 @@ from backend.web.current import resources
 
 
 @dashboard.get("/webhooks")
+@needs(Permission.SETTINGS_READ)
 async def webhooks() -> Response:
     """All webhooks, each with its state and the time up to which it has its events."""
     return await page("webhooks/webhooks.html", later=_rows, zone=zone_of_browser())
@@ -38,12 +40,14 @@ async def _rows() -> dict[str, Any]:
 
 
 @dashboard.get("/webhooks/new")
+@needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
 async def webhooks_new() -> Response:
     """The form for a new one."""
     return await form_page(new_fields(), {})
 
 
 @dashboard.post("/webhooks")
+@needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
 async def webhooks_add() -> Response:
     """Make a webhook, and show its secret for once."""
     fields, problems = sent_fields(), Problems()
@@ -58,6 +62,7 @@ async def webhooks_add() -> Response:
 
 
 @dashboard.get("/webhooks/<webhook_id>/change")
+@needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
 async def webhooks_edit(webhook_id: EndpointId) -> Response:
     """The form with the webhook's fields."""
     endpoint = await get_endpoint(resources().database, org_id(), webhook_id)
@@ -66,6 +71,7 @@ async def webhooks_edit(webhook_id: EndpointId) -> Response:
 
 
 @dashboard.post("/webhooks/<webhook_id>/change")
+@needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
 async def webhooks_change(webhook_id: EndpointId) -> Response:
     """Change the webhook."""
     endpoint = await get_endpoint(resources().database, org_id(), webhook_id)

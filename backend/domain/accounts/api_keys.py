@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.accounts.link_grants import LinkGrant
+from backend.domain.accounts.permissions import WITHOUT_SCOPES, Permission, Permissions
 from backend.domain.fields.rules import Text
 from backend.domain.ids import KeyId, OrgId
 
@@ -38,7 +39,7 @@ class ApiKey:
     `links` says which links an app may make with it; None if it may make none.
 
     `name` says what the key is for, if it has a name. `last_used_at` is exact to the day; it is None if no
-    use was noted yet.
+    use was noted yet. `scopes` are the permissions of a REST key; None where it was made without any.
     """
 
     id: KeyId
@@ -51,6 +52,12 @@ class ApiKey:
     last_used_at: datetime | None = None
     name: str | None = None
     links: LinkGrant | None = None
+    scopes: tuple[Permission, ...] | None = None
+
+    @property
+    def permissions(self) -> Permissions:
+        """What the key may do at the REST API."""
+        return WITHOUT_SCOPES if self.scopes is None else frozenset(self.scopes)
 
     @property
     def hint(self) -> str:
@@ -92,10 +99,11 @@ def new_key(
     now: datetime,
     name: str | None = None,
     links: LinkGrant | None = None,
+    scopes: tuple[Permission, ...] | None = None,
 ) -> ApiKey:
     """The record to store for the key `key_text(kind, secret)`.
 
     `now` becomes its creation time.
     """
     key = key_text(kind, secret)
-    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name, links=links)
+    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name, links=links, scopes=scopes)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId, UserId
 
 # Characters of a password. The upper limit only bounds the work of hashing it.
@@ -35,13 +37,22 @@ class WeakPassword(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored."""
+    """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored.
+
+    `roles` has the user's role in each of the organizations. Where it has none, the user is an owner, as all
+    were before there were roles.
+    """
 
     id: UserId
     email: str
     password_hash: str
     org_ids: tuple[OrgId, ...]
     created_at: datetime
+    roles: Mapping[OrgId, Role] = field(default_factory=dict)
+
+    def role_in(self, org_id: OrgId) -> Role:
+        """The user's role in one of the user's organizations."""
+        return self.roles.get(org_id, Role.OWNER)
 
 
 def normalize_email(text: str) -> str:

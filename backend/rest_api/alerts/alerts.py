@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.alerts.json_form import alert_json
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.fields.rules import Flag, Uuid
@@ -27,7 +28,14 @@ _QUERY = {
 }
 
 
-@Operation(method="GET", path=_PATH, summary="List alerts", query=_QUERY, answer="AlertList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List alerts",
+    needs=(Permission.ANALYTICS_READ,),
+    query=_QUERY,
+    answer="AlertList",
+)
 async def get_alerts(query: dict[str, Any]) -> dict[str, Any]:
     """What rules have told of, the latest first."""
     try:
@@ -47,6 +55,7 @@ async def get_alerts(query: dict[str, Any]) -> dict[str, Any]:
     method="PATCH",
     path=f"{_PATH}/<alert_text>",
     summary="Mark an alert as seen",
+    needs=(Permission.ANALYTICS_WRITE,),
     path_parameter=_ID,
     body=_SEEN,
     answer="Alert",

@@ -6,6 +6,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.alerts.input import CHANGE_FIELDS, NEW_CLEARABLE, NEW_FIELDS, NEW_REQUIRED
 from backend.domain.alerts.json_form import preview_json, rule_json
 from backend.domain.alerts.rule import AlertRule
@@ -27,7 +28,13 @@ _NEW = BodyFields(NEW_FIELDS, required=NEW_REQUIRED, clearable=NEW_CLEARABLE)
 _CHANGES = BodyFields(CHANGE_FIELDS)
 
 
-@Operation(method="GET", path=_PATH, summary="List the alert rules", answer="AlertRuleList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List the alert rules",
+    needs=(Permission.ANALYTICS_READ,),
+    answer="AlertRuleList",
+)
 async def get_alert_rules() -> dict[str, Any]:
     """All alert rules, the oldest first."""
     found = await rules.list_rules(resources().database, caller().org_id)
@@ -35,29 +42,56 @@ async def get_alert_rules() -> dict[str, Any]:
     return {"alert_rules": [rule_json(rule, tags) for rule in found]}
 
 
-@Operation(method="POST", path=_PATH, summary="Make an alert rule", body=_NEW, status=201, answer="AlertRule")
+@Operation(
+    method="POST",
+    path=_PATH,
+    summary="Make an alert rule",
+    needs=(Permission.ANALYTICS_WRITE,),
+    body=_NEW,
+    status=201,
+    answer="AlertRule",
+)
 async def post_alert_rule(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make a rule. It is looked after from then on, every five minutes."""
     now = resources().clock()
     return await _json(await rules.create_rule(resources().database, caller().org_id, fields, now)), 201
 
 
-@Operation(method="GET", path=_ONE, summary="Get an alert rule", path_parameter=_ID, answer="AlertRule")
+@Operation(
+    method="GET",
+    path=_ONE,
+    summary="Get an alert rule",
+    needs=(Permission.ANALYTICS_READ,),
+    path_parameter=_ID,
+    answer="AlertRule",
+)
 async def get_alert_rule(rule_text: str) -> dict[str, Any]:
     """One rule."""
     return await _json(await rules.get_rule(resources().database, caller().org_id, rule_text))
 
 
 @Operation(
-    method="PATCH", path=_ONE, summary="Change an alert rule", path_parameter=_ID, body=_CHANGES,
+    method="PATCH",
+    path=_ONE,
+    summary="Change an alert rule",
+    needs=(Permission.ANALYTICS_WRITE,),
+    path_parameter=_ID,
+    body=_CHANGES,
     answer="AlertRule",
-)  # fmt: skip
+)
 async def patch_alert_rule(rule_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. Thresholds that it does not have stay. Kind and link or tag stay too."""
     return await _json(await rules.change_rule(resources().database, caller().org_id, rule_text, fields))
 
 
-@Operation(method="DELETE", path=_ONE, summary="Delete an alert rule", path_parameter=_ID, status=204)
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Delete an alert rule",
+    needs=(Permission.ANALYTICS_WRITE,),
+    path_parameter=_ID,
+    status=204,
+)
 async def remove_alert_rule(rule_text: str) -> Response:
     """Delete a rule. What it has told of stays in the list."""
     await rules.delete_rule(resources().database, caller().org_id, rule_text)
@@ -68,6 +102,7 @@ async def remove_alert_rule(rule_text: str) -> Response:
     method="POST",
     path="/alert-preview",
     summary="Ask what an alert rule would have told of in the last seven days",
+    needs=(Permission.ANALYTICS_READ,),
     body=_NEW,
     answer="AlertPreview",
     errors=(error_table.FIGURES_UNAVAILABLE,),

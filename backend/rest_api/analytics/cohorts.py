@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.cohorts.cohorts import DEFAULT_WEEKS
 from backend.domain.analytics.cohorts.input import (
     COHORT_FIELDS,
@@ -42,6 +43,7 @@ _OF_CUSTOMERS = body_schema(CUSTOMER_FIELDS, _MEANINGS)
     method="POST",
     path="/analytics/cohorts",
     summary="Customers by the week of their first touch, and what they bought in the weeks after",
+    needs=(Permission.ANALYTICS_READ,),
     body=_OF_COHORTS,
     answer="CohortTable",
     errors=_ERRORS,
@@ -57,6 +59,7 @@ async def query_cohorts() -> dict[str, Any]:
     method="POST",
     path="/analytics/time-to-sale",
     summary="How long it takes from a click to a sale",
+    needs=(Permission.ANALYTICS_READ,),
     body=_OF_CUSTOMERS,
     answer="TimeToSale",
     errors=_ERRORS,
@@ -72,6 +75,7 @@ async def query_time_to_sale() -> dict[str, Any]:
     method="POST",
     path="/analytics/new-and-returning",
     summary="Customers who bought for the first time, and who had bought before",
+    needs=(Permission.ANALYTICS_READ,),
     body=_OF_CUSTOMERS,
     answer="NewAndReturning",
     errors=_ERRORS,

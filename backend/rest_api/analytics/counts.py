@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -27,6 +28,7 @@ _ERRORS = (error_table.LINK_DETAILS_EMPTY, error_table.LINK_DETAILS_UNKNOWN)
     method="POST",
     path="/analytics",
     summary="Count a link's clicks",
+    needs=(Permission.ANALYTICS_READ,),
     body=REFERENCE,
     answer="ClickAnalytics",
     errors=_ERRORS,
@@ -44,6 +46,7 @@ async def click_analytics() -> dict[str, int]:
     method="POST",
     path="/install-analytics",
     summary="Count the installs that a link led to",
+    needs=(Permission.ANALYTICS_READ,),
     body=REFERENCE,
     answer="InstallAnalytics",
     errors=(*_ERRORS, error_table.SUBSCRIPTION_NEEDED),

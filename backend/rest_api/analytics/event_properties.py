@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.event_properties import MarkedProperties
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -20,7 +21,13 @@ from backend.web.current import resources
 _PATH = "/event-properties"
 
 
-@Operation(method="GET", path=_PATH, summary="Get the marked properties of events", answer="EventProperties")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="Get the marked properties of events",
+    needs=(Permission.SETTINGS_READ,),
+    answer="EventProperties",
+)
 async def get_event_properties() -> dict[str, Any]:
     """The properties of events' metadata that queries may name, as `event.` and the property's name."""
     names = await find_event_properties(resources().database, caller().org_id)
@@ -31,6 +38,7 @@ async def get_event_properties() -> dict[str, Any]:
     method="PATCH",
     path=_PATH,
     summary="Mark properties of events",
+    needs=(Permission.SETTINGS_WRITE,),
     body=BodyFields({"marked": MarkedProperties()}),
     answer="EventProperties",
 )

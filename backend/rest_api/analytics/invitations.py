@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Text
 from backend.domain.links.json_form import exact_time_json
 from backend.domain.links.links import CreatedBy
@@ -31,6 +32,7 @@ _QUERY = {
     method="GET",
     path="/invitations",
     summary="List the links that apps made, and whom each brought",
+    needs=(Permission.ANALYTICS_READ,),
     query=_QUERY,
     answer="InvitationList",
     errors=(error_table.FIGURES_UNAVAILABLE,),

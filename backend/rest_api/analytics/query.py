@@ -6,6 +6,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.input import PARAMETERS, parse_query
 from backend.domain.analytics.query import Query
 from backend.domain.analytics.rows import AnswerRows
@@ -51,6 +52,7 @@ MOST_BYTES = 1024 * 1024
     method="POST",
     path="/analytics/query",
     summary="Ask what works: measures by time, link, campaign, country and more",
+    needs=(Permission.ANALYTICS_READ,),
     body=QUERY,
     answer="AnalyticsAnswer",
     errors=(error_table.QUERY_INVALID, *_ERRORS),
@@ -67,6 +69,7 @@ async def query_analytics() -> dict[str, Any]:
     method="GET",
     path="/analytics/export",
     summary="Export all rows of such a query as a file",
+    needs=(Permission.ANALYTICS_READ,),
     query=EXPORT_QUERY,
     files=_FILES,
     errors=_ERRORS,

@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.annotations.annotation import NotedBy
 from backend.domain.annotations.input import ANNOTATION_CLEARABLE, ANNOTATION_FIELDS, ANNOTATION_REQUIRED
 from backend.domain.annotations.json_form import annotation_json, change_json
@@ -35,7 +36,12 @@ _QUERY = {
 
 
 @Operation(
-    method="GET", path=_PATH, summary="List notes at days and times", query=_QUERY, answer="AnnotationList"
+    method="GET",
+    path=_PATH,
+    summary="List notes at days and times",
+    needs=(Permission.ANALYTICS_READ,),
+    query=_QUERY,
+    answer="AnnotationList",
 )
 async def get_annotations(query: dict[str, Any]) -> dict[str, Any]:
     """Notes, the oldest first, and with `link_id` the latest changes of that link, which nobody noted."""
@@ -52,9 +58,14 @@ async def get_annotations(query: dict[str, Any]) -> dict[str, Any]:
 
 
 @Operation(
-    method="POST", path=_PATH, summary="Note something at a day or a time", body=_NEW, status=201,
+    method="POST",
+    path=_PATH,
+    summary="Note something at a day or a time",
+    needs=(Permission.ANALYTICS_WRITE,),
+    body=_NEW,
+    status=201,
     answer="Annotation",
-)  # fmt: skip
+)
 async def post_annotation(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Note what happened at a day or a time. Charts show it there, and list it below."""
     now = resources().clock()
@@ -63,7 +74,13 @@ async def post_annotation(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
 
 
 @Operation(
-    method="PATCH", path=_ONE, summary="Change a note", path_parameter=_ID, body=_CHANGES, answer="Annotation"
+    method="PATCH",
+    path=_ONE,
+    summary="Change a note",
+    needs=(Permission.ANALYTICS_WRITE,),
+    path_parameter=_ID,
+    body=_CHANGES,
+    answer="Annotation",
 )
 async def patch_annotation(annotation_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. `link_id` may be null: then the note is of no link."""
@@ -71,7 +88,14 @@ async def patch_annotation(annotation_text: str, fields: dict[str, Any]) -> dict
     return annotation_json(changed)
 
 
-@Operation(method="DELETE", path=_ONE, summary="Delete a note", path_parameter=_ID, status=204)
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Delete a note",
+    needs=(Permission.ANALYTICS_WRITE,),
+    path_parameter=_ID,
+    status=204,
+)
 async def remove_annotation(annotation_text: str) -> Response:
     """Delete a note. No chart shows it any more."""
     await notes.delete_annotation(resources().database, caller().org_id, annotation_text)

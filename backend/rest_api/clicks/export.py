@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.clicks.rows import COLUMNS, RowFormat, Selection
 from backend.domain.fields.rules import Instant, Schema, Uuid, Word
 from backend.domain.links.json_form import exact_time_json
@@ -70,6 +71,7 @@ _ANSWER_HEADERS: dict[str, Schema] = {
     method="GET",
     path="/clicks/export",
     summary="Export single clicks as a file",
+    needs=(Permission.ANALYTICS_READ,),
     query=_QUERY,
     files=_FILES,
     answer_headers=_ANSWER_HEADERS,

@@ -6,6 +6,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.costs.cost import MOST_AT_ONCE
 from backend.domain.costs.input import CampaignName, CostList, Day
 from backend.domain.costs.json_form import cost_json
@@ -32,7 +33,14 @@ _QUERY = {
 }
 
 
-@Operation(method="GET", path=_PATH, summary="List what campaigns cost", query=_QUERY, answer="CostList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List what campaigns cost",
+    needs=(Permission.ANALYTICS_READ,),
+    query=_QUERY,
+    answer="CostList",
+)
 async def get_costs(query: dict[str, Any]) -> dict[str, Any]:
     """Up to 1,000 costs, the latest day first, then by campaign. `next_cursor` leads to the next ones."""
     chosen = costs.CostFilter(query.get("from"), query.get("to"), query.get("campaign"))
@@ -48,7 +56,14 @@ async def get_costs(query: dict[str, Any]) -> dict[str, Any]:
     return {"costs": [cost_json(cost) for cost in page], "next_cursor": cursor}
 
 
-@Operation(method="PUT", path=_PATH, summary="Tell what campaigns cost", body=_MANY, answer="ToldCosts")
+@Operation(
+    method="PUT",
+    path=_PATH,
+    summary="Tell what campaigns cost",
+    needs=(Permission.COSTS_WRITE,),
+    body=_MANY,
+    answer="ToldCosts",
+)
 async def put_costs(fields: dict[str, Any]) -> dict[str, Any]:
     """Tell up to 1,000 costs. The amount of a campaign, day and currency that is told last is what counts.
 
@@ -59,7 +74,12 @@ async def put_costs(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @Operation(
-    method="DELETE", path=f"{_PATH}/<cost_text>", summary="Delete a cost", path_parameter=_ID, status=204
+    method="DELETE",
+    path=f"{_PATH}/<cost_text>",
+    summary="Delete a cost",
+    needs=(Permission.COSTS_WRITE,),
+    path_parameter=_ID,
+    status=204,
 )
 async def remove_cost(cost_text: str) -> Response:
     """Delete what was told of a campaign, day and currency. It is not known then, which is not 0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain.accounts.destination_rules import DestinationRules, PatternList
+from backend.domain.accounts.permissions import Permission
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller
@@ -20,7 +21,13 @@ from backend.web.current import resources
 _PATH = "/destination-rules"
 
 
-@Operation(method="GET", path=_PATH, summary="Get where links may lead", answer="DestinationRules")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="Get where links may lead",
+    needs=(Permission.SETTINGS_READ,),
+    answer="DestinationRules",
+)
 async def get_destination_rules() -> dict[str, Any]:
     """The rules; empty lists where there are none."""
     return _shown(await find_destination_rules(resources().database, caller().org_id))
@@ -30,6 +37,7 @@ async def get_destination_rules() -> dict[str, Any]:
     method="PATCH",
     path=_PATH,
     summary="Change where new links, and new destinations of others, may lead",
+    needs=(Permission.SETTINGS_WRITE,),
     body=BodyFields({"allowed": PatternList(), "refused": PatternList()}),
     answer="DestinationRules",
 )

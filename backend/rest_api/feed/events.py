@@ -11,6 +11,7 @@ from typing import Any
 from quart import Response, jsonify, request
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.event_json import event_json
@@ -133,6 +134,7 @@ class _Reader:
     method="GET",
     path="/events",
     summary="Read what happened, in one order that never changes",
+    needs=(Permission.FEED_READ,),
     query=_QUERY,
     header_parameters=(_LAST_EVENT_ID,),
     answer="EventPage",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.answer import funnel_answer_json
 from backend.domain.analytics.funnels.input import parse_funnel_query
 from backend.json_api import error_table
@@ -21,6 +22,7 @@ from backend.web.current import resources
     method="POST",
     path="/analytics/funnel",
     summary="Ask how many go on from one step to the next, and how long it takes",
+    needs=(Permission.ANALYTICS_READ,),
     body=FUNNEL_QUERY,
     answer="FunnelAnswer",
     errors=(error_table.FIELD_MISSING, error_table.FIGURES_UNAVAILABLE),

@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.saved import (
     SAVED_FIELDS,
     SAVED_REQUIRED,
@@ -28,14 +29,28 @@ _CHANGES = BodyFields(SAVED_FIELDS)
 _NEW = replace(_CHANGES, required=SAVED_REQUIRED)
 
 
-@Operation(method="GET", path=_PATH, summary="List the saved funnels", answer="FunnelList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List the saved funnels",
+    needs=(Permission.ANALYTICS_READ,),
+    answer="FunnelList",
+)
 async def get_funnels() -> dict[str, Any]:
     """All saved funnels, the oldest first."""
     found = await saved_funnels.list_funnels(resources().database, caller().org_id)
     return {"funnels": [saved_funnel_json(saved) for saved in found]}
 
 
-@Operation(method="POST", path=_PATH, summary="Save a funnel", body=_NEW, status=201, answer="Funnel")
+@Operation(
+    method="POST",
+    path=_PATH,
+    summary="Save a funnel",
+    needs=(Permission.ANALYTICS_WRITE,),
+    body=_NEW,
+    status=201,
+    answer="Funnel",
+)
 async def post_funnel(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Save a funnel under a name."""
     database, now = resources().database, resources().clock()
@@ -43,7 +58,14 @@ async def post_funnel(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     return saved_funnel_json(saved), 201
 
 
-@Operation(method="GET", path=_ONE, summary="Get a saved funnel", path_parameter=_ID, answer="Funnel")
+@Operation(
+    method="GET",
+    path=_ONE,
+    summary="Get a saved funnel",
+    needs=(Permission.ANALYTICS_READ,),
+    path_parameter=_ID,
+    answer="Funnel",
+)
 async def get_funnel(funnel_text: str) -> dict[str, Any]:
     """One saved funnel."""
     saved = await saved_funnels.get_funnel(resources().database, caller().org_id, funnel_text)
@@ -54,6 +76,7 @@ async def get_funnel(funnel_text: str) -> dict[str, Any]:
     method="PATCH",
     path=_ONE,
     summary="Change a saved funnel",
+    needs=(Permission.ANALYTICS_WRITE,),
     path_parameter=_ID,
     body=_CHANGES,
     answer="Funnel",
@@ -64,7 +87,14 @@ async def patch_funnel(funnel_text: str, fields: dict[str, Any]) -> dict[str, An
     return saved_funnel_json(saved)
 
 
-@Operation(method="DELETE", path=_ONE, summary="Delete a saved funnel", path_parameter=_ID, status=204)
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Delete a saved funnel",
+    needs=(Permission.ANALYTICS_WRITE,),
+    path_parameter=_ID,
+    status=204,
+)
 async def remove_funnel(funnel_text: str) -> Response:
     """Delete a saved funnel. What it counts stays."""
     await saved_funnels.delete_funnel(resources().database, caller().org_id, funnel_text)

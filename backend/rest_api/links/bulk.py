@@ -9,6 +9,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import (
     FieldError,
     InvalidField,
@@ -76,6 +77,7 @@ _ID = Uuid()
     method="POST",
     path="/links/bulk",
     summary="Create, change or archive up to 1,000 links",
+    needs=(Permission.LINKS_WRITE,),
     header_parameters=(IDEMPOTENCY_KEY,),
     body=reference("LinkOperations"),
     answer="BulkResults",

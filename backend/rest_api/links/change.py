@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import MissingField
 from backend.domain.fields.rules import Flag, Schema
 from backend.domain.ids import LinkId
@@ -26,6 +27,7 @@ _STATUS: Schema = {
     method="PATCH",
     path="/update-link/<link_text>",
     summary="Change fields of a link",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=LINK_ID,
     body=fields_schema(UPDATE_FIELDS),
     answer="Changed",
@@ -42,6 +44,7 @@ async def update_link(link_id: LinkId) -> dict[str, str]:
     method="PATCH",
     path="/links/change-status/<link_text>",
     summary="Enable or disable a link",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=LINK_ID,
     body=_STATUS,
     answer="Changed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CREATE_FIELDS, CREATE_REQUIRED, parse_new_link
 from backend.domain.links.operations import CreateLink, LinkResult
@@ -30,6 +31,7 @@ from backend.web.current import resources
     method="POST",
     path="/create-link",
     summary="Create a link",
+    needs=(Permission.LINKS_WRITE,),
     header_parameters=(IDEMPOTENCY_KEY,),
     body=fields_schema(CREATE_FIELDS, CREATE_REQUIRED),
     status=201,

@@ -40,7 +40,7 @@ class CreationRoute:
 
     async def _answer(self, request: AsgiRequest) -> AsgiAnswer:
         try:
-            await admit(self._operation.invalid_key)
+            await admit(self._operation.invalid_key, self._operation.needs)
             answer: AsgiAnswer = await self._operation.view(request)
         except ClientGone:
             raise

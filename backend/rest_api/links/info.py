@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -25,6 +26,7 @@ _BODY: Schema = {
     method="POST",
     path="/links/info",
     summary="Get a link by its short URL",
+    needs=(Permission.LINKS_READ,),
     body=_BODY,
     answer="Link",
     errors=(error_table.SHORT_URL_EMPTY, error_table.SHORT_URL_UNKNOWN),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Rule, Text
 from backend.domain.links.json_form import whole_link_json
 from backend.domain.links.links import Link
@@ -72,6 +73,7 @@ class _ListRequest:
     method="GET",
     path="/links",
     summary="List links with every field, by filters and in any order",
+    needs=(Permission.LINKS_READ,),
     query=_QUERY,
     answer="LinkList",
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import request
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Word
 from backend.domain.links.links import CreatedBy
@@ -56,6 +57,7 @@ class PageRequest:
     method="GET",
     path="/links/page",
     summary="List the organization's links, newest first",
+    needs=(Permission.LINKS_READ,),
     query=_QUERY,
     answer="LinkPage",
     errors=(

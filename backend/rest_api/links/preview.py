@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
 from backend.domain.links.links import SOCIAL_FIELDS, Link
 from backend.domain.links.operations import ChangeLink
@@ -25,6 +26,7 @@ from backend.web_client.page_reader import Unreadable
     method="POST",
     path="/links/<link:link_text>/preview",
     summary="Fill in social fields from the page that the link leads to",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=LINK_ID,
     answer="WholeLink",
     errors=(error_table.PAGE_UNREADABLE,),

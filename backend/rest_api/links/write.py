@@ -9,6 +9,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Flag, Schema
 from backend.domain.ids import LinkId
@@ -106,6 +107,7 @@ class WrittenLink:
     method="POST",
     path="/links",
     summary="Create a link; with a known external_id, bring its link up to date",
+    needs=(Permission.LINKS_WRITE,),
     header_parameters=(IDEMPOTENCY_KEY,),
     body=reference("NewLink"),
     status=201,
@@ -127,6 +129,7 @@ async def post_link(request: AsgiRequest) -> AsgiAnswer:
     method="POST",
     path=f"{_ONE}/duplicate",
     summary="Make a link like this one",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=LINK_ID,
     header_parameters=(IDEMPOTENCY_KEY,),
     body=reference("LinkCopy"),
@@ -187,6 +190,7 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
     method="GET",
     path=_ONE,
     summary="Get a link with every field",
+    needs=(Permission.LINKS_READ,),
     path_parameter=LINK_ID,
     answer="WholeLink",
 )
@@ -206,6 +210,7 @@ async def _own_link(link_id: LinkId) -> Link:
     method="PATCH",
     path=_ONE,
     summary="Change fields and state of a link",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=LINK_ID,
     body=reference("LinkChanges"),
     answer="WholeLink",
@@ -221,6 +226,7 @@ async def patch_link(link_id: LinkId) -> dict[str, Any]:
     method="DELETE",
     path=_ONE,
     summary="Archive a link, or purge it",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=LINK_ID,
     query=_DELETE_QUERY,
     status=204,

@@ -70,6 +70,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.endpoint,
         "summary": operation.summary,
+        "description": f"A key that has scopes needs {' and '.join(operation.needs)}.",
         "responses": _responses(operation),
     }
     if parameters := operation.shown_parameters:

@@ -6,6 +6,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.fields.rules import Uuid
 from backend.domain.reports.recipient import (
@@ -30,7 +31,13 @@ _ID = PathParameter(
 _NEW = BodyFields(RECIPIENT_FIELDS, required=RECIPIENT_REQUIRED)
 
 
-@Operation(method="GET", path=_PATH, summary="List who gets figures by mail", answer="ReportRecipientList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List who gets figures by mail",
+    needs=(Permission.ANALYTICS_READ,),
+    answer="ReportRecipientList",
+)
 async def get_report_recipients() -> dict[str, Any]:
     """All recipients: by report, then by address, with what became of the last mail to each."""
     database, org_id = resources().database, caller().org_id
@@ -43,6 +50,7 @@ async def get_report_recipients() -> dict[str, Any]:
     method="POST",
     path=_PATH,
     summary="Send a report's figures to somebody who confirms that they want them",
+    needs=(Permission.REPORTS_WRITE,),
     body=_NEW,
     answer="ReportRecipient",
     errors=(error_table.NO_MAIL_SERVER,),
@@ -65,6 +73,7 @@ async def post_report_recipient(fields: dict[str, Any]) -> dict[str, Any]:
     method="DELETE",
     path=f"{_PATH}/<recipient_text>",
     summary="Send somebody no more figures",
+    needs=(Permission.REPORTS_WRITE,),
     path_parameter=_ID,
     status=204,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Uuid
 from backend.domain.reports.input import (
     REPORT_FIELDS,
@@ -34,7 +35,13 @@ _CHANGES = BodyFields(REPORT_FIELDS)
 _NEW = replace(_CHANGES, required=REPORT_REQUIRED)
 
 
-@Operation(method="GET", path=_PATH, summary="List the reports", answer="ReportList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List the reports",
+    needs=(Permission.ANALYTICS_READ,),
+    answer="ReportList",
+)
 async def get_reports() -> dict[str, Any]:
     """All reports, the oldest first."""
     found = await reports.list_reports(resources().database, caller().org_id)
@@ -45,6 +52,7 @@ async def get_reports() -> dict[str, Any]:
     method="POST",
     path=_PATH,
     summary="Save a view of analytics, with a URL that anyone may open",
+    needs=(Permission.REPORTS_WRITE,),
     body=_NEW,
     status=201,
     answer="Report",
@@ -59,7 +67,14 @@ async def post_report(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     return _json(report), 201
 
 
-@Operation(method="GET", path=_ONE, summary="Get a report", path_parameter=_ID, answer="Report")
+@Operation(
+    method="GET",
+    path=_ONE,
+    summary="Get a report",
+    needs=(Permission.ANALYTICS_READ,),
+    path_parameter=_ID,
+    answer="Report",
+)
 async def get_report(report_text: str) -> dict[str, Any]:
     """One report."""
     return _json(await _own_report(report_text))
@@ -69,6 +84,7 @@ async def get_report(report_text: str) -> dict[str, Any]:
     method="PATCH",
     path=_ONE,
     summary="Change a report",
+    needs=(Permission.REPORTS_WRITE,),
     path_parameter=_ID,
     body=_CHANGES,
     answer="Report",
@@ -82,7 +98,14 @@ async def patch_report(report_text: str, fields: dict[str, Any]) -> dict[str, An
     return _json(await reports.change_report(resources().database, caller().org_id, report_text, values, now))
 
 
-@Operation(method="DELETE", path=_ONE, summary="Delete a report", path_parameter=_ID, status=204)
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Delete a report",
+    needs=(Permission.REPORTS_WRITE,),
+    path_parameter=_ID,
+    status=204,
+)
 async def remove_report(report_text: str) -> Response:
     """Delete a report. Its URL leads nowhere from now on."""
     await reports.delete_report(resources().database, caller().org_id, report_text)

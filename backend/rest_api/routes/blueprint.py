@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from quart import Blueprint, Response
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.permissions import Permission, first_missing
+from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.error_table import ErrorRow
@@ -16,14 +21,16 @@ API_ROOT = "/serviceCore/pa/v1"
 rest = Blueprint("rest", __name__, url_prefix=API_ROOT)
 
 
-async def admit(invalid_key: ErrorRow) -> None:
-    """Let in the current request by its key, whose limit it counts against.
+async def admit(invalid_key: ErrorRow, needs: Sequence[Permission]) -> None:
+    """Let in the current request by its key, whose limit it counts against, for what needs these permissions.
 
     Raises ApiError, with the row `invalid_key` where the key is not a valid one.
     """
     facts = keyed_request()
     key = facts.api_key = await authenticate(KeyKind.REST, invalid_key)
     facts.rate_limit_headers = await rate_limit_headers(key.id, key.org_id)
+    if missing := first_missing(needs, key.permissions):
+        raise ApiError(error_table.SCOPE_MISSING, message=missing.value)
 
 
 @rest.after_request

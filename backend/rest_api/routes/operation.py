@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from quart import request
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import ItemUnknown
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
@@ -53,7 +54,8 @@ class Operation:
     - `query`, the parameters that are in the query string, if the operation has some,
     - `fields`, the body, if it is described by BodyFields. The view reads any other body itself.
 
-    Before it is called, key and rate limit are checked, then path, query string and body, in this order.
+    Before it is called, key, rate limit and the key's scopes are checked, then path, query string and body,
+    in this order.
 
     `path` is Quart's. `answer` is the name of the schema of its answer in JSON. The answer may also be of one
     of the media types in `files`: always so if `answer` is None, or without a body if there are none.
@@ -62,6 +64,7 @@ class Operation:
     method: str
     path: str
     summary: str
+    needs: tuple[Permission, ...]  # a key with scopes must have all of them
     path_parameter: PathParameter | None = None
     query: Mapping[str, QueryParameter] = field(default_factory=dict)
     header_parameters: tuple[Schema, ...] = ()
@@ -145,6 +148,7 @@ class Operation:
                     *(() if self.is_to_the_letter else (error_table.QUERY_INVALID,)),
                     error_table.KEY_MISSING,
                     self.invalid_key,
+                    error_table.SCOPE_MISSING,
                     *_EVERYWHERE,
                 )
             )
@@ -166,7 +170,8 @@ class PlainOperation(Operation):
 
 @rest.before_request
 async def _admit() -> None:
-    await admit(REGISTERED[str(request.endpoint).removeprefix("rest.")].invalid_key)
+    operation = REGISTERED[str(request.endpoint).removeprefix("rest.")]
+    await admit(operation.invalid_key, operation.needs)
 
 
 def reference(name: str) -> Schema:

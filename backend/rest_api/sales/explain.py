@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.input import CREDIT_FIELDS, parse_rules
 from backend.domain.errors import FieldError
 from backend.domain.links.json_form import exact_time_json
@@ -36,6 +37,7 @@ _DIGITS_OF_PART = 6  # behind the point, of a touch's part of the sale
     path="/conversions/<path:transaction_id>/explain",
     summary="Explain whose a sale is: what led to its credit, in order and in words, and what other "
     "models say",
+    needs=(Permission.ANALYTICS_READ, Permission.PERSONS_READ),
     path_parameter=_TRANSACTION_ID,
     query={name: EXPORT_QUERY[name] for name in CREDIT_FIELDS},
     answer="ExplainedSale",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Rule, Schema
 from backend.domain.sales import refunds
 from backend.domain.visitors.calls import Kind
@@ -84,6 +85,7 @@ def telling(path: str, summary: str, item: str, *errors: ErrorRow) -> Operation:
         method="POST",
         path=path,
         summary=summary,
+        needs=(Permission.SALES_WRITE,),
         body={"oneOf": [reference(item), reference(f"{item}List")]},
         answer="ItemResults",
         errors=(error_table.FIELD_MISSING, *errors),

@@ -8,6 +8,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.links.tags import Tag, TagColor
 from backend.json_api import error_table
@@ -24,7 +25,13 @@ _CHANGES = BodyFields({"name": ItemName(), "color": TagColor()}, clearable=froze
 _NEW = replace(_CHANGES, required=("name",))
 
 
-@Operation(method="GET", path="/tags", summary="List the tags, each with its links", answer="TagList")
+@Operation(
+    method="GET",
+    path="/tags",
+    summary="List the tags, each with its links",
+    needs=(Permission.LINKS_READ,),
+    answer="TagList",
+)
 async def get_tags() -> dict[str, Any]:
     """All tags by name, each with how many links have it."""
     tags = await list_tags(resources().database, caller().org_id)
@@ -35,6 +42,7 @@ async def get_tags() -> dict[str, Any]:
     method="POST",
     path="/tags",
     summary="Make a tag",
+    needs=(Permission.LINKS_WRITE,),
     body=_NEW,
     status=201,
     answer="Tag",
@@ -52,6 +60,7 @@ async def post_tag(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     method="PATCH",
     path="/tags/<path:name>",
     summary="Rename or colour a tag, on all links at once",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=_NAME,
     body=_CHANGES,
     answer="Tag",
@@ -69,6 +78,7 @@ async def patch_tag(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     method="DELETE",
     path="/tags/<path:name>",
     summary="Delete a tag, which takes it off all links at once",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=_NAME,
     status=204,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.links.input import OPTIONAL
 from backend.domain.links.links import UTM_FIELDS
@@ -31,7 +32,13 @@ _CHANGES = BodyFields(
 _NEW = replace(_CHANGES, required=("name",))
 
 
-@Operation(method="GET", path="/utm-templates", summary="List the UTM templates", answer="UtmTemplateList")
+@Operation(
+    method="GET",
+    path="/utm-templates",
+    summary="List the UTM templates",
+    needs=(Permission.LINKS_READ,),
+    answer="UtmTemplateList",
+)
 async def get_templates() -> dict[str, Any]:
     """All templates by name."""
     templates = await list_templates(resources().database, caller().org_id)
@@ -42,6 +49,7 @@ async def get_templates() -> dict[str, Any]:
     method="POST",
     path="/utm-templates",
     summary="Make a UTM template",
+    needs=(Permission.LINKS_WRITE,),
     body=_NEW,
     status=201,
     answer="UtmTemplate",
@@ -59,6 +67,7 @@ async def post_template(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     method="PATCH",
     path="/utm-templates/<path:name>",
     summary="Rename or change a UTM template",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=_NAME,
     body=_CHANGES,
     answer="UtmTemplate",
@@ -77,6 +86,7 @@ async def patch_template(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     method="DELETE",
     path="/utm-templates/<path:name>",
     summary="Delete a UTM template",
+    needs=(Permission.LINKS_WRITE,),
     path_parameter=_NAME,
     status=204,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Schema
 from backend.domain.ids import LinkId
@@ -47,6 +48,7 @@ _QUERY = {
     method="GET",
     path="/links/<link:link_text>/taps",
     summary="Get what a tap on the link does on every phone, and why",
+    needs=(Permission.LINKS_READ,),
     path_parameter=LINK_ID,
     query=_QUERY,
     answer="ExplainedTaps",

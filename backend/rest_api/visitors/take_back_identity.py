@@ -6,6 +6,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Uuid
 from backend.domain.ids import DeviceId
 from backend.domain.visitors.call_fields import CallText
@@ -23,6 +24,7 @@ from backend.web.current import resources
     method="DELETE",
     path="/identities",
     summary="Take back that a device was a customer's",
+    needs=(Permission.PERSONS_WRITE,),
     query={
         "device_id": QueryParameter(Uuid(), "The device.", is_required=True),
         "customer_id": QueryParameter(

@@ -8,6 +8,7 @@ from typing import Any
 
 from quart import Response
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Instant, Uuid
 from backend.domain.webhooks.endpoint import Endpoint
@@ -46,7 +47,13 @@ _CHANGES = _WebhookFields(endpoint_rules(allows_loopback=True))
 _NEW = replace(_CHANGES, required=("url",))
 
 
-@Operation(method="GET", path=_PATH, summary="List the webhooks", answer="WebhookList")
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List the webhooks",
+    needs=(Permission.SETTINGS_READ,),
+    answer="WebhookList",
+)
 async def get_webhooks() -> dict[str, Any]:
     """All webhooks, the oldest first."""
     webhooks = await endpoints.list_endpoints(resources().database, caller().org_id)
@@ -58,6 +65,7 @@ async def get_webhooks() -> dict[str, Any]:
     method="POST",
     path=_PATH,
     summary="Make a webhook, and see its secret for once",
+    needs=(Permission.SETTINGS_WRITE, Permission.FEED_READ),
     body=_NEW,
     status=201,
     answer="WebhookWithSecret",
@@ -74,6 +82,7 @@ async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     method="GET",
     path=_ONE,
     summary="Get a webhook",
+    needs=(Permission.SETTINGS_READ,),
     path_parameter=_ID,
     answer="Webhook",
 )
@@ -86,6 +95,7 @@ async def get_webhook(webhook_text: str) -> dict[str, Any]:
     method="PATCH",
     path=_ONE,
     summary="Change a webhook",
+    needs=(Permission.SETTINGS_WRITE, Permission.FEED_READ),
     path_parameter=_ID,
     body=_CHANGES,
     answer="Webhook",
@@ -101,6 +111,7 @@ async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, 
     method="DELETE",
     path=_ONE,
     summary="Delete a webhook",
+    needs=(Permission.SETTINGS_WRITE,),
     path_parameter=_ID,
     status=204,
 )
@@ -114,6 +125,7 @@ async def remove_webhook(webhook_text: str) -> Response:
     method="POST",
     path=f"{_ONE}/test",
     summary="Send a test, and see what was answered",
+    needs=(Permission.SETTINGS_WRITE,),
     path_parameter=_ID,
     answer="WebhookDelivery",
 )
@@ -129,6 +141,7 @@ async def test_webhook(webhook_text: str) -> dict[str, Any]:
     method="POST",
     path=f"{_ONE}/go-on",
     summary="Wake a webhook: it gets all that waited",
+    needs=(Permission.SETTINGS_WRITE,),
     path_parameter=_ID,
     answer="Webhook",
 )
@@ -141,6 +154,7 @@ async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
     method="POST",
     path=f"{_ONE}/replay",
     summary="Send again what was stored since a moment",
+    needs=(Permission.SETTINGS_WRITE, Permission.FEED_READ),
     path_parameter=_ID,
     body=BodyFields({"from": Instant()}, required=("from",)),
     answer="Webhook",
@@ -159,6 +173,7 @@ async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str,
     method="POST",
     path=f"{_ONE}/rotate-secret",
     summary="Make a new secret, and see it for once",
+    needs=(Permission.SETTINGS_WRITE, Permission.FEED_READ),
     path_parameter=_ID,
     answer="WebhookWithSecret",
 )
@@ -173,6 +188,7 @@ async def rotate_webhook_secret(webhook_text: str) -> dict[str, Any]:
     method="GET",
     path=f"{_ONE}/deliveries",
     summary="List the last deliveries",
+    needs=(Permission.SETTINGS_READ,),
     path_parameter=_ID,
     answer="WebhookDeliveryList",
 )

@@ -12,6 +12,7 @@ from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.domain.accounts.link_grants import LinkGrant
+from backend.domain.accounts.permissions import Permission, stored_permissions
 from backend.domain.errors import OperatorError
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.driver.mongo import Database, Document, known_fields
@@ -48,11 +49,12 @@ async def create_api_key(
     *,
     name: str | None = None,
     links: LinkGrant | None = None,
+    scopes: tuple[Permission, ...] | None = None,
 ) -> tuple[str, ApiKey]:
     """Create and store a key. Returns its text, which is not stored, and its record."""
     secret = secrets.token_urlsafe(24)
     key_id = KeyId(str(uuid.uuid4()))
-    key = new_key(kind, secret, key_id=key_id, org_id=org_id, now=now, name=name, links=links)
+    key = new_key(kind, secret, key_id=key_id, org_id=org_id, now=now, name=name, links=links, scopes=scopes)
     document = asdict(key)
     await database[NAME].insert_one({"_id": document.pop("id"), **document})
     return key_text(kind, secret), key
@@ -119,5 +121,9 @@ async def _revoke(database: Database, key_id: KeyId, owner: Document, now: datet
 
 def _from_document(document: dict[str, Any]) -> ApiKey:
     values = known_fields(document, ApiKey)
-    changed = {"kind": KeyKind(document["kind"]), "links": LinkGrant.from_stored(document.get("links"))}
+    changed = {
+        "kind": KeyKind(document["kind"]),
+        "links": LinkGrant.from_stored(document.get("links")),
+        "scopes": stored_permissions(document.get("scopes")),
+    }
     return ApiKey(id=document["_id"], **values | changed)

@@ -136,7 +136,7 @@ async def _end_memberships(database: Database, session: ClientSession, org_id: O
     ids = await database[users.NAME].distinct("_id", only, session=session)
     await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
     await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
-    leave = {"$pull": {"org_ids": org_id}}
+    leave = {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
     await database[users.NAME].update_many({"org_ids": org_id}, leave, session=session)
     return len(ids)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pymongo.errors import BulkWriteError
 
+from backend.domain.accounts.roles import Role
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.accounts import api_keys, domains, organizations
@@ -201,13 +202,17 @@ async def _join_known_users(
     ids = [document["_id"] for document in documents]
     collection = database[users.NAME]
     emails = {document["_id"]: document["email"] for document in documents}
+    roles = {
+        document["_id"]: document.get("roles", {}).get(org_id, Role.OWNER.value) for document in documents
+    }
     known_ids = {
         user["_id"]
         async for user in collection.find({"_id": {"$in": ids}}, {"email": 1}, session=session)
         if user["email"] == emails[user["_id"]]
     }
     for user_id in known_ids:
-        await collection.update_one({"_id": user_id}, {"$addToSet": {"org_ids": org_id}}, session=session)
+        join = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": roles[user_id]}}
+        await collection.update_one({"_id": user_id}, join, session=session)
     return [document for document in documents if document["_id"] not in known_ids]
 
 

@@ -90,9 +90,13 @@ class ById(Owned):
 
 @dataclass(frozen=True, slots=True)
 class ByMembership(Owned):
-    """A document may belong to several organizations; a field contains the list of their ids."""
+    """A document may belong to several organizations; a field contains the list of their ids.
+
+    `by_organization` is a field with a value for each of them, by its id.
+    """
 
     field: str = "org_ids"
+    by_organization: str = ""
 
     def condition(self, org_id: OrgId) -> Document:
         """A query by an entry of the list."""
@@ -100,11 +104,16 @@ class ByMembership(Owned):
 
     def is_owned(self, document: Document, org_id: OrgId) -> bool:
         """Whether the list names this organization only."""
-        return bool(document.get(self.field) == [org_id])
+        values = document.get(self.by_organization, {})
+        is_own = isinstance(values, dict) and values.keys() <= {org_id}
+        return bool(document.get(self.field) == [org_id]) and is_own
 
     def part_of(self, document: Document, org_id: OrgId) -> Document:
         """The document without the ids of other organizations, which must not be disclosed."""
-        return document | {self.field: [org_id]}
+        values = document.get(self.by_organization, {})
+        own = {self.by_organization: {org_id: values[org_id]}} if org_id in values else {}
+        others = {name: value for name, value in document.items() if name != self.by_organization}
+        return others | {self.field: [org_id]} | own
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> 
     """The user gets in with the password, in whatever case the address is typed, and with no other one."""
     user_id = created_id(running, "Ada@Example.com", org_id)
     listed = running.command("user", "list")["users"]
-    assert {"id": user_id, "email": "ada@example.com", "organizations": [org_id]} in listed
+    ada = {"id": user_id, "email": "ada@example.com", "organizations": [org_id], "roles": ["owner"]}
+    assert ada in listed
     assert signs_in(running, "ada@example.com", PASSWORD)
     assert not signs_in(running, "ada@example.com", PASSWORD + "x")
 

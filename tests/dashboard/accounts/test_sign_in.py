@@ -17,6 +17,7 @@ from argon2 import PasswordHasher
 
 from backend.app import Service, create_app
 from backend.dashboard.frame.service import DashboardService
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import SESSION_DURATION, hash_token
 from backend.settings import Settings
 from backend.storage.accounts.users import passwords, sessions, users
@@ -320,13 +321,13 @@ async def test_organizations_of_a_user(
     second, third = await make_organization(), await make_organization()
     user = await users.find_user_by_email(database, person.email)
     assert user is not None
-    await users.set_organizations(database, user.id, [organization.id, second.id])
+    await users.set_roles(database, user.id, dict.fromkeys((organization.id, second.id), Role.OWNER))
     assert (await person.send("/", "/organization", org_id=second.id)).status_code == 303
     stored = await database[sessions.NAME].find_one({"_id": hash_token(token(person))})
     assert stored is not None
     assert stored["org_id"] == second.id
     assert (await person.send("/", "/organization", org_id=third.id)).status_code == 404
-    await users.set_organizations(database, user.id, [organization.id])
+    await users.set_roles(database, user.id, {organization.id: Role.OWNER})
     assert (await person.get("/")).status_code == 200
     stored = await database[sessions.NAME].find_one({"_id": hash_token(token(person))})
     assert stored is not None

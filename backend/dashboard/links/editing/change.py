@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -21,6 +21,7 @@ from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.tags import TagChoices, choices_for, field_of, sent_choices, tag_changes
 from backend.dashboard.taps.labs import changes_of_link
 from backend.dashboard.taps.words import ChangedTap
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, Changes, apply_changes, parse_changes
@@ -35,6 +36,7 @@ PREVIEW = "preview_taps"
 
 
 @dashboard.get("/links/<link_id>/edit")
+@needs(Permission.LINKS_WRITE)
 async def links_edit(link_id: LinkId) -> Response:
     """The form with the link's current fields."""
     link = await own_link(link_id)
@@ -42,6 +44,7 @@ async def links_edit(link_id: LinkId) -> Response:
 
 
 @dashboard.post("/links/<link_id>/edit")
+@needs(Permission.LINKS_WRITE)
 async def links_change(link_id: LinkId) -> Response:
     """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
@@ -69,6 +72,7 @@ async def _previewed(link: Link, body: Changes, fields: Fields, choices: TagChoi
 
 
 @dashboard.post("/links/<link_id>/status")
+@needs(Permission.LINKS_WRITE)
 async def links_status(link_id: LinkId) -> Response:
     """Enable or disable the link; an archived one stays as it is."""
     link = await own_link(link_id)
@@ -80,6 +84,7 @@ async def links_status(link_id: LinkId) -> Response:
 
 
 @dashboard.post("/links/<link_id>/archive")
+@needs(Permission.LINKS_WRITE)
 async def links_archive(link_id: LinkId) -> Response:
     """Archive the link, or take it out of the archive."""
     link = await own_link(link_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 from quart import Response, abort, request
 
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -28,6 +28,7 @@ from backend.dashboard.links.editing.tags import (
     field_of,
     sent_choices,
 )
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links.input import NEW_LINK_FIELDS, parse_copy, parse_new_link
@@ -53,6 +54,7 @@ _LONGEST_NAME = 1024
 
 
 @dashboard.get("/links/new")
+@needs(Permission.LINKS_WRITE)
 async def links_new() -> Response:
     """A form for a new link: empty, or filled as the link that `copy` in the address names."""
     link_id = request.args.get(COPY)
@@ -65,6 +67,7 @@ async def links_new() -> Response:
 
 
 @dashboard.post("/links/new")
+@needs(Permission.LINKS_WRITE)
 async def links_create() -> Response:
     """Create the link and show it; if the input is invalid, show the form again with the errors."""
     link_id = field(COPY)

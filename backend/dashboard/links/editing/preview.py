@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.links.editing.change import change_form, store_changes
 from backend.dashboard.links.editing.form import fields_of
 from backend.dashboard.links.editing.own_link import own_link
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
 from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import resources
@@ -17,6 +18,7 @@ from backend.web_client.page_reader import Unreadable
 
 
 @dashboard.post("/links/<link_id>/preview")
+@needs(Permission.LINKS_WRITE)
 async def links_preview(link_id: LinkId) -> Response:
     """Read the destination once, set those social fields that the link lacks, and show the form with them."""
     link = await own_link(link_id)

@@ -10,7 +10,7 @@ from typing import Any
 
 from quart import Response, abort, request
 
-from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.notices import redirect_with_notice
@@ -30,6 +30,7 @@ from backend.dashboard.links.editing.rule_form import (
 )
 from backend.dashboard.links.editing.rule_trial import Trial, try_rules
 from backend.dashboard.links.editing.rule_variants import COLUMNS, splits_of
+from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import FieldError
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, parse_changes
@@ -61,6 +62,7 @@ class _Form:
 
 
 @dashboard.get("/links/<link_id>/rules")
+@needs(Permission.LINKS_WRITE)
 async def links_rules(link_id: LinkId) -> Response:
     """The rules as sentences, the form for one rule, and the result of a trial with a made-up visitor."""
     link = await own_link(link_id)
@@ -73,6 +75,7 @@ async def links_rules(link_id: LinkId) -> Response:
 
 
 @dashboard.post("/links/<link_id>/rules")
+@needs(Permission.LINKS_WRITE)
 async def links_rules_save(link_id: LinkId) -> Response:
     """Add a rule behind the others, or change the one at `place`."""
     link = await own_link(link_id)
@@ -92,6 +95,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
 
 
 @dashboard.post("/links/<link_id>/rules/order")
+@needs(Permission.LINKS_WRITE)
 async def links_rules_order(link_id: LinkId) -> Response:
     """Move the rule at `place` up or down by one, or remove it."""
     link = await own_link(link_id)

@@ -14,7 +14,7 @@ from typing import Any
 
 from quart import Response
 
-from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, org_id
+from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.own_link import short_url_of
@@ -25,6 +25,7 @@ from backend.dashboard.links.sheets.checked_rows import (
     shown_rows,
 )
 from backend.dashboard.links.sheets.sheet_form import SheetForm, sent_sheet_form
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.imports.csv_file import UnreadableCsv
@@ -53,6 +54,7 @@ class MadeRow:
 
 
 @dashboard.get("/links/sheet")
+@needs(Permission.LINKS_WRITE)
 async def links_sheet() -> Response:
     """The form for a table."""
     domains = await list_domains(resources().database, org_id())
@@ -60,6 +62,7 @@ async def links_sheet() -> Response:
 
 
 @dashboard.post("/links/sheet")
+@needs(Permission.LINKS_WRITE)
 @accepts_forms_of(MAX_SHEET_BYTES)
 async def links_sheet_check() -> Response:
     """The form again with each row of the table, and what is wrong with it. Nothing is made."""
@@ -68,6 +71,7 @@ async def links_sheet_check() -> Response:
 
 
 @dashboard.post("/links/sheet/done")
+@needs(Permission.LINKS_WRITE)
 @accepts_forms_of(MAX_SHEET_BYTES)
 async def links_sheet_done() -> Response:
     """Make the links, and show what became of each row. One that is refused does not stop the others."""

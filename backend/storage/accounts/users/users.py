@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId
@@ -20,7 +21,7 @@ NAME = "users"
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("email", unique=True), IndexModel("org_ids")],
-    owned_by=ByMembership(),
+    owned_by=ByMembership(by_organization="roles"),
     personal=NotPersonal("the organization's own people, not visitors; `waylink user delete` deletes one"),
     retention=NoRetention("a user stays until deleted"),
     archived=Stage.SETUP,
@@ -82,9 +83,13 @@ async def set_password_hash(database: Database, user_id: UserId, password_hash: 
     await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
 
 
-async def set_organizations(database: Database, user_id: UserId, org_ids: Sequence[OrgId]) -> None:
-    """Set the organizations that a user may act for. Open sessions follow from their next request on."""
-    await database[NAME].update_one({"_id": user_id}, {"$set": {"org_ids": list(org_ids)}})
+async def set_roles(database: Database, user_id: UserId, roles: Mapping[OrgId, Role]) -> None:
+    """Set the organizations that a user may act for, and the role in each.
+
+    Open sessions follow from their next request on.
+    """
+    set_all = {"org_ids": list(roles), "roles": dict(roles)}
+    await database[NAME].update_one({"_id": user_id}, {"$set": set_all})
 
 
 async def delete_user(database: Database, user_id: UserId) -> None:
@@ -98,4 +103,8 @@ def _from_found(document: dict[str, Any] | None) -> User | None:
 
 def _from_document(document: dict[str, Any]) -> User:
     values = known_fields(document, User)
-    return User(id=document["_id"], **values | {"org_ids": tuple(document["org_ids"])})
+    changed = {
+        "org_ids": tuple(document["org_ids"]),
+        "roles": {OrgId(org_id): Role(role) for org_id, role in document.get("roles", {}).items()},
+    }
+    return User(id=document["_id"], **values | changed)

@@ -11,6 +11,8 @@ from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.destination_rules import MOST_PATTERNS
 from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE
 from backend.domain.accounts.origins import parse_origin
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.domains.input import DOMAIN_FIELDS
@@ -53,6 +55,12 @@ def _domain_settings(name: str, value: object) -> object:
     return to_plain(from_plain(value))
 
 
+def _roles(name: str, value: object) -> object:
+    if not isinstance(value, dict):
+        raise InvalidField(name, "must be roles by the ids of organizations")
+    return {Uuid().parse(name, org_id): one_of(Role)(name, role) for org_id, role in value.items()}
+
+
 def _click_days(name: str, value: object) -> object:
     if type(value) is not int or not FEWEST_CLICK_DAYS <= value <= MOST_DAYS:
         raise InvalidField(name, f"must be a number of days from {FEWEST_CLICK_DAYS}")
@@ -76,6 +84,7 @@ _API_KEY = DocumentFields(
         "revoked_at": or_none(time),
         "last_used_at": or_none(time),
         "name": or_none(KEY_NAME_RULE.parse),
+        "scopes": or_none(list_of(one_of(Permission), len(Permission))),
         "links": or_none(
             nested(DocumentFields({"domain": HostName().parse, "destinations": _PATTERNS})),
         ),
@@ -87,7 +96,8 @@ _USER = DocumentFields(
         "password_hash": _password_hash,
         "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,
-    }
+    },
+    {"roles": _roles},
 )
 _ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},

@@ -1,0 +1,50 @@
+"""Roles: what a member of an organization may do in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from enum import StrEnum
+
+from backend.domain.accounts.permissions import EVERYTHING, Permission, Permissions
+
+
+class Role(StrEnum):
+    """The role of a member; each lets its people do all that the next one does."""
+
+    OWNER = "owner"
+    EDITOR = "editor"
+    ANALYST = "analyst"
+    VIEWER = "viewer"
+
+    @property
+    def permissions(self) -> Permissions:
+        """What members with this role may do."""
+        return _PERMISSIONS[self]
+
+    def is_grantable_by(self, granted: Set[Permission]) -> bool:
+        """Whether somebody with these permissions may give or take away the role: nobody grants what they
+        lack."""
+        return self.permissions <= granted
+
+
+_VIEWER = frozenset({Permission.LINKS_READ, Permission.ANALYTICS_READ})
+# Sees everything but persons' data, so not the feed: its events have customers' ids.
+_ANALYST = _VIEWER | {
+    Permission.ANALYTICS_WRITE,
+    Permission.SETTINGS_READ,
+    Permission.KEYS_READ,
+    Permission.MEMBERS_READ,
+}
+_PERMISSIONS: Mapping[Role, Permissions] = {
+    Role.OWNER: EVERYTHING,
+    Role.EDITOR: EVERYTHING
+    - {Permission.ORGANIZATION_WRITE, Permission.KEYS_WRITE, Permission.MEMBERS_WRITE},
+    Role.ANALYST: _ANALYST,
+    Role.VIEWER: _VIEWER,
+}
+ROLE_MEANINGS: Mapping[Role, str] = {
+    Role.OWNER: "may do everything, and decides about members, keys and how long data is kept",
+    Role.EDITOR: "makes and changes links, reports, costs, origins, apps and webhooks",
+    Role.ANALYST: "sees everything but data of single customers, and saves funnels, notes and alert rules",
+    Role.VIEWER: "sees links and figures",
+}

@@ -1,0 +1,86 @@
+"""Every route says whom it is for."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from html import unescape
+
+import pytest
+
+from backend.app import Service
+from backend.dashboard.frame.blueprint import needs_of
+from backend.domain.accounts.permissions import MEANINGS, Permission, first_missing
+from backend.domain.accounts.roles import Role
+from backend.rest_api.routes.operation import REGISTERED
+from backend.storage.driver.mongo import Database
+from tests.dashboard.people import FormsOf, Person, browser, heading, make_user, open_session
+from tests.facts.organizations import TestOrganization
+
+# Routes that no permission is about: what anybody may read, and what a key of another kind or a secret
+# address is for.
+_WITHOUT_MEMBERS = {"app_api", "documentation", "operations", "sdk", "sdk_script", "shared", "tls"}
+_PUBLIC = {"asset", "sign_in", "sign_in_page"}
+_FOR_EVERY_MEMBER = {"settings", "settings_password", "sign_out", "switch_organization"}
+
+
+async def test_every_route_declares_whom_it_is_for(service: Service) -> None:
+    """A page or form of the dashboard names permissions, or is one of the few that everybody needs; each
+    route of the REST API is an operation, which can't be made without; other routes are none of members."""
+    public, for_all = set(), set()
+    for rule in service.api.url_map.iter_rules():
+        blueprint, _, name = rule.endpoint.rpartition(".")
+        if blueprint == "dashboard":
+            needed = needs_of(service.api.view_functions[rule.endpoint])
+            assert needed is None or all(isinstance(each, Permission) for each in needed), name
+            if needed is None:
+                public.add(name)
+            elif not needed:
+                for_all.add(name)
+        elif blueprint == "rest":
+            assert name in REGISTERED
+        else:
+            assert blueprint in _WITHOUT_MEMBERS, rule.endpoint
+    assert public == _PUBLIC
+    assert for_all == _FOR_EVERY_MEMBER
+
+
+@pytest.fixture
+async def member(
+    service: Service, database: Database, organization: TestOrganization
+) -> AsyncIterator[Callable[[Role], Awaitable[Person]]]:
+    """Makes a member of `organization` with a role, who is signed in."""
+    async with AsyncExitStack() as stack:
+
+        async def member(role: Role) -> Person:
+            client = await stack.enter_async_context(browser(service))
+            made = Person(client, await make_user(database, organization.id, role=role))
+            await open_session(database, made)
+            return made
+
+        yield member
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
+async def test_each_role_is_refused_what_it_lacks(
+    service: Service, member: Callable[[Role], Awaitable[Person]], stranger: Person, role: Role
+) -> None:
+    """Every page and form that needs more is refused, with what that is, and an owner who can grant it."""
+    person = await member(role)
+    token = FormsOf((await person.get("/")).text).fields_of("/sign-out")
+    refused = 0
+    for rule in service.api.url_map.iter_rules():
+        if not rule.endpoint.startswith("dashboard."):
+            continue
+        missing = first_missing(needs_of(service.api.view_functions[rule.endpoint]) or (), role.permissions)
+        if missing:
+            path = re.sub("<[^>]+>", str(uuid.uuid4()), rule.rule)
+            is_form = "POST" in (rule.methods or ())
+            answer = await (person.client.post(path, data=token) if is_form else person.get(path))
+            assert (answer.status_code, heading(answer)) == (403, "That is not allowed"), path
+            assert MEANINGS[missing] in unescape(answer.text), path
+            assert stranger.email in answer.text
+            refused += 1
+    assert refused >= 4
