@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.accounts.permissions import Permission
 from backend.domain.domains.input import DOMAIN_CLEARABLE, DOMAIN_FIELDS
 from backend.domain.domains.json_form import domain_json
 from backend.domain.fields.rules import HostName
@@ -39,7 +40,13 @@ DOMAIN_NAME = PathParameter(
 )
 
 
-@Operation(method="GET", path=PATH, summary="List link domains with their settings", answer="DomainList")
+@Operation(
+    method="GET",
+    path=PATH,
+    summary="List link domains with their settings",
+    needs=(Permission.SETTINGS_READ,),
+    answer="DomainList",
+)
 async def get_domains() -> dict[str, Any]:
     """The organization's link domains in alphabetical order. What is not set is null."""
     settings_by_name = await list_domain_settings(resources().database, caller().org_id)
@@ -50,6 +57,7 @@ async def get_domains() -> dict[str, Any]:
     method="PATCH",
     path=ONE,
     summary="Change where a domain's root and unknown paths lead, and how its pages look",
+    needs=(Permission.SETTINGS_WRITE,),
     path_parameter=DOMAIN_NAME,
     body=_CHANGES,
     answer="Domain",
