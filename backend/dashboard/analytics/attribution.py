@@ -62,6 +62,7 @@ MEASURES = (
     Measure.COST,
     Measure.RETURN_ON_AD_SPEND,
     Measure.COST_PER_CONVERSION,
+    Measure.COST_PER_CLICK,
     Measure.CONVERSION_RATE,
     Measure.REVENUE_PER_CLICK,
     Measure.LEADS,

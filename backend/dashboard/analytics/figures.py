@@ -268,12 +268,10 @@ def lines_of(measure: Measure, value: Value, currencies: Sequence[str]) -> list[
     if measure not in MONEY or len(currencies) == 1:
         return [text_of(measure, value, currencies[0]).removesuffix(f" {currencies[0]}")]
     amounts = value if isinstance(value, Mapping) else {}
-    behind = " in {}" if measure is Measure.RETURN_ON_AD_SPEND else ""
-    return [
-        text_of(measure, value, currency) + behind.format(currency)
-        for currency in currencies
-        if amounts.get(currency)
-    ] or ["–"]
+    used = [currency for currency in currencies if amounts.get(currency)]
+    # A return is a plain number: where there is one only, it needs no currency.
+    behind = " in {}" if measure is Measure.RETURN_ON_AD_SPEND and len(used) > 1 else ""
+    return [text_of(measure, value, currency) + behind.format(currency) for currency in used] or ["–"]
 
 
 def label_in(measure: Measure, currencies: Sequence[str]) -> str:

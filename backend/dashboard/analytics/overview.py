@@ -10,7 +10,8 @@ shown, so that a colleague can be sent the same view.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import AnalyticsAnswer
-from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query
+from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query, QueryField
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.origins import list_origins
 from backend.storage.links.links import list_links
@@ -45,11 +46,14 @@ _MEASURES = (
     Measure.CONVERSION_RATE,
     Measure.REVENUE,
 )
-# What sites tell beside sales. Who tells of none sees no figures of it.
-_BESIDE = (Measure.EVENTS, Measure.IDENTITIES)
+# What is told beside clicks and sales. Who tells of none sees no figures of it.
+_COSTS = (Measure.COST, Measure.RETURN_ON_AD_SPEND)
+_BESIDE = (*_COSTS, Measure.EVENTS, Measure.IDENTITIES)
+# Of campaigns with costs, rows say what came of the money.
+_COLUMNS = (*MEASURES, Measure.RETURN_ON_AD_SPEND)
 _CHART = "chart"
 # What the page's address chooses besides what every view does.
-_CHOICES = CHOICES | {_CHART: (*_MEASURES, *_BESIDE), SORT: orders_of(MEASURES)}
+_CHOICES = CHOICES | {_CHART: (*_MEASURES, *_BESIDE), SORT: orders_of(_COLUMNS)}
 _TIME = "time"
 
 
@@ -78,8 +82,8 @@ async def home() -> Response:
 
 async def _content(view: View) -> dict[str, Any]:
     answered, news, steps = await asyncio.gather(_answers(view), _news(view), _steps())
-    series, sorting, answers, events = answered
-    currency = sorting.currencies[0]
+    series, answers, events = answered
+    currency = _sorting(view, series, _COLUMNS).currencies[0]
     shown = (*_MEASURES, *(measure for measure in _BESIDE if _is_any(measure, series)))
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
@@ -95,7 +99,8 @@ async def _content(view: View) -> dict[str, Any]:
         "marks": await marks_of(series.rows, view.period, view.time_field, view.filters),
         "note_path": note_path(view.filters.get(Field.LINK)),
         "tables": [
-            table(card, view, answer, path, sorting) for card, answer in zip(CARDS, answers, strict=True)
+            table(card, view, answer, path, _sorting(view, series, answer.query.measures))
+            for card, answer in zip(CARDS, answers, strict=True)
         ],
         "events": table(NAME_CARD, view, events, url_for("dashboard.events"), Sorting(Measure.EVENTS)),
         "events_path": url_for("dashboard.events"),
@@ -109,15 +114,19 @@ async def _content(view: View) -> dict[str, Any]:
     }
 
 
-async def _answers(
-    view: View,
-) -> tuple[AnalyticsAnswer, Sorting, list[AnalyticsAnswer], AnalyticsAnswer]:
-    """The course of all figures, the order of the tables' rows, which follows from it, tables, and events."""
+async def _answers(view: View) -> tuple[AnalyticsAnswer, list[AnalyticsAnswer], AnalyticsAnswer]:
+    """The course of all figures, the tables, whose order follows from it, and events."""
     series = await ask(_series_query(view))
-    sorting = _sorting(view, series)
-    queries = [table_query(view, card.field(view), sorting, _ROWS_PER_TABLE) for card in CARDS]
+    queries = [_table_query(view, card.field(view), series) for card in CARDS]
     *answers, events = await ask_all([*queries, events_query(view, NAME_CARD, Sorting(Measure.EVENTS))])
-    return series, sorting, answers, events
+    return series, answers, events
+
+
+def _table_query(view: View, by: QueryField, totals: AnalyticsAnswer) -> Query:
+    """The query for a table: of campaigns with the return, where it is known what they cost."""
+    has_return = by is Field.CAMPAIGN and _is_any(Measure.COST, totals)
+    columns = _COLUMNS if has_return else MEASURES
+    return table_query(view, by, _sorting(view, totals, columns), _ROWS_PER_TABLE, columns)
 
 
 def _is_any(measure: Measure, series: AnalyticsAnswer) -> bool:
@@ -125,9 +134,15 @@ def _is_any(measure: Measure, series: AnalyticsAnswer) -> bool:
     return any(values and values[measure] for values in (series.totals.values, series.totals.previous))
 
 
-def _sorting(view: View, series: AnalyticsAnswer) -> Sorting:
-    values = series.totals.values
-    return Sorting.of(view, values, currencies_of(view, values))
+def _sorting(view: View, totals: AnalyticsAnswer, columns: Sequence[Measure]) -> Sorting:
+    """The order of a table with these columns: the one in the view's address where it has that column."""
+    values = totals.totals.values
+    currencies = currencies_of(view, values)
+    sorting = Sorting.of(view, values, currencies)
+    if sorting.measure in columns:
+        return sorting
+    others = {name: value for name, value in view.others.items() if name != SORT}
+    return Sorting.of(replace(view, others=others), values, currencies)
 
 
 @dashboard.get("/overview.csv")
@@ -140,8 +155,8 @@ async def home_csv() -> Response:
     if name == _TIME:
         query = _series_query(view)
     elif name in fields:
-        sorting = _sorting(view, await ask(view.query(Measure.REVENUE)))
-        query = table_query(view, fields[name], sorting, _ROWS_PER_TABLE)
+        totals = await ask(view.query(Measure.REVENUE, Measure.COST, compare=view.comparison))
+        query = _table_query(view, fields[name], totals)
     else:
         abort(404)
     return await csv_answer(query, f"waylink-{name}")

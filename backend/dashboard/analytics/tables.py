@@ -107,7 +107,7 @@ class Table:
 
 
 MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
-SHORT = {Measure.CONVERSIONS: "Conv."}
+SHORT = {Measure.CONVERSIONS: "Conv.", Measure.RETURN_ON_AD_SPEND: "Return"}
 
 
 def table_query(

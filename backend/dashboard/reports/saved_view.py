@@ -46,6 +46,10 @@ MEASURES = (
     Measure.REFUNDS,
     Measure.NET_REVENUE,
     Measure.REVENUE_PER_CLICK,
+    Measure.COST,
+    Measure.RETURN_ON_AD_SPEND,
+    Measure.COST_PER_CLICK,
+    Measure.COST_PER_CONVERSION,
 )
 _COLUMNS = (
     Measure.CLICKS,

@@ -312,6 +312,7 @@ async def test_what_campaigns_cost_stands_beside_what_they_brought(
     await clicked(database, link, now, 2)
     await bought(database, link, now, "30.00")
     await bought(database, await make_link(database, organization, "Free", now), now, "500.00")
+    assert "Cost" not in figures((await person.get("/")).text)
     told = [ToldCost("spring", now.date(), Decimal(12), "EUR")]
     await tell_costs(database, link.org_id, told, now)
     page = await person.get("/attribution?sort=-return_on_ad_spend")
@@ -320,6 +321,12 @@ async def test_what_campaigns_cost_stands_beside_what_they_brought(
         ["None", "–", "–", "–"],
     ]
     assert figures(page.text)["Return on ad spend"][0] == "2.50"
+    by_click = await person.get("/attribution?sort=-cost_per_click")
+    assert [[row[0], row[7]] for row in rows(by_click.text)] == [["spring", "6.0000"], ["None", "–"]]
+    overview = (await person.get("/?sort=-return_on_ad_spend")).text
+    assert [figures(overview)[name][0] for name in ("Cost", "Return on ad spend")] == ["12.00 EUR", "2.50"]
+    assert [[row[0], row[4]] for row in table(overview, "Campaigns")] == [["spring", "2.50"], ["None", "–"]]
+    assert {len(row) for row in table(overview, "Links")} == {4}
     by_source = await person.get("/attribution?by=source")
     assert {row[4] for row in rows(by_source.text)} == {"–"}
     assert "by source they are not known, and in the totals only" in words(by_source.text)
