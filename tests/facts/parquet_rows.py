@@ -26,11 +26,6 @@ class ParquetRows:
     rows: list[tuple[Any, ...]]
     row_groups: int
 
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        """The rows by the names of their columns."""
-        return [dict(zip(self.types, row, strict=True)) for row in self.rows]
-
 
 def read(content: bytes) -> ParquetRows:
     """Read the bytes of a Parquet file."""

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -174,11 +175,12 @@ def owner(running: ServiceProcess) -> Iterator[Owner]:
 
 
 @pytest.fixture(scope="module")
-def told_clicks(owner: Owner) -> list[str]:
-    """Each click, as the lines of JSON have it, sorted by text."""
+def told_clicks(owner: Owner) -> Counter[Row]:
+    """Each click, as the lines of JSON have it, and how often."""
     lines = owner.get("/clicks/export", "ndjson").text.splitlines()
     assert len(lines) == CLICKS
-    return sorted(_text(json.loads(line)) for line in lines)
+    assert list(json.loads(lines[0])) == list(CLICK_TYPES)
+    return Counter(tuple(json.loads(line).values()) for line in lines)
 
 
 @pytest.fixture(scope="module")
@@ -192,17 +194,13 @@ def csv_rows(owner: Owner) -> list[Row]:
 
 
 @pytest.mark.parametrize("place", ["/clicks/export", "report clicks", "export"])
-def test_clicks(owner: Owner, told_clicks: list[str], tmp_path: Path, place: str) -> None:
+def test_clicks(owner: Owner, told_clicks: Counter[Row], tmp_path: Path, place: str) -> None:
     """Each click once, with all that the lines of JSON say, typed, and sorted by time as a whole."""
     table = read(owner.parquet(place, tmp_path))
     assert (table.types, table.row_groups) == (CLICK_TYPES, 2)
     times = list(map(itemgetter(0), table.rows))
     assert times == sorted(times)
-    assert sorted(map(_text, table.objects)) == told_clicks
-
-
-def _text(row: dict[str, Any]) -> str:
-    return json.dumps(row)
+    assert Counter(table.rows) == told_clicks
 
 
 @pytest.mark.parametrize("place", ["/analytics/export", "report analytics"])
@@ -214,12 +212,10 @@ def test_analytics(owner: Owner, csv_rows: list[Row], tmp_path: Path, place: str
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_nothing(running: ServiceProcess, owner: Owner, tmp_path: Path, place: str) -> None:
+def test_nothing(running: ServiceProcess, tmp_path: Path, place: str) -> None:
     """A file without rows has the same columns."""
     empty = read(new_owner(running).parquet(place, tmp_path))
-    assert empty.rows == []
-    full = CLICK_TYPES if "analytics" not in place else read(owner.parquet(place, tmp_path)).types
-    assert empty.types == full
+    assert (empty.types, empty.rows) == (REPORT_TYPES if "analytics" in place else CLICK_TYPES, [])
 
 
 def test_a_part_of_the_clicks(owner: Owner) -> None:
@@ -230,7 +226,7 @@ def test_a_part_of_the_clicks(owner: Owner) -> None:
     kept = [row for row in clicks if row["link_id"] == link]
     assert 0 < len(kept) < len(clicks) < CLICKS
     table = read(owner.get("/clicks/export", "parquet", link=link, **query).content)
-    assert sorted(map(_text, table.objects)) == sorted(map(_text, kept))
+    assert Counter(table.rows) == Counter(tuple(row.values()) for row in kept)
 
 
 def test_the_first_rows(owner: Owner, csv_rows: list[Row]) -> None:
