@@ -26,12 +26,14 @@ from backend.redirector.answers import ahead, pages
 from backend.redirector.answers import reports as link_reports
 from backend.redirector.answers.answer import Answer, plain, send_answer
 from backend.redirector.answers.association_files import ANDROID, APPLE, AssociationFiles
+from backend.redirector.answers.domain_answers import FILES, DomainAnswers
 from backend.redirector.answers.limited_links import LimitedLinks
 from backend.redirector.answers.outcomes import answer_by_rule, answer_for, in_app_page
 from backend.redirector.answers.qr_code import qr_code, split_suffix
 from backend.redirector.answers.reports import LinkReports
 from backend.redirector.click_log.shipper import Shipper
 from backend.redirector.links.cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.links.domains import LinkDomains
 from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.metrics import AnswerTallies, observe_backlog
@@ -83,12 +85,15 @@ class Redirector:
         self._click_signing = resources.click_signing
         self._in_app_browsers = resources.in_app_browsers
         self._arrivals = Arrivals(self._clock, self._proxies, resources.countries)
+        self.domains = LinkDomains(resources.database)
+        self._domain_answers = DomainAnswers(self.domains, lambda: self._block_list.current)
         self.cache = LinkCache(
             resources.database,
             self._clock,
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
             on_write=resources.pulse.note_write,
+            domains=self.domains,
         )
         self._limited_links = LimitedLinks(resources, lane)
         self._reports = LinkReports(resources, self.cache)
@@ -104,12 +109,12 @@ class Redirector:
         )
         self._tallies = AnswerTallies()
         self._reporting = BackgroundTask("telling redirects and waiting clicks", self._go_on_reporting)
-        self._link_file = LinkFileUpkeep(resources, self.cache)
+        self._link_file = LinkFileUpkeep(resources, self.cache, self.domains)
         self._startables: Sequence[Monitored] = (
             self._reporting,  # before the shipper, so that it reports until the last clicks are shipped
             self.shipper,
             self.cache,
-            SideBySide(self._handoffs, self._visitor_keys, self._split_keys),
+            SideBySide(self.domains, self._handoffs, self._visitor_keys, self._split_keys),
             self._link_file,  # behind the cache, whose links it writes when it stops
         )
         self._running = AsyncExitStack()
@@ -152,7 +157,7 @@ class Redirector:
         if scope["method"] not in {"GET", "HEAD", "POST"}:
             return _NOT_ALLOWED
         try:
-            visit = Visit(scope)
+            visit = Visit(scope, self.domains.by_name)
         except InvalidHost:
             return plain(400, "The Host header must name one host.\n")
         if scope["method"] == "POST":
@@ -161,9 +166,13 @@ class Redirector:
 
     async def _visit(self, visit: Visit) -> Answer:
         if visit.path is None:
-            return pages.not_found(visit)
+            return self._domain_answers.unknown(visit)
         if entry := self.cache.current(visit.host, visit.path):
             return await self._follow(visit, entry)
+        if not visit.path:
+            return self._domain_answers.root(visit)
+        if visit.path in FILES:
+            return self._domain_answers.file(visit)
         try:
             with self._lane.used():
                 return await self._look_up(visit, visit.path)
@@ -203,7 +212,7 @@ class Redirector:
                 return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         if path == link_reports.PATH:
             return self._reports.form(visit)
-        return pages.not_found(visit)
+        return self._domain_answers.unknown(visit)
 
     async def _follow(self, visit: Visit, entry: CachedLink, *, gave_password: bool = False) -> Answer:
         """Decide what the visitor gets, record the click, and return the answer."""

@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "settings": {"domain", "system"},
     "environment": {"domain", "settings"},
     "web_client": {"domain", "version"},
+    "visitor_pages": {"concurrency", "domain"},
     # what is kept, and what the interfaces work with
     "storage": {"concurrency", "domain", "settings", "system", "version"},
     "rate_limits": {"domain", "settings", "storage", "system"},
@@ -44,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rest_api": {"domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
     "app_api": {"concurrency", "domain", "json_api", "storage", "web"},
-    "redirector": {"concurrency", "domain", "storage", "system", "web"},
+    "redirector": {"concurrency", "domain", "storage", "system", "visitor_pages", "web"},
     "dashboard": {
         "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "web", "web_client",
         "webhooks",

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from backend.domain.domains.settings import (
+    NO_SETTINGS,
+    Brand,
+    DomainSettings,
+    LinkDomain,
+    OwnText,
+    PageLanguage,
+    PageText,
+)
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.taps.app_page import PageButtons
@@ -11,6 +20,7 @@ from backend.redirector.answers import pages, report_page
 from backend.redirector.answers.answer import Answer
 from backend.redirector.answers.report_page import Problem
 from backend.redirector.request.visit import Visit
+from backend.visitor_pages.pages import Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 INTENT = "intent://go.shop.example/spring#Intent;scheme=https;package=com.shop.app;end"
@@ -22,8 +32,19 @@ SOCIAL = {
 }
 
 
-def sample_pages(language: str = "en") -> dict[str, Answer]:
-    """The pages by name."""
+BRAND = Brand(
+    "Kites & <b>more</b>",
+    "https://cdn.shop.example/logo;1.svg?v=2",
+    "https://cdn.shop.example/icon.png",
+    "#ffe600",
+    "#10233f",
+)
+OWN_TEXT = PageText("No <i>kite</i> here", "Please look into our <shop>.")
+BRANDED = DomainSettings(brand=BRAND, texts={PageLanguage.ENGLISH: dict.fromkeys(OwnText, OWN_TEXT)})
+
+
+def sample_pages(language: str = "en", settings: DomainSettings = NO_SETTINGS) -> dict[str, Answer]:
+    """The pages by name, of a domain with these settings."""
     visit = Visit(
         {
             "method": "GET",
@@ -31,7 +52,8 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
             "raw_path": b"/spring",
             "query_string": b"",
             "headers": [(b"host", b"go.shop.example"), (b"accept-language", language.encode())],
-        }
+        },
+        {"go.shop.example": LinkDomain(OrgId("org"), settings)},
     )
     return {
         "error": pages.not_found(visit),
@@ -41,7 +63,7 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
         "in-app browser": pages.in_app_page(visit, link(SOCIAL), PageButtons(INTENT, WEB), WEB),
         "in-app browser without a way out": pages.in_app_page(visit, link({}), PageButtons(None, None), WEB),
         "password": pages.password(visit),
-        "password that was wrong": pages.password(visit, pages.Refused.WRONG, 403),
+        "password that was wrong": pages.password(visit, Refused.WRONG, 403),
         "held": pages.held(visit),
         "report": report_page.form(visit, {"link": WEB}),
         "report that was wrong": report_page.form(visit, {"text": "<b>" + "x" * 300}, Problem.TEXT),
@@ -50,8 +72,8 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
         "where it leads": pages.where_it_leads(visit, "/spring?a=1", WEB, opens_app=True),
         "where it leads, of a long address": pages.where_it_leads(visit, "/spring", WEB + "x" * 900),
         "where it leads is not shown": pages.where_it_leads(visit, "/spring", None),
-        "preview": pages.preview(link(SOCIAL), WEB),
-        "preview of a title": pages.preview(link({"social_title": "Kites"}), WEB),
+        "preview": pages.preview(visit, link(SOCIAL), WEB),
+        "preview of a title": pages.preview(visit, link({"social_title": "Kites"}), WEB),
     }
 
 

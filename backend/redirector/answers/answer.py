@@ -7,15 +7,13 @@ from hashlib import sha256
 from typing import Any
 
 from backend.domain.links.destinations.web_address import with_click_id
+from backend.visitor_pages.pages import VisitorPage
 
 Headers = list[tuple[bytes, bytes]]
 _ETAG, _LIFETIME = b"etag", b"cache-control"
 _NO_STORE = (b"cache-control", b"no-store")
 _NO_BODY = (b"content-length", b"0")
 _NO_INDEX = (b"x-robots-tag", b"noindex")
-# Pages load nothing from elsewhere, so nothing in a link's fields can load or run anything.
-_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
-_NO_FORMS = b"; form-action 'none'"
 
 
 @dataclass(slots=True)  # not frozen: one is made for each redirect, which would take three times as long
@@ -47,15 +45,11 @@ def redirect(address: bytes) -> Answer:
     return Answer(302, [(b"location", address), _NO_STORE, _NO_BODY])
 
 
-def page(html: str, status: int = 200, extra: Headers | None = None, *, has_form: bool = False) -> Answer:
-    """An HTML page that is neither cached nor indexed by search engines.
-
-    With `has_form`, its policy says nothing of forms: Chromium holds `form-action` against the address that a
-    sent form is redirected to as well, which may be any.
-    """
-    policy = (b"content-security-policy", _POLICY if has_form else _POLICY + _NO_FORMS)
+def page(shown: VisitorPage, status: int = 200, extra: Headers | None = None) -> Answer:
+    """An HTML page that is neither cached nor indexed by search engines."""
+    policy = (b"content-security-policy", shown.policy.encode("ascii"))
     headers = [_NO_STORE, _NO_INDEX, policy, (b"x-content-type-options", b"nosniff")]
-    return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*headers, *(extra or [])])
+    return _with_body(status, b"text/html; charset=utf-8", shown.html.encode(), [*headers, *(extra or [])])
 
 
 def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:

@@ -47,7 +47,7 @@ def answer_for(
         intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
         return pages.app_page(visit, entry.link, intent, web_address_of(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
-        return pages.preview(entry.link, _address_without_query(entry).decode())
+        return pages.preview(visit, entry.link, _address_without_query(entry).decode())
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
 
 

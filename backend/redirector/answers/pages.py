@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from enum import IntEnum
-from urllib.parse import urlsplit
-
-from jinja2 import Environment, PackageLoader
+from dataclasses import replace
 
 from backend.domain.links.links import Link
 from backend.domain.taps.app_page import PageButtons
 from backend.redirector.answers.answer import Answer, Headers, page
-from backend.redirector.answers.languages import language_of, texts_in
 from backend.redirector.request.visit import Visit
+from backend.visitor_pages import pages
+from backend.visitor_pages.languages import DEFAULT, language_of
+from backend.visitor_pages.look import Look
+from backend.visitor_pages.pages import Refused
 
-_templates = Environment(
-    loader=PackageLoader("backend.redirector"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-)
-_HOST = re.compile(r"([^:/?#]+://(?:[^/?#]*@)?)([^/?#]*)")
+
+def look_of(visit: Visit) -> Look:
+    """Whose pages this visitor sees, in the language that the browser prefers."""
+    return Look(language_of(visit.headers.get(b"accept-language", b"")), visit.settings)
 
 
 def not_found(visit: Visit) -> Answer:
@@ -49,74 +47,29 @@ def too_many(visit: Visit, seconds: int) -> Answer:
 def _message(
     visit: Visit, name: str, status: int, extra: Headers | None = None, *, can_report: bool = False
 ) -> Answer:
-    language = language_of(visit.headers.get(b"accept-language", b""))
-    texts = texts_in(language)
-    title, text = texts[name]
-    report = texts["report"][0] if can_report else ""
-    html = _templates.get_template("message.html").render(
-        language=language, title=title, text=text, report=report
-    )
-    return page(html, status, extra, has_form=can_report)
+    return page(pages.message(look_of(visit), name, can_report=can_report), status, extra)
 
 
-def page_with_form(template: str, status: int, **values: object) -> Answer:
+def page_with_form(visit: Visit, template: str, status: int, **values: object) -> Answer:
     """A page that sends a form to this service."""
-    return page(_templates.get_template(template).render(**values), status, has_form=True)
-
-
-class Refused(IntEnum):
-    """Why a password was refused. The value is the index of the sentence among the texts."""
-
-    WRONG = 0
-    LATER = 1
+    return page(pages.form_page(look_of(visit), template, **values), status)
 
 
 def password(
     visit: Visit, refused: Refused | None = None, status: int = 200, extra: Headers | None = None
 ) -> Answer:
-    """The page that asks for a link's password, and why the last try was refused. It needs no scripts."""
-    language = language_of(visit.headers.get(b"accept-language", b""))
-    texts = texts_in(language)
-    (title, text), (label, button) = texts["password"], texts["password_form"]
-    html = _templates.get_template("password.html").render(
-        language=language,
-        title=title,
-        text=text,
-        label=label,
-        button=button,
-        problem="" if refused is None else texts["password_refused"][refused],
-    )
-    return page(html, status, extra, has_form=True)
+    """The page that asks for a link's password, and why the last try was refused."""
+    return page(pages.password(look_of(visit), refused), status, extra)
 
 
 def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
     """A page with a button that opens the app, for browsers that open apps only after a tap."""
-    return _buttons(visit, link, "opens_app", [("app", app_address)], web)
+    return page(pages.app_page(look_of(visit), link.social, app_address, web))
 
 
 def in_app_page(visit: Visit, link: Link, buttons: PageButtons, web: str) -> Answer:
-    """A page by which a link leaves an in-app browser, whose menu is the way if no button is known."""
-    found = [("app", buttons.app), ("leave", buttons.browser)]
-    return _buttons(visit, link, "in_app", [(name, to) for name, to in found if to], web)
-
-
-def _buttons(visit: Visit, link: Link, name: str, addresses: Sequence[tuple[str, str]], web: str) -> Answer:
-    """A page with a button for each address, whose label is the first text of that name."""
-    language = language_of(visit.headers.get(b"accept-language", b""))
-    texts = texts_in(language)
-    title, text = texts[name]
-    return page(
-        _templates.get_template("app.html").render(
-            language=language,
-            title=link.social.get("social_title") or title,
-            text=text if name == "in_app" else link.social.get("social_description") or text,
-            buttons=[(texts[label][0], address) for label, address in addresses],
-            other=texts["leave" if name == "in_app" else "app"][1],
-            web=web,
-            report=texts["report"][0],
-        ),
-        has_form=True,
-    )
+    """A page by which a link leaves an in-app browser."""
+    return page(pages.in_app_page(look_of(visit), link.social, buttons, web))
 
 
 def where_it_leads(visit: Visit, onward: str, address: str | None, *, opens_app: bool = False) -> Answer:
@@ -124,40 +77,10 @@ def where_it_leads(visit: Visit, onward: str, address: str | None, *, opens_app:
 
     Without an address, the page says that it is not shown.
     """
-    language = language_of(visit.headers.get(b"accept-language", b""))
-    texts = texts_in(language)
-    title, text = texts["not_told" if address is None else "leads_to"]
-    html = _templates.get_template("where_it_leads.html").render(
-        language=language,
-        title=title,
-        text=text if address is None or opens_app else "",
-        address=_around_host(address) if address else None,
-        onward=onward,
-        button=texts["leads_on"][0],
-        report=texts["report"][0],
-    )
-    return page(html, has_form=True)
+    return page(pages.where_it_leads(look_of(visit), onward, address, opens_app=opens_app))
 
 
-def _around_host(address: str) -> tuple[str, str, str]:
-    """The address in three parts: what is before its host, the host with its port, and what is behind."""
-    parts = _HOST.match(address)
-    return (parts[1], parts[2], address[parts.end() :]) if parts else ("", address, "")
-
-
-def preview(link: Link, web: str) -> Answer:
-    """A page for link-preview fetchers, with the link's social fields as Open Graph and Twitter tags."""
-    title = link.social.get("social_title", "")
-    description = link.social.get("social_description", "")
-    image = link.social.get("social_image_url", "")
-    return page(
-        _templates.get_template("preview.html").render(
-            language="en",
-            title=title or link.domain,
-            heading=title,
-            text=description,
-            image=image,
-            web=web,
-            host=urlsplit(web).hostname,
-        )
-    )
+def preview(visit: Visit, link: Link, web: str) -> Answer:
+    """A page for link-preview fetchers, with the link's social fields, in English as these are in any."""
+    look = replace(look_of(visit), language=DEFAULT)
+    return page(pages.preview(look, link.domain, link.social, web))

@@ -15,6 +15,7 @@ from backend.redirector.request.form_body import UnreadableForm, read_form
 from backend.redirector.request.visit import Visit
 from backend.storage.accounts.users.passwords import is_password
 from backend.storage.driver.mongo import StorageError
+from backend.visitor_pages.pages import Refused
 from backend.web.current import Resources
 
 _MOST_WAITING = 20  # a hash takes at most a tenth of a second
@@ -56,11 +57,11 @@ class LinkPasswords:
         address = self._proxies.visitor_address(visit.scope)
         if seconds := await self._rate_limits.begin_try(link.id, address):
             wait = [(b"retry-after", b"%d" % ceil(seconds))]
-            return pages.password(visit, pages.Refused.LATER, 429, wait)
+            return pages.password(visit, Refused.LATER, 429, wait)
         async with self._hashing.turn(precedence=False):
             is_right = await is_password(password, link.limits.password_hash)
         if not is_right:
-            return pages.password(visit, pages.Refused.WRONG, 403)
+            return pages.password(visit, Refused.WRONG, 403)
         await self._rate_limits.succeeded(link.id, address)
         return None
 

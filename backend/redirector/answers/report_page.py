@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from backend.domain.links.reports import ReportReason
 from backend.redirector.answers.answer import Answer
-from backend.redirector.answers.languages import language_of
-from backend.redirector.answers.pages import page_with_form
+from backend.redirector.answers.pages import look_of, page_with_form
 from backend.redirector.request.visit import Visit
 
 
@@ -91,12 +90,11 @@ _TEXTS: dict[str, dict[str, str]] = {
 
 def form(visit: Visit, fields: Mapping[str, str], problem: Problem | None = None) -> Answer:
     """The form with these texts in its fields; what is wrong with one of them stands beside it."""
-    language = language_of(visit.headers.get(b"accept-language", b""))
-    texts = _TEXTS[language]
+    texts = _TEXTS[look_of(visit).language]
     return page_with_form(
+        visit,
         "report.html",
         422 if problem else 200,
-        language=language,
         title=texts["title"],
         texts=texts,
         reasons=[reason.value for reason in ReportReason],

@@ -22,6 +22,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
+from backend.redirector.links.domains import LinkDomains
 from backend.storage.accounts.apps import find_apps
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
@@ -30,6 +31,7 @@ from backend.storage.links.changes import (
     Change,
     ClusterTime,
     Current,
+    DomainChanged,
     InDoubt,
     LinkChanged,
     LinkDeleted,
@@ -109,11 +111,16 @@ class LinkCache:
         capacity: int,
         seconds_to_live: float,
         on_write: Callable[[], None] = lambda: None,
+        domains: LinkDomains | None = None,
     ) -> None:
-        """`on_write` is told whenever MongoDB has confirmed a write that following changes takes."""
+        """`on_write` is told whenever MongoDB has confirmed a write that following changes takes.
+
+        `domains` get the changes of link domains.
+        """
         self._database = database
         self._clock = clock
         self._on_write = on_write
+        self._domains = domains or LinkDomains(database)
         self._capacity = capacity
         self._seconds_to_live = seconds_to_live
         self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
@@ -306,7 +313,10 @@ class LinkCache:
                 self._deleted[link_id] = time.monotonic()
             case AppsChanged(domain, apps):
                 self._change_apps(domain, apps)
+            case DomainChanged():
+                self._domains.note(change)
             case InDoubt(since):
+                self._domains.doubt()
                 self._in_doubt_until = time.monotonic()
                 for entry in self._entries.values():
                     if entry.loaded_at >= since:

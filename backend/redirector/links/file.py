@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -19,17 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.domains.settings import NO_SETTINGS, LinkDomain
+from backend.domain.ids import OrgId
 from backend.domain.links.limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links.links import Behavior, CreatedBy, Hold, Link
+from backend.storage.accounts.domain_settings import from_plain, to_plain
 from backend.storage.links.changes import ClusterTime
 
 # The largest size of the file.
 MOST_LINKS = 10_000
 _MOST_FILE_BYTES = 16_000_000
+_MOST_DOMAIN_BYTES = 4_000_000
 _FORMAT = 2
 _UNREADABLE_BY_OTHERS = 0o077
 _logger = logging.getLogger(__name__)
 LinkAndApps = tuple[Link, Apps]
+_NO_DOMAINS: Mapping[str, LinkDomain] = {}
 # An archived link is not enabled, which is all that redirects need to know of it.
 _NOT_NEEDED = frozenset(
     {"created_at", "modified_at", "imported_clicks", "external_id", "tag_ids", "archived_at", "was_enabled"}
@@ -38,10 +43,12 @@ _NOT_NEEDED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KeptLinks:
-    """Links with their domains' apps, which have all changes up to the `cluster_time`, if that is known."""
+    """Links with their domains' apps, which have all changes up to the `cluster_time`, if that is known, and
+    the link domains that have settings."""
 
     links: list[LinkAndApps] = field(default_factory=list)
     cluster_time: ClusterTime | None = None
+    domains: dict[str, LinkDomain] = field(default_factory=dict)
 
 
 def path_in(data_dir: Path) -> Path:
@@ -63,13 +70,17 @@ class LinkFile:
         self._longest_use = longest_use
 
     def write(
-        self, links: Iterable[LinkAndApps], now: datetime, cluster_time: ClusterTime | None = None
+        self,
+        links: Iterable[LinkAndApps],
+        now: datetime,
+        cluster_time: ClusterTime | None = None,
+        domains: Mapping[str, LinkDomain] = _NO_DOMAINS,
     ) -> None:
         """Replace the file, completely or not at all. The links have all changes up to the `cluster_time`.
 
-        If there are too many links, the first ones are kept.
+        If there are too many links or domains, the first ones are kept.
         """
-        body = bytearray()
+        body = _domain_lines(domains)
         for number, (link, apps) in enumerate(links):
             line = json.dumps([_plain(link), asdict(apps)]).encode() + b"\n"
             if number == MOST_LINKS or len(body) + len(line) > _MOST_FILE_BYTES:
@@ -121,10 +132,28 @@ class LinkFile:
             raise ValueError("it is not what was written")
         if not timedelta() <= now - datetime.fromisoformat(head["written_at"]) <= self._longest_use:
             raise ValueError("it is too old, or from the future")
-        links = [_link_and_apps(*json.loads(line)) for line in body.splitlines()]
+        lines = [json.loads(line) for line in body.splitlines()]
+        links = [_link_and_apps(*line) for line in lines if isinstance(line, list)]
+        domains = {line["domain"]: _domain(line) for line in lines if isinstance(line, dict)}
         stored = head["cluster_time"]
         cluster_time = (int(stored[0]), int(stored[1])) if stored else None
-        return KeptLinks(links, cluster_time)
+        return KeptLinks(links, cluster_time, domains)
+
+
+def _domain_lines(domains: Mapping[str, LinkDomain]) -> bytearray:
+    """A line for each domain that has settings, as many as fit."""
+    lines = bytearray()
+    for name, domain in domains.items():
+        if domain.settings is not NO_SETTINGS and (settings := to_plain(domain.settings)):
+            line = {"domain": name, "org_id": domain.org_id, "settings": settings}
+            lines += json.dumps(line).encode() + b"\n"
+            if len(lines) > _MOST_DOMAIN_BYTES:
+                break
+    return lines
+
+
+def _domain(line: dict[str, Any]) -> LinkDomain:
+    return LinkDomain(OrgId(line["org_id"]), from_plain(line["settings"]))
 
 
 def _plain(link: Link) -> dict[str, Any]:

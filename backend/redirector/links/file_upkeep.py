@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.redirector.links.cache import LinkCache
+from backend.redirector.links.domains import LinkDomains
 from backend.redirector.links.file import MOST_LINKS, LinkFile, hosts_in, path_in
 from backend.web.current import Resources
 
@@ -21,9 +22,10 @@ _logger = logging.getLogger(__name__)
 class LinkFileUpkeep:
     """Fills the cache from the file before the start, and then writes the most used links into the file."""
 
-    def __init__(self, resources: Resources, cache: LinkCache) -> None:
+    def __init__(self, resources: Resources, cache: LinkCache, domains: LinkDomains) -> None:
         settings = resources.settings
         self._cache = cache
+        self._domains = domains
         self._clock = resources.clock
         self._path = path_in(settings.data_dir)
         self._file = LinkFile(
@@ -38,6 +40,7 @@ class LinkFileUpkeep:
         """Put the links of the file into the cache, which has not started yet."""
         content = await asyncio.to_thread(self._file.read, self._clock())
         self._cache.fall_back_on(content.links, content.cluster_time)
+        self._domains.fall_back_on(content.domains)
 
     async def start(self) -> None:
         """Start to write the file now and then."""
@@ -76,6 +79,7 @@ class LinkFileUpkeep:
             return
         try:
             links = self._cache.hottest(MOST_LINKS)
-            await asyncio.to_thread(self._file.write, links, self._clock(), self._cache.cluster_time)
+            domains = dict(self._domains.by_name)
+            await asyncio.to_thread(self._file.write, links, self._clock(), self._cache.cluster_time, domains)
         except OSError as error:
             _logger.warning("The file of links can't be written: %s", error)

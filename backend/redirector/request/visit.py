@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from backend.concurrency.bounded_cache import remember
+from backend.domain.domains.settings import NO_SETTINGS, DomainSettings, LinkDomain
 from backend.domain.web.accept_language import preferred_languages
 from backend.domain.web.host_names import LONGEST_HOST, InvalidHostName, normalize_host
 from backend.domain.web.short_urls import link_path
 from backend.redirector.request.recognition import LONGEST_USER_AGENT
 
 Scope = MutableMapping[str, Any]
+_NO_DOMAINS: Mapping[str, LinkDomain] = {}
 _LONGEST_REFERRER = 2048  # bytes; its host comes first
 _LONGEST_LANGUAGES = 512  # bytes of a header that is remembered
 _DEVICE_COOKIE = re.compile(
@@ -31,16 +33,28 @@ class Visit:
     `path` is None if no link can have the requested path.
     """
 
-    __slots__ = ("headers", "host", "method", "path", "query", "scope")
+    __slots__ = ("_domains", "headers", "host", "method", "path", "query", "scope")
 
-    def __init__(self, scope: Scope) -> None:
-        """Raises InvalidHost."""
+    def __init__(self, scope: Scope, domains: Mapping[str, LinkDomain] = _NO_DOMAINS) -> None:
+        """`domains` are the link domains that are known. Raises InvalidHost."""
         self.scope = scope
+        self._domains = domains
         self.method: str = scope["method"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.host = _host(scope["headers"], self.headers)
         self.path = link_path(scope.get("raw_path") or scope["path"].encode())
         self.query: str = scope["query_string"].decode("latin-1")
+
+    @property
+    def domain(self) -> LinkDomain | None:
+        """The link domain that is asked; None if it is none, or not known."""
+        return self._domains.get(self.host)
+
+    @property
+    def settings(self) -> DomainSettings:
+        """What the domain's organization has set for it."""
+        domain = self.domain
+        return domain.settings if domain else NO_SETTINGS
 
     @property
     def peer(self) -> str:

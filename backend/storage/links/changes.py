@@ -1,4 +1,4 @@
-"""A stream of changes to links and apps, by which every process learns of other processes' changes."""
+"""A stream of changes to links, apps and link domains, by which processes learn of each other's changes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from bson import Timestamp
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.retrying import Retries
 from backend.domain.accounts.apps import Apps
+from backend.domain.domains.settings import LinkDomain
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
-from backend.storage.accounts import apps
+from backend.storage.accounts import apps, domain_settings, domains
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, Document, StorageError, close_in_background, is_unreachable
 from backend.storage.links import links
@@ -71,6 +72,14 @@ class AppsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DomainChanged:
+    """A link domain is this from now on; None if it is gone, or if this version can't read it."""
+
+    name: str
+    domain: LinkDomain | None
+
+
+@dataclass(frozen=True, slots=True)
 class InDoubt:
     """Links that were read since this time (`time.monotonic`) may be outdated.
 
@@ -88,13 +97,13 @@ class Current:
     cluster_time: ClusterTime
 
 
-Change = LinkChanged | LinkDeleted | AppsChanged | InDoubt | Current
+Change = LinkChanged | LinkDeleted | AppsChanged | DomainChanged | InDoubt | Current
 
 
 async def watch_changes(
     database: Database, clock: Clock, on_write: Callable[[], None], since: ClusterTime | None = None
 ) -> AsyncIterator[Change]:
-    """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
+    """Changes of links, apps and domains. At least twice a second, `Current` proves that none was missed.
 
     Starts with InDoubt, and with the changes since the time `since`, if the database still has them. A stream
     that can't prove that it is current is replaced by one that continues at the same position; if that is
@@ -170,6 +179,9 @@ class _Stream:
         key = event["documentKey"]["_id"]
         if collection == apps.NAME:
             return [AppsChanged(key, _readable(apps.from_document, document) if document else Apps())]
+        if collection == domains.NAME:
+            changed_domain = _readable(domain_settings.from_document, document) if document else None
+            return [DomainChanged(key, changed_domain)]
         if document:
             changed = _readable(links.from_document, document)
             return [LinkChanged(document["domain"], document["path"], changed)]
@@ -227,7 +239,7 @@ def _pipeline(heart_id: str) -> list[dict[str, Any]]:
         {
             "$match": {
                 "$or": [
-                    {"ns.coll": apps.NAME},
+                    {"ns.coll": {"$in": [apps.NAME, domains.NAME]}},
                     # A new link is in no cache yet, since missing links are not cached.
                     {"ns.coll": links.NAME, "operationType": {"$ne": "insert"}},
                     {"ns.coll": heartbeats.NAME, "documentKey._id": heart_id},

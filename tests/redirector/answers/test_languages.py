@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from backend.redirector.answers.languages import DEFAULT, language_of, texts_in
+from backend.visitor_pages.languages import DEFAULT, language_of, texts_in
 
 LANGUAGES = ["en", "de", "fr", "es"]
 

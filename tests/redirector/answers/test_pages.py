@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.redirector.sample_pages import SOCIAL, sample_pages
+from backend.domain.domains.settings import NO_SETTINGS
+from tests.redirector.sample_pages import BRAND, BRANDED, OWN_TEXT, SOCIAL, sample_pages
 
 PAGES = list(sample_pages())
 LOADS = {"src", "srcset", "data", "poster", "background", "formaction", "ping"}
@@ -97,3 +98,39 @@ def test_a_preview_has_its_social_fields_as_they_are() -> None:
         assert by_name[f"{kind}:title"] == SOCIAL["social_title"]
         assert by_name[f"{kind}:description"] == SOCIAL["social_description"]
         assert by_name[f"{kind}:image"] == SOCIAL["social_image_url"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_brand_is_on_every_page(name: str) -> None:
+    """Its logo, icon and colors; browsers ask nobody else, and do not tell the logo's host of the page."""
+    answer = sample_pages(settings=BRANDED)[name]
+    page = Elements(answer.body.decode())
+    loaded = [each for tag, each in page.found if LOADS & each.keys() or tag == "link"]
+    assert [each.get("src") or each["href"] for each in loaded] == [BRAND.favicon_url, BRAND.logo_url]
+    assert {each["referrerpolicy"] for each in loaded} == {"no-referrer"}
+    assert loaded[1]["alt"] == BRAND.name
+    assert "--ground: #10233f; " in page.texts["style"]
+    policy = dict(answer.headers)[b"content-security-policy"].decode()
+    images = "img-src data: https://cdn.shop.example/logo%3B1.svg https://cdn.shop.example/icon.png;"
+    assert f"; {images} base-uri" in policy
+
+
+def test_own_texts_are_in_their_language_only() -> None:
+    """On pages that may have them: what the operator decided is told in the operator's words."""
+    for name, page in (("error", "h1"), ("password", "h1"), ("app", "h1"), ("in-app browser", "p")):
+        shown = Elements(sample_pages(settings=BRANDED)[name].body.decode()).texts[page]
+        assert (OWN_TEXT.title if page == "h1" else OWN_TEXT.text) in shown
+        german = sample_pages("de", BRANDED)[name].body.decode()
+        assert not [text for text in ("No &lt;i&gt;", "Please look into") if text in german]
+    held = sample_pages(settings=BRANDED)["held"].body.decode()
+    assert "This link was stopped" in held
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_names_the_service(name: str) -> None:
+    """Nothing of the operator or of Waylink is on it, branded or not: no name, mark or address."""
+    for settings in (NO_SETTINGS, BRANDED):
+        body = sample_pages(settings=settings)[name].body.decode().lower()
+        assert "waylink" not in body
+        hosts = set(re.findall(r"https?://([^/\"?<]+)", body))
+        assert hosts <= {"go.shop.example", "shop.example", "cdn.shop.example", "evil.example"}

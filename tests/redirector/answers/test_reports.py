@@ -11,10 +11,10 @@ import pytest
 from backend.app import Service
 from backend.domain.links.reports import ReportReason
 from backend.rate_limits import service_limits
-from backend.redirector.answers.languages import _TEXTS as MESSAGES
 from backend.redirector.answers.report_page import _TEXTS
 from backend.storage.driver.mongo import Database
 from backend.storage.links.reports import KEPT, MOST_KEPT, dismiss_reports, list_reported
+from backend.visitor_pages.languages import _TEXTS as MESSAGES
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.redirector.conftest import DESKTOP, LinkFactory
 

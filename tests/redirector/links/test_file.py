@@ -10,6 +10,14 @@ from pathlib import Path
 import pytest
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.domains.settings import (
+    Brand,
+    DomainSettings,
+    LinkDomain,
+    OwnText,
+    PageLanguage,
+    PageText,
+)
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Behavior, Link
 from backend.redirector.links import file as link_file
@@ -59,6 +67,17 @@ def test_links_come_back_as_they_were(path: Path) -> None:
     assert (kept.links, kept.cluster_time) == (links, (1_800_000_000, 7))
     assert path.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_domains_come_back_with_their_settings(path: Path) -> None:
+    """Those that have some, so that pages have their brand also after a start without the database."""
+    texts = {PageLanguage.GERMAN: {OwnText.NOT_FOUND: PageText("Nichts", "Hier ist nichts.")}}
+    brand = Brand(name="Kites", color="#ffe600")
+    own = LinkDomain(OrgId("o"), DomainSettings("https://shop.example/", None, brand, texts, "Allow: /\n"))
+    domains = {"go.file.localhost": own, "go.plain.localhost": LinkDomain(OrgId("o"))}
+    file_at(path).write([(link_at("a"), APPS)], NOW, None, domains)
+    kept = file_at(path).read(NOW)
+    assert (len(kept.links), kept.domains) == (1, {"go.file.localhost": own})
 
 
 def test_a_file_that_was_changed_is_not_used(path: Path) -> None:
