@@ -12,7 +12,7 @@ from backend.domain.analytics.changes import MeasureChange, Numeric, change_of, 
 from backend.domain.analytics.figures import PER_CLICK
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.period import Comparison, TimeField
-from backend.domain.analytics.query import MONEY, ByCurrency, Measure
+from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Measure
 
 LABELS = {
     Measure.CLICKS: "Clicks",
@@ -189,7 +189,8 @@ def cell_of(
         if divides_counts
         else lines_of(measure, row.values[measure], currencies),
         shown_change(measure, row, used[0] if measure in MONEY else currencies[0]),
-        address,
+        # Where no cost was told, there is none to look at.
+        "" if measure in COSTS and not row.values[measure] else address,
     )
 
 

@@ -1,15 +1,16 @@
-"""Where numbers lead: the pages of the single clicks and sales that they count."""
+"""Where numbers lead: the pages of the single clicks, sales and costs that they count."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from quart import url_for
 
 from backend.dashboard.analytics.figures import RowsBehind
 from backend.dashboard.analytics.view import View
-from backend.domain.analytics.query import Measure, QueryField, is_of_events
+from backend.domain.analytics.query import COSTS, Field, Measure, QueryField, is_of_events
 from backend.domain.ids import LinkId
 
 # What a page of single facts shows, as its address names it, and the measures that are made of it.
@@ -51,6 +52,8 @@ def rows_behind(
 
     Pages of single facts have no filters by names and properties of events.
     """
+    if measure in COSTS:
+        return _costs_behind(view, {**view.filters, **({by: value} if by else {})})
     if measure not in _PAGES or any(map(is_of_events, [*view.filters, *([by] if by else [])])):
         return None
     endpoint, what, words = _PAGES[measure]
@@ -63,6 +66,17 @@ def rows_behind(
     if by:
         changes[by.value] = value or ""
     return RowsBehind(words, view.address(url_for(f"dashboard.{endpoint}"), **changes))
+
+
+def _costs_behind(view: View, fields: Mapping[QueryField, str | None]) -> RowsBehind | None:
+    """The page of the costs in this view. Of all fields they have only a campaign."""
+    if fields.keys() - {Field.CAMPAIGN} or not all(fields.values()):
+        return None
+    ends = (view.period.start, view.period.end - timedelta(seconds=1))
+    first, last = (f"{end.astimezone(view.zone):%Y-%m-%d}" for end in ends)
+    currency = {"currency": view.currency} if view.currency else {}
+    named = {"from": first, "to": last, **{by.value: value for by, value in fields.items()}, **currency}
+    return RowsBehind("The single costs", f"{url_for('dashboard.costs')}?{urlencode(named)}")
 
 
 def rows_address(measure: Measure, view: View, by: QueryField, value: str | None) -> str:

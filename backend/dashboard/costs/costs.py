@@ -1,7 +1,8 @@
 """/costs: what campaigns cost, typed in or from a spreadsheet.
 
 Who opens it: whoever has the invoice or the export of an advertising platform. They decide by the preview
-whether the table was understood, and look at the return on the page Attribution then.
+whether the table was understood, and look at the return on the page Attribution then. Numbers of costs on
+other pages lead here, and from here to the clicks that were paid for.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from quart import Response, url_for
 
+from backend.dashboard.analytics.figures import amount, definitions_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.costs.chosen import CostChoice
 from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, needs, org_id
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.accounts.permissions import Permission
-from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE
+from backend.domain.analytics.query import Measure
+from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, Cost
 from backend.domain.costs.json_form import cost_json
 from backend.domain.costs.unknown_campaigns import unknown_words
 from backend.domain.errors import FieldError
@@ -29,7 +35,7 @@ from backend.imports.cost_sheet import CostSheet, read_cost, read_costs, rule_wo
 from backend.imports.csv_file import UnreadableCsv
 from backend.storage.analytics.question import FactsNotReady, NoAnswer
 from backend.storage.analytics.told_names import UnknownCampaigns
-from backend.storage.costs.costs import CostFilter, count_costs, delete_cost, list_costs, tell_costs
+from backend.storage.costs.costs import delete_cost, list_costs, sum_costs, tell_costs
 from backend.web.current import resources
 
 MAX_SHEET_BYTES = 1024 * 1024
@@ -37,10 +43,22 @@ _NAMES = ("campaign", "day", "amount", "currency")
 _CHANGED = "The table is another one than the one that was looked at. Look at it again; nothing was saved."
 
 
+@dataclass(frozen=True, slots=True)
+class ListedCost:
+    """A cost in the list. Its campaign's address is that of all figures, and `clicks` that of its clicks."""
+
+    id: str
+    campaign: str
+    day: str
+    amount: str
+    address: str
+    clicks: str
+
+
 @dashboard.get("/costs")
 @needs(Permission.ANALYTICS_READ)
 async def costs() -> Response:
-    """All costs, the latest day first, and a form for another one."""
+    """The costs that the address names, or all, the latest day first, and a form for another one."""
     now = resources().clock().astimezone(zone_of_browser())
     fields = {"campaign": "", "day": f"{now:%Y-%m-%d}", "amount": "", "currency": "EUR"}
     return await _page(fields, {})
@@ -138,22 +156,42 @@ async def _page(fields: dict[str, str], problems: dict[str, str]) -> Response:
     return await page(
         "costs/costs.html",
         422 if problems else 200,
-        later=partial(_listed, paging()),
+        later=partial(_listed, CostChoice.of_request(), paging()),
         fields=fields,
         problems=problems,
         longest=LONGEST_CAMPAIGN,
     )
 
 
-async def _listed(paged: Paging) -> dict[str, Any]:
+async def _listed(choice: CostChoice, paged: Paging) -> dict[str, Any]:
     database = resources().database
-    listed = await list_costs(database, org_id(), CostFilter(), limit=PAGE_SIZE, skip=paged.skip)
+    listed = await list_costs(database, org_id(), choice.filter, limit=PAGE_SIZE, skip=paged.skip)
+    total, amounts = await sum_costs(database, org_id(), choice.filter)
     return {
-        "rows": [cost_json(cost) for cost in listed],
+        "rows": [_row(cost) for cost in listed],
         "unknown": await _unknown([cost.told.campaign for cost in listed]),
-        "paging": paged.with_total(await count_costs(database, org_id(), CostFilter())),
+        "choice": choice,
+        "chips": choice.chips,
+        "total": total,
+        "amounts": [f"{amount(added)} {currency}" for currency, added in amounts.items()],
+        "paging": paged.with_total(total),
         "path": url_for("dashboard.costs"),
+        "definition": definitions_of([Measure.COST], lambda _: None)[Measure.COST],
     }
+
+
+def _row(cost: Cost) -> ListedCost:
+    """The cost with the addresses of all that is known of its campaign, and of its day's clicks."""
+    told, campaign = cost_json(cost), {"campaign": cost.told.campaign}
+    day = {"from": told["day"], "to": told["day"]}
+    return ListedCost(
+        told["id"],
+        told["campaign"],
+        told["day"],
+        f"{told['amount']} {told['currency']}",
+        f"{url_for('dashboard.home')}?{urlencode(campaign)}",
+        f"{url_for('dashboard.clicks')}?{urlencode(day | campaign)}",
+    )
 
 
 async def _unknown(campaigns: Sequence[str]) -> dict[str, str]:

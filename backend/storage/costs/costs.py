@@ -38,19 +38,24 @@ _ORDER = [("day", -1), ("campaign", 1), ("currency", 1)]
 
 @dataclass(frozen=True, slots=True)
 class CostFilter:
-    """Which costs are listed: from the day `first` up to before `end`, of one campaign; None for all."""
+    """Which costs are listed: from the day `first` up to before `end`, of one campaign, in one currency.
+
+    None stands for all.
+    """
 
     first: date | None = None
     end: date | None = None
     campaign: str | None = None
+    currency: str | None = None
 
     def query(self, org_id: OrgId) -> Document:
         """The query for them."""
         days = ({"$gte": f"{self.first}"} if self.first else {}) | (
             {"$lt": f"{self.end}"} if self.end else {}
         )
-        campaign = {} if self.campaign is None else {"campaign": self.campaign}
-        return {"org_id": org_id, **({"day": days} if days else {}), **campaign}
+        named = {"campaign": self.campaign, "currency": self.currency}
+        others = {name: text for name, text in named.items() if text is not None}
+        return {"org_id": org_id, **({"day": days} if days else {}), **others}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +114,13 @@ async def list_costs(
     return [from_document(document) async for document in cursor]
 
 
-async def count_costs(database: Database, org_id: OrgId, chosen: CostFilter) -> int:
-    """How many there are."""
-    return int(await database[NAME].count_documents(chosen.query(org_id)))
+async def sum_costs(database: Database, org_id: OrgId, chosen: CostFilter) -> tuple[int, dict[str, Decimal]]:
+    """How many costs there are, and what they come to in each currency."""
+    sums = {"_id": "$currency", "costs": {"$sum": 1}, "amount": {"$sum": "$amount"}}
+    cursor = database[NAME].aggregate([{"$match": chosen.query(org_id)}, {"$group": sums}])
+    found = [document async for document in cursor]
+    amounts = {document["_id"]: document["amount"].to_decimal() for document in found}
+    return sum(document["costs"] for document in found), dict(sorted(amounts.items()))
 
 
 async def delete_cost(database: Database, org_id: OrgId, cost_id: str) -> None:

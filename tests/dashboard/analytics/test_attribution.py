@@ -321,6 +321,9 @@ async def test_what_campaigns_cost_stands_beside_what_they_brought(
         ["None", "–", "–", "–"],
     ]
     assert figures(page.text)["Return on ad spend"][0] == "2.50"
+    costs = "/costs?from=2026-03-18&to=2026-03-18&campaign=spring"
+    of_today = (await person.get("/attribution?period=today")).text
+    assert {address(of_today, number) for number in ("12.00", "6.0000")} == {costs}
     by_click = await person.get("/attribution?sort=-cost_per_click")
     assert [[row[0], row[7]] for row in rows(by_click.text)] == [["spring", "6.0000"], ["None", "–"]]
     overview = (await person.get("/?sort=-return_on_ad_spend")).text

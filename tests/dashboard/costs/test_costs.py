@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import date
+from decimal import Decimal
 
+from backend.domain.costs.cost import ToldCost
 from backend.domain.costs.json_form import cost_json
-from backend.storage.costs.costs import CostFilter, list_costs
+from backend.storage.costs.costs import CostFilter, list_costs, tell_costs
 from backend.storage.driver.mongo import Database
-from tests.dashboard.campaigns import NOON, make_link, words
+from tests.dashboard.campaigns import NOON, address, make_link, words
 from tests.dashboard.people import FormsOf, Person
 from tests.facts.organizations import TestOrganization
 
@@ -38,6 +41,11 @@ async def test_typed_in_and_deleted(
     page = await person.get(PAGE)
     shown = "spring No link and no visit has this campaign. 2026-03-01 13.50 EUR"
     assert shown in words(page.text)
+    assert "1 cost, 13.50 EUR in all." in words(page.text)
+    assert address(page.text, "spring") == "/?campaign=spring"
+    clicks = address(page.text, "13.50 EUR")
+    assert clicks == "/clicks?from=2026-03-01&to=2026-03-01&campaign=spring"
+    assert (await person.get(clicks)).status_code == 200
     (delete,) = re.findall(r'action="(/costs/\w+/delete)"', page.text)
     assert (await person.send(PAGE, delete)).status_code == 303
     assert await stored(database, organization) == []
@@ -69,3 +77,19 @@ async def test_a_table_is_looked_at_and_then_saved(
     ]
     unread = await person.send(SHEET, SHEET, sheet="campaign,clicks\nspring,5", currency="EUR")
     assert "none is called day or amount" in words(unread.text)
+
+
+async def test_the_address_leaves_some(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """Of a campaign, of days with both ends, and in a currency; each can be taken away again."""
+    for day, amount, currency in ((1, 5, "EUR"), (2, 7, "EUR"), (3, 11, "EUR"), (2, 13, "USD")):
+        told = ToldCost("a b", date(2026, 3, day), Decimal(amount), currency)
+        await tell_costs(database, organization.id, [told], NOON)
+    some = "/costs?campaign=a+b&from=2026-03-01&to=2026-03-02"
+    page = (await person.get(some)).text
+    assert "3 costs, 12.00 EUR and 13.00 USD in all." in words(page)
+    assert "Days: 2026-03-01 to 2026-03-02" in words(page)
+    assert 'href="/costs?campaign=a+b"' in page
+    assert "2 costs, 12.00 EUR in all." in words((await person.get(f"{some}&currency=EUR")).text)
+    assert "No costs of this kind" in (await person.get("/costs?campaign=other")).text
