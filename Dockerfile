@@ -15,6 +15,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY backend backend
 COPY demo_site demo_site
 COPY sdk_dist sdk_dist
+COPY app_sdk_dist app_sdk_dist
 RUN /opt/venv/bin/pip install --no-deps --no-build-isolation --editable . \
  && /opt/venv/bin/python -m compileall -q backend \
  && /opt/venv/bin/pip uninstall --quiet --yes setuptools pip

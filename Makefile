@@ -37,7 +37,8 @@ test: setup ## Check style and types, run every test
 	@$(BIN)/python -m tests.browser_setup & browsers=$$!; \
 	  $(BIN)/python -m tests.npm_setup & packages=$$!; \
 	  $(BIN)/pytest --collect-only --quiet >/dev/null 2>&1 & \
-	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini; }; status=$$?; \
+	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini && \
+	    $(BIN)/mypy --config-file app_sdk_src/mypy.ini; }; status=$$?; \
 	  wait $$browsers || status=$$?; wait $$packages || status=$$?; wait; exit $$status
 	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
 
@@ -49,9 +50,9 @@ style: setup ## Check style, and say what to change
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 types: setup ## Check types
-	@$(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini
+	@$(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini && $(BIN)/mypy --config-file app_sdk_src/mypy.ini
 
-sdk: setup ## Build sdk_dist/ from sdk_src/
+sdk: setup ## Build sdk_dist/ and app_sdk_dist/ from sdk_src/ and app_sdk_src/
 	@$(BIN)/python -m sdk_build
 
 # A year of clicks and sales, made once; give other amounts another folder.

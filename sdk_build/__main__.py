@@ -1,4 +1,4 @@
-"""`make sdk`: builds sdk_dist/ and prints the results."""
+"""`make sdk`: builds sdk_dist/ and app_sdk_dist/, and prints the results."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 
 from backend.version import VERSION
+from sdk_build.app import DIST as APP_DIST
+from sdk_build.app import build_app
 from sdk_build.build import ROOT, SOURCE, build
 from sdk_build.call_rules import call_rules
 from sdk_build.compressed import SERVED
@@ -25,10 +27,10 @@ def write_integrity(readme: Path, integrity: str) -> None:
 
 
 def write_version(folder: Path) -> None:
-    """Write Waylink's version into the package's files that name it: the SDK has no other."""
+    """Write Waylink's version into a package's files that name it: the SDKs have no other."""
     for name, pattern in (
         ("package.json", r'(?<="version": ")[^"]+'),
-        ("README.md", r"(?<=waylink-)[\d.]+(?=\.tgz)"),
+        ("README.md", r"(?<=[a-z]-)[\d.]+(?=\.tgz)"),
     ):
         (folder / name).write_text(re.sub(pattern, VERSION, (folder / name).read_text()))
 
@@ -38,6 +40,15 @@ def integrity_of(file: Path) -> str:
     return f"sha384-{base64.b64encode(hashlib.sha384(file.read_bytes()).digest()).decode()}"
 
 
+def pack(folder: Path) -> None:
+    """Write the archive of the package in this folder, and print its size."""
+    for former in folder.glob("*.tgz"):
+        former.unlink()
+    archive = folder / archive_name(folder)
+    archive.write_bytes(packed(folder))
+    print(f"{archive.name}: {archive.stat().st_size} bytes")
+
+
 def main() -> None:
     """Build, and print the size of each file that pages load, as it is and compressed."""
     destination = ROOT / "sdk_dist"
@@ -45,14 +56,13 @@ def main() -> None:
     build(destination)
     write_version(destination)
     write_integrity(destination / "README.md", integrity_of(destination / "waylink.js"))
-    for former in destination.glob("*.tgz"):
-        former.unlink()
-    archive = archive_name(destination)
-    (destination / archive).write_bytes(packed(destination))
     for name in SERVED:
         sizes = [(destination / f"{name}{ending}").stat().st_size for ending in ("", ".br", ".gz")]
         print(f"{name}: {sizes[0]} bytes, {sizes[1]} with brotli, {sizes[2]} with gzip")
-    print(f"{archive}: {(destination / archive).stat().st_size} bytes")
+    pack(destination)
+    build_app(APP_DIST)
+    write_version(APP_DIST)
+    pack(APP_DIST)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
+WAYLINK_VERSION = f'"{VERSION}"'  # as a text of JavaScript
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
 forget is_busy names outcome read remove resolve write
@@ -34,7 +36,7 @@ ESBUILD = [
     "--log-level=warning",
     f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
     "--mangle-quoted",
-    f'--define:WAYLINK_VERSION="{VERSION}"',
+    f"--define:WAYLINK_VERSION={WAYLINK_VERSION}",
 ]
 _COMPRESS = {
     "passes": 6,
@@ -80,16 +82,26 @@ def build(destination: Path) -> None:
     compress_served_files(destination)
 
 
-def compile_module(module: str, folder: Path) -> Path:
-    """Compile a main module and all that it imports to JavaScript with source maps. Returns their folder."""
+def compile_module(
+    module: str, folder: Path, *, also: Sequence[str] = (), in_place: Path | None = None
+) -> Path:
+    """Compile a main module and all that it imports to JavaScript with source maps. Returns their folder.
+
+    The modules `also` are compiled beside it. Those in the folder `in_place` take the places of ours.
+    """
     sources = folder / "sdk_src"
-    shutil.copytree(SOURCE, sources, ignore=shutil.ignore_patterns("__target__", "__pycache__"))
-    options = ["-b", "-n", "-m", "-p", ".none", "-e", "6"]
-    command = [sys.executable, "-m", "transcrypt", *options, f"{module}.py"]
-    done = subprocess.run(command, cwd=sources, capture_output=True, text=True, check=False)
+    ignored = shutil.ignore_patterns("__target__", "__pycache__")
+    for source in (SOURCE, in_place):
+        if source:
+            shutil.copytree(source, sources, ignore=ignored, dirs_exist_ok=True)
+    options = ["-n", "-m", "-p", ".none", "-e", "6"]
+    for name in (module, *also):
+        afresh = ["-b"] if name == module else []  # without what an earlier run has left
+        command = [sys.executable, "-m", "transcrypt", *afresh, *options, f"{name}.py"]
+        done = subprocess.run(command, cwd=sources, capture_output=True, text=True, check=False)
+        if done.returncode or "Error" in done.stdout:
+            raise SystemExit(f"Transcrypt could not compile {name}.py:\n{done.stdout}{done.stderr}")
     compiled = sources / "__target__"
-    if done.returncode or "Error" in done.stdout:
-        raise SystemExit(f"Transcrypt could not compile {module}.py:\n{done.stdout}{done.stderr}")
     for script in compiled.glob("*.js"):
         _make_reproducible(script)
     return compiled

@@ -8,6 +8,7 @@ nor by the browser. Transcrypt's output is so regular that declarations can be f
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from pathlib import Path
 
 KEYWORDS = set(
@@ -17,11 +18,16 @@ KEYWORDS = set(
     undefined var void while yield
     """.split()
 )
-BROWSER = set(
+# What engines have outside of browsers, too, and what the build puts into the place of browsers' names.
+ENGINE = set(
     """
-    AbortSignal Array Date JSON Math Number Object Promise Proxy Reflect RegExp TextEncoder TypeError
-    URL URLSearchParams Uint8Array addEventListener arguments clearTimeout console crypto document
-    Document fetch history History globalThis location navigator setTimeout top window
+    AbortSignal Array Date JSON Math Number Object Promise RegExp TextEncoder TypeError URL URLSearchParams
+    Uint8Array arguments clearTimeout console crypto fetch globalThis location setTimeout
+    """.split()
+)
+BROWSER = ENGINE | set(
+    """
+    Document History Proxy Reflect addEventListener document history navigator top window
     """.split()
 )
 OUR_RUNTIME = {"dict", "tuple", "__envir__"}
@@ -37,20 +43,23 @@ class StockRuntimeNeeded(ValueError):
     """The output uses names that neither it nor a browser declares."""
 
 
-def refuse_undeclared_names(compiled: Path) -> None:
-    """Raise StockRuntimeNeeded if a module in the folder `compiled` uses a name that is not declared."""
+def refuse_undeclared_names(compiled: Path, provided: Set[str] = BROWSER) -> None:
+    """Raise StockRuntimeNeeded if a module in the folder `compiled` uses a name that is not declared.
+
+    `provided` are the names that it finds where it runs.
+    """
     for script in sorted(compiled.glob("*.js")):
         if not script.name.startswith("org.transcrypt"):
-            wrong = ", ".join(undeclared_names(script.read_text()))
+            wrong = ", ".join(undeclared_names(script.read_text(), provided))
             if wrong:
                 raise StockRuntimeNeeded(f"{script.stem}.py needs Transcrypt's own runtime for: {wrong}")
 
 
-def undeclared_names(script: str) -> list[str]:
-    """The names that a compiled module uses without declaring them."""
+def undeclared_names(script: str, provided: Set[str] = BROWSER) -> list[str]:
+    """The names that a compiled module uses without declaring them, but for those that are provided."""
     code = _TEXTS.sub(" ", script)
     return sorted(
-        set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME - BUILD_CONSTANTS
+        set(_NAME.findall(code)) - _declared(code) - KEYWORDS - provided - OUR_RUNTIME - BUILD_CONSTANTS
     )
 
 

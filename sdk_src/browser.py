@@ -16,6 +16,7 @@ Date: Any
 Document: Any
 document: Any
 fetch: Any
+globalThis: Any
 History: Any
 history: Any
 js_TypeError: Any

@@ -11,7 +11,16 @@ import re
 from quart import Blueprint, Response, abort, request
 
 from backend.sdk_api.content_codings import choose_coding
-from backend.web.sdk_files import IDENTITY, SCRIPT, SENTENCES, SOURCE_MAP, build, npm_archive, sdk_files
+from backend.web.sdk_files import (
+    IDENTITY,
+    SCRIPT,
+    SENTENCES,
+    SOURCE_MAP,
+    app_archive,
+    build,
+    npm_archive,
+    sdk_files,
+)
 
 # Browsers ask again after ten minutes. Up to a day later a page still starts with the old version, and gets
 # the new one in the background.
@@ -57,8 +66,14 @@ async def source_map() -> Response:
 
 @script.get(f"/{npm_archive()}")
 async def npm_package() -> Response:
-    """The npm package of this build."""
+    """The npm package of this build, for sites."""
     return await _file(npm_archive(), NEWEST)
+
+
+@script.get(f"/{app_archive()}")
+async def npm_package_for_apps() -> Response:
+    """The npm package for apps."""
+    return await _file(app_archive(), NEWEST)
 
 
 def _with_map(response: Response) -> Response:

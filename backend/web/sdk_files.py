@@ -1,4 +1,4 @@
-"""The files of the browser SDK that the service gives to sites: contents, encodings and addresses.
+"""The files of the SDKs that the service hands out: contents, encodings and addresses.
 
 `make sdk` has made them, and compressed them; they are read once for each process.
 """
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "sdk_dist"
+APP_FOLDER = FOLDER.with_name("app_sdk_dist")
 IDENTITY = "identity"  # HTTP's word for: not compressed
 # The content codings that files exist in, smallest first, each with the ending of its file.
 CODINGS = {"br": ".br", "gzip": ".gz"}
@@ -44,9 +45,10 @@ class SdkFile:
 
 @cache
 def sdk_files() -> Mapping[str, SdkFile]:
-    """The files by name: the script, the sentences of `debug`, the source map, and the npm package."""
-    names = [SCRIPT, SENTENCES, SOURCE_MAP, *(archive.name for archive in FOLDER.glob("waylink-*.tgz"))]
-    return {name: _read(FOLDER / name) for name in names if (FOLDER / name).exists()}
+    """The files by name: the script, the sentences of `debug`, the source map, and the npm packages."""
+    files = [FOLDER / name for name in (SCRIPT, SENTENCES, SOURCE_MAP)]
+    files += [archive for folder in (FOLDER, APP_FOLDER) for archive in folder.glob("waylink-*.tgz")]
+    return {file.name: _read(file) for file in files if file.exists()}
 
 
 @cache
@@ -69,8 +71,14 @@ def integrity() -> str:
 
 @cache
 def npm_archive() -> str:
-    """The file name of the npm package."""
-    return next(name for name in sdk_files() if name.endswith(".tgz"))
+    """The file name of the npm package for sites."""
+    return next(FOLDER.glob("waylink-*.tgz")).name
+
+
+@cache
+def app_archive() -> str:
+    """The file name of the npm package for apps."""
+    return next(APP_FOLDER.glob("waylink-*.tgz")).name
 
 
 def _read(file: Path) -> SdkFile:

@@ -65,6 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.
 BESIDE: dict[str, set[str]] = {
+    "app_sdk_src": set(),
     "benchmarks": {
         "app", "concurrency", "dashboard", "domain", "rate_limits", "redirector", "settings", "storage",
         "system",

@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.web.sdk_files import npm_archive
+from backend.web.sdk_files import app_archive, npm_archive
 from tests.processes.demo_process import demo_process
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("backend", "demo_site", "sdk_dist", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("backend", "demo_site", "sdk_dist", "app_sdk_dist", "pyproject.toml", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,7 @@ def test_everything_is_in_the_wheel(installed: Path, tmp_path: Path, monkeypatch
             f"{api}/waylink.js.map",
             f"{api}/waylink.json",
             f"{api}/{npm_archive()}",
+            f"{api}/{app_archive()}",
             f"{demo.value('REST API')}/docs",
             f"{api}/sign-in",
             f"{shop}/",

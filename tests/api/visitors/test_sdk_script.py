@@ -11,7 +11,9 @@ import pytest
 from backend.web import sdk_files
 from tests.processes.service_process import ServiceProcess
 
-DIST = Path(__file__).parents[3] / "sdk_dist"
+ROOT = Path(__file__).parents[3]
+DIST = ROOT / "sdk_dist"
+ARCHIVES = {file.name: file.read_bytes() for file in ROOT.glob("*sdk_dist/*.tgz")}
 ENDINGS = {"identity": "", "br": ".br", "gzip": ".gz"}
 SERVED = {
     "waylink.js": "text/javascript; charset=utf-8",
@@ -141,9 +143,10 @@ async def test_developer_tools_find_the_python(client: httpx.AsyncClient) -> Non
     assert "../sdk_src/waylink.py" in (await client.get("/waylink.js.map")).json()["sources"]
 
 
-async def test_the_npm_package_is_there(client: httpx.AsyncClient) -> None:
-    """The archive that docs/sdk.md says to install."""
-    (archive,) = DIST.glob("waylink-*.tgz")
-    answer = await client.get(f"/{archive.name}")
-    assert answer.content == archive.read_bytes()
-    assert answer.headers["Content-Type"] == "application/gzip"
+async def test_the_npm_packages_are_there(client: httpx.AsyncClient) -> None:
+    """The archives that docs/sdk.md and docs/app-protocol.md say to install."""
+    assert len(ARCHIVES) == 2
+    for name, content in ARCHIVES.items():
+        answer = await client.get(f"/{name}")
+        assert answer.content == content
+        assert answer.headers["Content-Type"] == "application/gzip"

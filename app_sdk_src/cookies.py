@@ -1,0 +1,5 @@
+"""Cookies: an app has none."""
+
+
+def delete_cookies():
+    """Nothing is to be deleted."""

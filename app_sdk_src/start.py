@@ -1,0 +1,124 @@
+"""The start of the client, and the person's consent."""
+
+from attempts import attempt
+from attribution import CHECK, LAUNCHED_KEY, take_unremembered_visit
+from calls import allow_sending, new_call, submit
+from checks import validate
+from consent import has_consent, record_decision
+from debug import say
+from device_id import device, open_device, renew_device
+from opens import begin_opens, is_open
+from options import ADAPTERS, OPTION_PATTERNS, OPTIONS, options
+from outbox import (
+    LEASE_ENDED,
+    PAUSE_KEY,
+    discard_unsent,
+    erase_device,
+    lease,
+    recover,
+    schedule_recovery,
+    stored_entries,
+)
+from requests import OFFLINE_KEY
+from stores import load, local, saved, storage_key
+
+__pragma__('skip')
+from browser import __pragma__, Object, Promise, __new__, globalThis, js_TypeError
+
+__pragma__('noskip')
+
+start = None  # a promise that `init` gave
+resolve_ready = None
+
+
+def keep_resolver(resolve):
+    global resolve_ready
+    resolve_ready = resolve
+
+
+ready = __new__(Promise(keep_resolver))  # resolves once the storage is read
+
+
+async def init(arguments):
+    """Start, once; whether it did. What is wrong with the options is told, and no exception reaches the app."""
+    global start
+    if start:
+        say('init', None, True)
+    else:
+        start = begin(arguments)
+    return await start
+
+
+async def begin(arguments):
+    global start
+    options.onProblem = arguments and arguments.onProblem
+    if not await attempt('options', lambda: take_options(arguments)):
+        start = None
+        return False
+    await load()
+    open_device()
+    if local.read(storage_key(OFFLINE_KEY)):
+        local.remove(storage_key(PAUSE_KEY))  # the network may be back; a pause that the service asked for stays
+    for entry in stored_entries():
+        lease(entry, LEASE_ENDED)  # of a process that has ended
+    if has_consent():
+        allow_sending(True)
+    resolve_ready(True)  # type: ignore[misc]
+    recover()
+    await begin_opens()
+    schedule_recovery()
+    await saved()
+    return True
+
+
+def take_options(arguments):
+    """Keep the options. Raises a TypeError that names the first that is wrong; else gives True."""
+    plain = Object.assign({}, arguments)
+    adapters = {}
+    for name in ADAPTERS:
+        adapters[name] = plain[name]
+        del plain[name]
+    valid = validate(plain, OPTIONS, OPTION_PATTERNS)
+    if not (adapters.storage and adapters.storage.getItem and adapters.storage.setItem):
+        raise __new__(js_TypeError('Waylink: storage'))
+    if not ((adapters.crypto or globalThis.crypto) and (adapters.crypto or globalThis.crypto).getRandomValues):
+        raise __new__(js_TypeError('Waylink: crypto'))
+    Object.assign(options, valid, adapters)
+    return True
+
+
+def grant_consent():
+    """The person agrees: send what waits, and tell the visit by the link that led here before."""
+    record_decision(True)
+    if device:
+        visit = take_unremembered_visit()
+        if visit:
+            call = new_call(CHECK)
+            call.occurred_at = visit.occurred_at
+            call.signals = {'cl_link_id': visit.link_id}
+            submit({'call': call})
+        allow_sending(True)
+
+
+def deny_consent():
+    """The person does not agree, or no longer: forget what waits but for opens, which name nobody, and the id."""
+    record_decision(False)
+    allow_sending(False)
+    if device:
+        opens = stored_entries().filter(is_open)
+        is_launched = local.read(storage_key(LAUNCHED_KEY))
+        discard_unsent()
+        erase_device(device)
+        renew_device()
+        if is_launched:
+            local.write(storage_key(LAUNCHED_KEY), is_launched)
+        for entry in opens:
+            entry.device = device
+            lease(entry, LEASE_ENDED)
+        recover()
+        say('denyConsent')
+
+
+def resume():
+    """The app is in front again, or the network is back: send what waits now."""
+    recover({})
