@@ -18,7 +18,6 @@ from backend.domain.reports.recipient import (
     RecipientId,
     RecipientState,
 )
-from backend.domain.reports.views import ViewKind
 from backend.mail.composing import CONFIRM_KEY, FIGURES_KEY, confirmation_mail
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
@@ -35,12 +34,12 @@ async def ask_to_confirm(
     """Make somebody a recipient, and send them the mail that asks whether they want that.
 
     Who has confirmed already is not asked again. `fields` are parsed by RECIPIENT_FIELDS. Raises
-    ItemUnknown for the report, InvalidField for the address, and for a report of a funnel.
+    ItemUnknown for the report, InvalidField for the address, and for a report that is not mailed.
     """
     values = {**RECIPIENT_DEFAULTS, **fields}
     report = await get_report(database, org_id, values["report_id"])
-    if report.kind is ViewKind.FUNNEL:
-        raise InvalidField("report_id", "must not be of a funnel, which mails can't show")
+    if not report.kind.is_mailed:
+        raise InvalidField("report_id", f"must not be of {report.kind}, which mails can't show")
     former = await recipients.find_recipient(database, org_id, values)
     if former and former.state is RecipientState.CONFIRMED:
         return former

@@ -56,12 +56,16 @@ async def bought(
     *,
     after: Link | None = None,
     refunded: str | None = None,
+    order: str | None = None,
+    customer: str | None = None,
 ) -> None:
     """Somebody buys for so much after a visit by the link, and before that one by the link `after`.
 
-    Of that, `refunded` is paid back.
+    Of that, `refunded` is paid back. With `order`, the sale has this order id, and with `customer` it is this
+    customer's.
     """
-    shared, order = {"occurred_at": at.isoformat()}, str(uuid.uuid4())
+    shared = {"occurred_at": at.isoformat()}
+    order = order or (str(uuid.uuid4()) if refunded else None)
     visits = [
         ArrivedCall(
             parse_call(
@@ -73,11 +77,12 @@ async def bought(
         if touched_link
     ]
     sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency}
-    sale |= {"transaction_id": order} if refunded else {}
+    sale |= {"transaction_id": order} if order else {}
+    sale |= {"customer_id": customer} if customer else {}
     sold = ArrivedCall(parse_call(sale | shared | {"revenue": Decimal(revenue)}))
     batch = Batch(link.org_id, DeviceId(str(uuid.uuid4())), at, at, (*visits, sold))
     await store_batches(database, [batch])
-    if refunded:
+    if refunded and order:
         refund = Refund(f"refund of {order}", Decimal(refunded), at, at)
         (result,) = await store_refunds(database, [ToldRefund(link.org_id, order, currency, refund)])
         assert result.error is None

@@ -124,7 +124,7 @@ async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: M
         funnel = {"name": "x", "kind": "funnel", "query": {"steps": steps}}
         made = (await client.post(f"{API}/reports", json=funnel)).json()
         refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": made["id"]})
-        told = "report_id must not be of a funnel, which mails can't show"
+        told = "report_id must not be of funnel, which mails can't show"
         assert refused.json()["error"]["errorMessage"] == told
 
 

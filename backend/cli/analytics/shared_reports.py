@@ -23,6 +23,7 @@ from backend.domain.ids import OrgId
 from backend.domain.reports.input import REPORT_FIELDS, check_report
 from backend.domain.reports.json_form import report_json
 from backend.domain.reports.saved_query import MOST_ROWS
+from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.reports.views import ReportView, ViewKind
 from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
@@ -33,6 +34,8 @@ from backend.system.clock import utc_now
 # The options for fields of the report, and those for its password.
 _FIELDS = ("name", "shows_revenue", "expires_at", "embed_origins")
 _PASSWORD = ("password", "password_stdin")
+# The options for fields that only queries of some kinds have.
+_OF_KINDS = ("weeks", "added_up", "of")
 _DEFAULTED = ("measures", "group_by")
 _LINES = ("id", "name", "url", "opened_at", "expires_at")
 
@@ -46,14 +49,25 @@ def _one(result: CommandResult) -> str:
 @click.option("--name", required=True, help="The heading of the page.")
 @click.option(
     "--kind",
-    type=click.Choice([ViewKind.TABLE.value, ViewKind.OVERVIEW.value]),
+    type=click.Choice([kind.value for kind in ViewKind if kind is not ViewKind.FUNNEL]),
     default=ViewKind.TABLE.value,
-    help="A table, or an overview: figures, a chart, and a table for each field of --group-by.  "
-    "[default: table]",
+    help="A table; an overview: figures, a chart, and a table for each field of --group-by; customers over "
+    "time (cohorts); or single clicks or sales.  [default: table]",
 )
 @click.option("--funnel", metavar="NAME", help="Share a saved funnel instead, by its name or id.")
 @query_options
-@click.option("--limit", type=int, help=f"Show at most so many rows.  [default: {MOST_ROWS}, in overviews 8]")
+@click.option(
+    "--limit",
+    type=int,
+    help=f"Show at most so many rows.  [default: {MOST_ROWS}, in overviews 8, of single rows 100]",
+)
+@click.option("--weeks", type=int, help="Of cohorts: weeks after the first touch.  [default: 12]")
+@click.option("--added-up", is_flag=True, help="Of cohorts: what all weeks until each one come to.")
+@click.option(
+    "--of",
+    type=click.Choice([ClicksOf.NOT_COUNTED.value, SalesOf.LEADS.value, SalesOf.EVENTS.value]),
+    help="Of single rows: these, and not clicks or sales.",
+)
 @click.option("--shows-revenue", is_flag=True, help="Show measures of money too.")
 @click.option("--expires-at", metavar="TIME", help="Its end, as 2027-01-31T12:00Z.  [default: none]")
 @click.option(
@@ -74,7 +88,9 @@ async def share_report(
     The options of `waylink report analytics` say what it shows. With --period it moves with the time.
     """
     own = {name: options.pop(name) for name in (*_FIELDS, *_PASSWORD)}
+    of_kinds = {name: value for name in _OF_KINDS if (value := options.pop(name))}
     given = GivenQuery.of(options, limit)
+    given.body.update(of_kinds)
     body = given.body if kind == ViewKind.TABLE else _without_defaults(given.body)
     if funnel:
         kind, body = ViewKind.FUNNEL.value, await _funnel(database, org_id, funnel, given.body)

@@ -9,6 +9,7 @@ row alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,6 +38,18 @@ _CHART = "chart"
 _TIME = "time"
 
 
+async def marked_properties() -> tuple[EventProperty, ...]:
+    """The properties of events that the organization has marked."""
+    marked = await find_event_properties(resources().database, org_id())
+    return tuple(EventProperty(f"{BEGIN}{name}") for name in marked)
+
+
+def events_cards(properties: Sequence[EventProperty]) -> tuple[Card, ...]:
+    """The tables of the page, with these properties of events."""
+    of_properties = [Card(_PROPERTIES, "Properties", tuple(properties))] if properties else []
+    return (NAME_CARD, *of_properties, *CARDS)
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What the address asks for: the view, the cards of the page, and what is shown over time."""
@@ -48,10 +61,8 @@ class _Asked:
     @classmethod
     async def of_request(cls) -> _Asked:
         """What the request asks for."""
-        marked = await find_event_properties(resources().database, org_id())
-        properties = tuple(EventProperty(f"{BEGIN}{name}") for name in marked)
-        of_properties = [Card(_PROPERTIES, "Properties", properties)] if properties else []
-        cards = (NAME_CARD, *of_properties, *CARDS)
+        properties = await marked_properties()
+        cards = events_cards(properties)
         choices = choices_of(cards) | {
             _CHART: (Measure.EVENTS, Measure.IDENTITIES),
             SORT: orders_of(_MEASURES),

@@ -12,15 +12,12 @@ from backend.dashboard.analytics.figures import RowsBehind
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.query import COSTS, Field, Measure, QueryField, is_of_events
 from backend.domain.ids import LinkId
+from backend.domain.reports.singles import COUNTED, SalesOf
 
 # What a page of single facts shows, as its address names it, and the measures that are made of it.
 CLICKS, NOT_COUNTED = "clicks", "not_counted"
 SALES, LEADS, EVENTS = "sales", "leads", "events"
-SALES_MEASURES: Mapping[str, tuple[Measure, ...]] = {
-    SALES: (Measure.CONVERSIONS, Measure.REVENUE, Measure.REFUNDS, Measure.CUSTOMERS),
-    LEADS: (Measure.LEADS,),
-    EVENTS: (Measure.EVENTS,),
-}
+SALES_MEASURES: Mapping[str, tuple[Measure, ...]] = {of.value: COUNTED[of] for of in SalesOf}
 _PAGES: Mapping[Measure, tuple[str, str, str]] = {
     Measure.CLICKS: ("clicks", CLICKS, "The single clicks"),
     Measure.VISITORS: ("clicks", CLICKS, "The single clicks"),

@@ -12,17 +12,16 @@ from math import ceil
 
 from backend.dashboard.analytics.figures import amount
 from backend.domain.analytics.changes import Numeric
+from backend.domain.analytics.cohorts.cells import ADDED_UP, CellFigure
 from backend.domain.analytics.cohorts.cohorts import Cohort, CohortTable, CohortWeek
 
 # What cells can show.
 SHOWN = {
-    "revenue": "Revenue",
-    "per_customer": "Revenue per customer",
-    "conversions": "Conversions",
-    "customers": "Customers who bought",
+    CellFigure.REVENUE: "Revenue",
+    CellFigure.REVENUE_PER_CUSTOMER: "Revenue per customer",
+    CellFigure.CONVERSIONS: "Conversions",
+    CellFigure.CUSTOMERS: "Customers who bought",
 }
-# Customers who bought in two weeks are the same ones in part: they have no sum.
-SUMMED = frozenset(SHOWN) - {"customers"}
 _SHADES = 5
 
 
@@ -53,7 +52,7 @@ class Triangle:
     weeks: Sequence[int]
 
 
-def triangle_of(table: CohortTable, shown: str, currency: str, *, is_summed: bool) -> Triangle:
+def triangle_of(table: CohortTable, shown: CellFigure, currency: str, *, is_summed: bool) -> Triangle:
     """The table with these figures, each week's own, or what all weeks until it come to.
 
     It begins with the first cohort that has customers.
@@ -77,35 +76,35 @@ def triangle_of(table: CohortTable, shown: str, currency: str, *, is_summed: boo
     return Triangle(rows, range(max((len(row.cells) for row in rows), default=0)))
 
 
-def main_currency(table: CohortTable) -> str:
-    """The currency with the largest amount; EUR where nothing was sold."""
+def currencies_of(table: CohortTable) -> list[str]:
+    """The currencies, the one with the largest amount first; EUR where nothing was sold."""
     sums: dict[str, Decimal] = {}
     for cohort in table.cohorts:
         for week in cohort.weeks:
             for currency, sold in week.figures.revenue.items():
                 sums[currency] = sums.get(currency, Decimal()) + sold
-    return min(sums, key=lambda currency: (-sums[currency], currency)) if sums else "EUR"
+    return sorted(sums, key=lambda currency: (-sums[currency], currency)) or ["EUR"]
 
 
-def _numbers(cohort: Cohort, shown: str, currency: str, *, is_summed: bool) -> list[Numeric]:
+def _numbers(cohort: Cohort, shown: CellFigure, currency: str, *, is_summed: bool) -> list[Numeric]:
     own = [_NUMBERS[shown](week, currency) for week in cohort.weeks]
-    numbers = list(accumulate(own)) if is_summed and shown in SUMMED else own
-    if shown == "per_customer":
+    numbers = list(accumulate(own)) if is_summed and shown in ADDED_UP else own
+    if shown is CellFigure.REVENUE_PER_CUSTOMER:
         return [number / max(1, cohort.customers) for number in numbers]
     return numbers
 
 
-_NUMBERS: Mapping[str, Callable[[CohortWeek, str], Numeric]] = {
-    "revenue": lambda week, currency: week.figures.revenue.get(currency, Decimal()),
-    "per_customer": lambda week, currency: week.figures.revenue.get(currency, Decimal()),
-    "conversions": lambda week, _: week.figures.conversions,
-    "customers": lambda week, _: week.figures.customers,
+_NUMBERS: Mapping[CellFigure, Callable[[CohortWeek, str], Numeric]] = {
+    CellFigure.REVENUE: lambda week, currency: week.figures.revenue.get(currency, Decimal()),
+    CellFigure.REVENUE_PER_CUSTOMER: lambda week, currency: week.figures.revenue.get(currency, Decimal()),
+    CellFigure.CONVERSIONS: lambda week, _: week.figures.conversions,
+    CellFigure.CUSTOMERS: lambda week, _: week.figures.customers,
 }
-_WRITTEN: Mapping[str, Callable[[Numeric], str]] = {
-    "revenue": amount,
-    "per_customer": amount,
-    "conversions": "{:,}".format,
-    "customers": "{:,}".format,
+_WRITTEN: Mapping[CellFigure, Callable[[Numeric], str]] = {
+    CellFigure.REVENUE: amount,
+    CellFigure.REVENUE_PER_CUSTOMER: amount,
+    CellFigure.CONVERSIONS: "{:,}".format,
+    CellFigure.CUSTOMERS: "{:,}".format,
 }
 
 

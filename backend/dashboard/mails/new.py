@@ -14,7 +14,6 @@ from backend.domain.errors import FieldError, ItemUnknown
 from backend.domain.fields.time_zones import place_names
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import RECIPIENT_FIELDS
-from backend.domain.reports.views import ViewKind
 from backend.mail.numbers import language_name
 from backend.storage.reports.reports import list_reports
 from backend.web.current import resources
@@ -65,7 +64,7 @@ async def mails_try_form() -> Response:
 
 async def _form_page(fields: Fields, problems: Problems, *, problem: str = "", said: str = "") -> Response:
     found = await list_reports(resources().database, org_id())
-    reports = [report for report in found if report.kind is not ViewKind.FUNNEL]
+    reports = [report for report in found if report.kind.is_mailed]
     return await page(
         "mails/new.html",
         422 if problems or problem else 200,

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.frame.form import field, form
-from backend.dashboard.reports.saved_view import MEASURES, TABLE_FIELDS, read_json
+from backend.dashboard.reports.saved_view import MEASURES, read_json
+from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.analytics.query import Measure, QueryField
 from backend.domain.errors import FieldError
@@ -35,7 +36,7 @@ def new_fields(
     query: Mapping[str, Any],
     *,
     by: str = "",
-    measures: Sequence[Measure] = (),
+    measures: Sequence[Measure | CellFigure] = (),
     tables: Iterable[QueryField] = (),
 ) -> Fields:
     """The text of each field for a new report of a view with this query. The first measure is charted."""
@@ -63,8 +64,8 @@ def sent_fields(report: Report | None = None) -> Fields:
     sent = {name: field(name) for name in _SENT}
     if report:
         return sent | {"has_password": "true" if report.password_hash else ""}
-    ticks = [*(f"{MEASURE_PREFIX}{measure}" for measure in MEASURES)]
-    ticks += [f"{TABLE_PREFIX}{table}" for table in TABLE_FIELDS]
+    ticks = [f"{MEASURE_PREFIX}{measure}" for measure in (*MEASURES, CellFigure.REVENUE_PER_CUSTOMER)]
+    ticks += [name for name in form() if name.startswith(TABLE_PREFIX)]
     return sent | {name: field(name) for name in (*_NEW, *ticks)}
 
 
@@ -109,14 +110,17 @@ def _empty() -> Fields:
 def _query(fields: Fields) -> dict[str, Any]:
     """The query of the view with the columns and rows, or figures and tables, that were chosen."""
     query = dict(read_json(fields[_QUERY]))
-    if fields[_KIND] == ViewKind.FUNNEL:
+    if fields[_KIND] == ViewKind.COHORTS:
+        return query | {"measures": [each.value for each in CellFigure if fields[f"{MEASURE_PREFIX}{each}"]]}
+    if fields[_KIND] not in {ViewKind.TABLE, ViewKind.OVERVIEW}:
         return query
     measures = [measure.value for measure in MEASURES if fields[f"{MEASURE_PREFIX}{measure}"]]
     if fields[_KIND] == ViewKind.TABLE:
         return query | {"measures": measures, "group_by": [fields["by"]] if fields["by"] else []}
     if str(query.get("order_by", "")).rpartition(".")[2].removeprefix("-") not in measures:
         query.pop("order_by", None)
-    tables = [table.value for table in TABLE_FIELDS if fields[f"{TABLE_PREFIX}{table}"]]
+    ticked = [name for name in fields if name.startswith(TABLE_PREFIX) and fields[name]]
+    tables = [name.removeprefix(TABLE_PREFIX) for name in ticked]
     measures.sort(key=lambda name: name != fields["chart"])
     return query | {"measures": measures, "group_by": tables}
 

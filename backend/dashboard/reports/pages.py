@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import view_of_request
+from backend.dashboard.analytics.events import marked_properties
 from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.analytics.view import FILTERS
+from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -34,6 +37,7 @@ from backend.dashboard.reports.saved_view import (
     TABLE_FIELDS,
     default_grouping,
     figures_of,
+    figures_of_cohorts,
     kind_in,
     read_json,
     saved_funnel_json,
@@ -44,7 +48,8 @@ from backend.dashboard.reports.words import QueryWords, kept_words, listed_repor
 from backend.dashboard.shared.filter_words import field_name
 from backend.dashboard.shared.shown import measure_name
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Field
+from backend.domain.analytics.event_properties import EventProperty
+from backend.domain.analytics.query import Field, QueryField
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Word
 from backend.domain.ids import ReportId
@@ -63,6 +68,8 @@ from backend.storage.reports.reports import (
 from backend.web.current import resources
 
 _KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "One table"))
+# What is chosen to be shown, of kinds of which that can be chosen.
+_COLUMNS = {ViewKind.TABLE: "Columns", ViewKind.OVERVIEW: "Figures", ViewKind.COHORTS: "A table for each"}
 
 
 @dashboard.get("/reports")
@@ -81,7 +88,8 @@ async def reports_new() -> Response:
     """The form that shares the view in the address."""
     if request.args.get("kind") == ViewKind.FUNNEL:
         return await _new_funnel()
-    view = await view_of_request(CHOICES)
+    properties = await marked_properties()
+    view = await view_of_request(CHOICES, (*FILTERS, Field.EVENT, *properties))
     kind, kept = kind_in(view), view_json(view)
     try:
         words = await kept_words(kind, kept, resources().clock())
@@ -92,12 +100,12 @@ async def reports_new() -> Response:
         _suggested_name(words),
         kept,
         by=default_grouping(view).value,
-        measures=figures_of(view),
-        tables=tables_of(view),
+        measures=figures_of_cohorts(view) if kind is ViewKind.COHORTS else figures_of(view),
+        tables=tables_of(view, properties),
     )
     path = url_for("dashboard.reports_new")
     kinds = [(words_of, view.address(path, kind=each.value), each is kind) for each, words_of in _KINDS]
-    return await _form(fields, {}, words, kinds)
+    return await _form(fields, {}, words, kinds if kind in dict(_KINDS) else ())
 
 
 async def _new_funnel() -> Response:
@@ -167,6 +175,8 @@ async def _form(
     fields: Fields, problems: Problems, words: QueryWords, kinds: Sequence[tuple[str, str, bool]] = ()
 ) -> Response:
     """The form; `kinds` are what else may be shared of the view, and the addresses of forms for that."""
+    properties = await marked_properties()
+    kind = ViewKind(fields["kind"])
     return await page(
         "reports/share.html",
         422 if problems else 200,
@@ -174,9 +184,14 @@ async def _form(
         problems=problems,
         words=words,
         kinds=kinds,
-        tables=[(f"{TABLE_PREFIX}{table}", field_name(table)) for table in TABLE_FIELDS],
-        measures=[(f"{MEASURE_PREFIX}{measure}", measure_name(measure)) for measure in MEASURES],
-        groupings=[("", "Only the totals"), *((by.value, field_name(by)) for by in _groupings(fields))],
+        has_amounts=kind.has_amounts,
+        columns=_COLUMNS.get(kind, ""),
+        tables=[(f"{TABLE_PREFIX}{table}", field_name(table)) for table in (*TABLE_FIELDS, *properties)],
+        measures=[(f"{MEASURE_PREFIX}{name}", words_of) for name, words_of in _measures(kind)],
+        groupings=[
+            ("", "Only the totals"),
+            *((by.value, field_name(by)) for by in _groupings(fields, properties)),
+        ],
     )
 
 
@@ -187,13 +202,21 @@ async def _change_form(report: Report, fields: Fields, problems: Problems) -> Re
         fields=fields,
         problems=problems,
         shown=await listed_report(report, resources().clock()),
+        has_amounts=report.kind.has_amounts,
         mail_readers=await count_recipients_of(resources().database, org_id(), report.id),
     )
 
 
-def _groupings(fields: Fields) -> Sequence[Field]:
-    """What rows may be of; hours only where the view has them."""
-    return (*([Field.HOUR] if fields["by"] == Field.HOUR else []), *GROUPINGS)
+def _measures(kind: ViewKind) -> Sequence[tuple[str, str]]:
+    """What may be chosen to be shown, and what it is called."""
+    if kind is ViewKind.COHORTS:
+        return [(figure.value, words) for figure, words in SHOWN.items()]
+    return [(measure.value, measure_name(measure)) for measure in MEASURES]
+
+
+def _groupings(fields: Fields, properties: Sequence[EventProperty]) -> Sequence[QueryField]:
+    """What rows may be of, properties of events among it; hours only where the view has them."""
+    return (*([Field.HOUR] if fields["by"] == Field.HOUR else []), *GROUPINGS, *properties)
 
 
 def _suggested_name(words: QueryWords) -> str:

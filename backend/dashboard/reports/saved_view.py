@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
 from backend.dashboard.analytics.attribution import FIELDS
+from backend.dashboard.analytics.events import events_cards
 from backend.dashboard.analytics.sorting import SORT, orders_of
 from backend.dashboard.analytics.tables import CARDS
 from backend.dashboard.analytics.tables import CHOICES as OVERVIEW_CHOICES
 from backend.dashboard.analytics.tables import MEASURES as TABLE_MEASURES
 from backend.dashboard.analytics.view import MOVING_PERIODS, AnyDay, View
+from backend.domain.analytics.cohorts.cells import CellFigure
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.input import funnel_json
-from backend.domain.analytics.query import DIFFERENCE, LINK_FIELDS, MONEY, Field, Measure, QueryField
+from backend.domain.analytics.query import (
+    DIFFERENCE,
+    LINK_FIELDS,
+    MONEY,
+    Field,
+    Measure,
+    QueryField,
+    is_of_events,
+)
 from backend.domain.reports.overview import FIGURES
+from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.reports.views import ViewKind
 from backend.domain.sales.credit_rules import CreditTo, Model
 
+# The page that a view is of, where its kind does not say so.
+_PAGE, _EVENTS = "page", "events"
 # What the pages with views add to their addresses, as far as a report can have it.
 CHOICES: Mapping[str, Container[str]] = OVERVIEW_CHOICES | {
     "kind": tuple(kind.value for kind in ViewKind),
     "chart": tuple(measure.value for measure in Measure),
-    SORT: orders_of(TABLE_MEASURES),
+    SORT: orders_of((*TABLE_MEASURES, Measure.EVENTS)),
+    _PAGE: (_EVENTS,),
+    "show": tuple(CellFigure),
+    "sum": ("1",),
+    "of": (ClicksOf.NOT_COUNTED, SalesOf.LEADS, SalesOf.EVENTS),
     "by": tuple(field.value for field in FIELDS),
     "touch": tuple(Model),
     "credit": tuple(CreditTo),
@@ -42,6 +60,7 @@ MEASURES = (
     Measure.CUSTOMERS,
     Measure.CONTACTS,
     Measure.EVENTS,
+    Measure.IDENTITIES,
     Measure.REVENUE,
     Measure.REFUNDS,
     Measure.NET_REVENUE,
@@ -59,8 +78,19 @@ _COLUMNS = (
     Measure.REVENUE,
 )
 # What a table of an overview may be by.
-TABLE_FIELDS = tuple(dict.fromkeys([*(field for card in CARDS for field in card.fields), *FIELDS]))
-GROUPINGS = (Field.DAY, Field.WEEK, Field.MONTH, *FIELDS)
+TABLE_FIELDS = tuple(
+    dict.fromkeys([*(field for card in CARDS for field in card.fields), *FIELDS, Field.EVENT])
+)
+GROUPINGS = (Field.DAY, Field.WEEK, Field.MONTH, *FIELDS, Field.EVENT)
+# The fields of a view that kinds without a table have.
+_OF_ROWS = frozenset({"timezone", "filters", "period", "from", "to"})
+_OF_CREDIT = frozenset({"currency", "credit", "model", "lookback_days", "as_of"})
+_KEPT: Mapping[ViewKind, frozenset[str]] = {
+    ViewKind.COHORTS: _OF_ROWS | _OF_CREDIT,
+    ViewKind.CLICKS: _OF_ROWS,
+    ViewKind.SALES: _OF_ROWS | _OF_CREDIT,
+}
+_ROWS = frozenset({ViewKind.CLICKS, ViewKind.SALES})
 _DAY = timedelta(days=1)
 
 
@@ -76,12 +106,21 @@ def view_json(view: View) -> dict[str, Any]:
         "as_of": others.get("as_of"),
         "order_by": _order(view),
     }
-    return {
+    kept = {
         "timezone": view.zone.key,
         "filters": {by.value: [value] for by, value in view.filters.items()},
         **_period(view),
         **{name: value for name, value in optional.items() if value is not None},
     }
+    kind = kind_in(view)
+    return {name: value for name, value in kept.items() if name in _KEPT.get(kind, kept)} | _own(view, kind)
+
+
+def _own(view: View, kind: ViewKind) -> dict[str, Any]:
+    """What only this kind has besides the view, and its form does not ask for."""
+    if kind is ViewKind.COHORTS:
+        return {"added_up": True} if "sum" in view.others else {}
+    return {"of": view.others["of"]} if kind in _ROWS and "of" in view.others else {}
 
 
 def saved_funnel_json(view: View, funnel: Funnel) -> dict[str, Any]:
@@ -96,6 +135,9 @@ def kind_in(view: View) -> ViewKind:
 
 def figures_of(view: View) -> list[Measure]:
     """The measures that are shared unless others are chosen; the overview's chart shows the first one."""
+    if _is_of_events(view):
+        chosen = [Measure.EVENTS, *([] if any(map(is_of_events, view.filters)) else [Measure.IDENTITIES])]
+        return sorted(chosen, key=lambda measure: measure != view.others.get("chart"))
     if Field.LINK in view.filters:
         return [Measure.CLICKS, Measure.VISITORS]
     if kind_in(view) is ViewKind.TABLE:
@@ -104,14 +146,27 @@ def figures_of(view: View) -> list[Measure]:
     return list(dict.fromkeys(measure for measure in (*chart, *FIGURES) if measure in MEASURES))
 
 
-def tables_of(view: View) -> list[QueryField]:
-    """The fields of the overview's tables in this view, without those that one link has one value of."""
-    fields = [card.field(view) for card in CARDS]
+def figures_of_cohorts(view: View) -> list[CellFigure]:
+    """What tables of cohorts show unless others are chosen: what the page shows, and who came back."""
+    return list(
+        dict.fromkeys([CellFigure(view.others.get("show", CellFigure.REVENUE)), CellFigure.CUSTOMERS])
+    )
+
+
+def tables_of(view: View, properties: Sequence[EventProperty]) -> list[QueryField]:
+    """The fields of the overview's tables in this view, without those that one link has one value of.
+
+    `properties` are those of events that the organization has marked.
+    """
+    cards = events_cards(properties) if _is_of_events(view) else CARDS
+    fields = [card.field(view) for card in cards]
     return [field for field in fields if Field.LINK not in view.filters or field not in LINK_FIELDS]
 
 
 def default_grouping(view: View) -> Field:
     """What the rows of the view are of: of the page's field, else of a part of the time."""
+    if _is_of_events(view):
+        return Field.EVENT
     return Field(view.others["by"]) if "by" in view.others else Field(view.time_field)
 
 
@@ -122,6 +177,11 @@ def read_json(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}
+
+
+def _is_of_events(view: View) -> bool:
+    """Whether it is a view of the page Events."""
+    return view.others.get(_PAGE) == _EVENTS
 
 
 def _period(view: View) -> dict[str, str]:

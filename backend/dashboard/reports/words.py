@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from backend.dashboard.analytics.view import period_in_words
+from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.funnels.links import link_names
 from backend.dashboard.funnels.shown import name_of_field
 from backend.dashboard.shared.filter_words import field_name, filters_in_words
+from backend.dashboard.shared.rows import ROWS_NAMES
 from backend.dashboard.shared.shown import measure_name
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.words import filters_words, step_words
@@ -28,6 +30,8 @@ _THEN = " \N{RIGHTWARDS ARROW} "
 _TABLE = (("Columns", "A row for each"), "")
 _OVERVIEW = (("Figures", "A table for each"), "Overview: ")
 
+ViewParts = list[tuple[str, str]]
+
 
 @dataclass(frozen=True, slots=True)
 class QueryWords:
@@ -38,7 +42,7 @@ class QueryWords:
 
     period: str
     zone: str
-    parts: list[tuple[str, str]]
+    parts: ViewParts
     shown: str
     filters: list[tuple[str, str]]
 
@@ -72,22 +76,33 @@ async def kept_words(kind: ViewKind, kept: Mapping[str, Any], now: datetime) -> 
 
 async def _words(saved: Mapping[str, Any], view: ReportView) -> QueryWords:
     """The view, which was read from these fields, in words."""
-    parts, shown, filters = [], "", []
-    if view.funnel:
-        parts = await _funnel_parts(view.funnel.funnel)
-        shown = "Funnel: " + ", by ".join(words for _, words in parts)
-    else:
-        first, *tables = view.queries
-        columns = ", ".join(measure_name(measure) for measure in first.measures)
-        by = ", ".join(field_name(by) for query in tables or [first] for by in query.group_by)
-        labels, beginning = _OVERVIEW if view.kind is ViewKind.OVERVIEW else _TABLE
-        parts = [(label, words) for label, words in zip(labels, (columns, by), strict=True) if words]
-        shown = beginning + columns + (f" by {by.lower()}" if by else "")
-        filters = await filters_in_words(resources().database, org_id(), first)
+    parts, shown = await _shown(view)
+    filters = []
+    if view.queries:
+        filters = await filters_in_words(resources().database, org_id(), view.queries[-1])
     return QueryWords(_period_words(saved, view.period), str(view.period.zone), parts, shown, filters)
 
 
-async def _funnel_parts(funnel: Funnel) -> list[tuple[str, str]]:
+async def _shown(view: ReportView) -> tuple[ViewParts, str]:
+    """What the view shows, in parts and all in one."""
+    if view.funnel:
+        parts = await _funnel_parts(view.funnel.funnel)
+        return parts, "Funnel: " + ", by ".join(words for _, words in parts)
+    if view.cohorts:
+        tables = ", ".join(SHOWN[figure] for figure in view.cohorts.figures)
+        added_up = ", added up" if view.cohorts.is_added_up else ""
+        return [("A table for each", tables + added_up)], f"Cohorts: {tables}{added_up}"
+    if view.rows:
+        return [("Rows", ROWS_NAMES[view.rows])], ROWS_NAMES[view.rows]
+    first, *tables_of = view.queries
+    columns = ", ".join(measure_name(measure) for measure in first.measures)
+    by = ", ".join(field_name(by) for query in tables_of or [first] for by in query.group_by)
+    labels, beginning = _OVERVIEW if view.kind is ViewKind.OVERVIEW else _TABLE
+    parts = [(label, words) for label, words in zip(labels, (columns, by), strict=True) if words]
+    return parts, beginning + columns + (f" by {by.lower()}" if by else "")
+
+
+async def _funnel_parts(funnel: Funnel) -> ViewParts:
     names = await link_names(org_id(), funnel.steps)
     steps = [", ".join([step_words(step), *filters_words(step, names)]) for step in funnel.steps]
     by = [("Split by", name_of_field(funnel.group_by))] if funnel.group_by else []

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.concurrency.timed_cache import TimedCache
-from backend.domain.analytics.answer import AnalyticsAnswer
-from backend.domain.analytics.funnels.answer import FunnelAnswer
+from backend.dashboard.shared.asking import ReportAnswer, ask_view
 from backend.domain.ids import OrgId
-from backend.domain.reports.overview import by_revenue
 from backend.domain.reports.report import Report
-from backend.domain.reports.views import ReportView, ViewKind, read_view
+from backend.domain.reports.views import ViewKind, read_view
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
-from backend.storage.analytics.query_questions import AskFunnel, AskQuery
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import Resources
 
@@ -28,15 +24,6 @@ class _Asked:
     query: str
     shows_revenue: bool
     has_subscription: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ReportAnswer:
-    """What a report shows: the answers to the queries of its view, in their order, or to its funnel."""
-
-    view: ReportView
-    answers: Sequence[AnalyticsAnswer] = ()
-    funnel: FunnelAnswer | None = None
 
 
 class _Answers(TimedCache[_Asked, ReportAnswer]):
@@ -72,7 +59,6 @@ class ReportAnswers:
 
     async def _ask(self, asked: _Asked) -> ReportAnswer:
         lift_deadline()  # which is that of the request that came first
-        analytics, org_id = self._resources.analytics, asked.org_id
         view = read_view(
             asked.kind,
             json.loads(asked.query),
@@ -80,12 +66,6 @@ class ReportAnswers:
             shows_revenue=asked.shows_revenue,
             has_subscription=asked.has_subscription,
         )
-        if view.funnel:
-            return ReportAnswer(view, funnel=await analytics.ask(org_id, AskFunnel(view.funnel)))
-        first, *tables = view.queries
-        answer = await analytics.ask(org_id, AskQuery(first))
-        totals = answer.totals.values
-        questions = [AskQuery(by_revenue(table, totals)) for table in tables]
-        return ReportAnswer(
-            view, [answer, *(await analytics.ask_all(org_id, questions) if questions else [])]
+        return await ask_view(
+            self._resources.analytics, asked.org_id, view, shows_revenue=asked.shows_revenue
         )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from backend.dashboard.shared.answers import ReportAnswer
+from backend.dashboard.shared.asking import CustomersAnswer, ReportAnswer
+from backend.dashboard.shared.csv_of_customers import lines_of_cohorts, lines_of_kinds, lines_of_times
+from backend.dashboard.shared.customers import NEW_AND_RETURNING, TIME_TO_SALE
+from backend.dashboard.shared.rows import lines_of_rows
 from backend.dashboard.shared.shown import REPORT_FILE, file_names
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.funnels.answer import FunnelAnswer, funnel_answer_json
@@ -13,6 +16,9 @@ from backend.domain.analytics.funnels.words import step_words
 from backend.domain.analytics.query import ByCurrency
 from backend.domain.analytics.rows import AnswerRows, Cell
 from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.reports.cohorts import CohortTables
+from backend.domain.reports.shared_rows import SharedRows
+from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.web.short_urls import ShortUrlForm
 
 _PREVIOUS = "previous_"
@@ -26,6 +32,10 @@ def csv_files(
     """What writes each file of a report, by the file's name."""
     if shown.funnel:
         return {REPORT_FILE: partial(_csv_of_funnel, shown.funnel, form)}
+    if shown.customers and shown.view.cohorts:
+        return _csvs_of_customers(shown.customers, shown.view.cohorts, shows_revenue=shows_revenue)
+    if shown.rows and shown.view.rows:
+        return {REPORT_FILE: partial(_csv_of_rows, shown.rows, shown.view.rows, shows_revenue=shows_revenue)}
     return {
         name: partial(_csv_of, answer, form, shows_revenue=shows_revenue)
         for name, answer in zip(file_names(shown.answers), shown.answers, strict=True)
@@ -57,6 +67,26 @@ def _csv_of_funnel(answer: FunnelAnswer, form: ShortUrlForm) -> str:
             values = [*(group.get(each) for each in of), number, name, *(step[each] for each in figures)]
             lines.append([None if value is None else str(value) for value in values])
     return "".join(map(csv_line, lines))
+
+
+def _csvs_of_customers(
+    found: CustomersAnswer, tables: CohortTables, *, shows_revenue: bool
+) -> Mapping[str, Callable[[], str]]:
+    made: Mapping[str, Callable[[], list[list[Cell]]]] = {
+        REPORT_FILE: partial(lines_of_cohorts, found, tables),
+        TIME_TO_SALE: partial(lines_of_times, found.took),
+        NEW_AND_RETURNING: partial(lines_of_kinds, found, shows_revenue=shows_revenue),
+    }
+    return {name: partial(_written, lines) for name, lines in made.items()}
+
+
+def _csv_of_rows(found: SharedRows, of: ClicksOf | SalesOf, *, shows_revenue: bool) -> str:
+    """The rows with the texts of the page, and amounts in columns of their own."""
+    return _written(partial(lines_of_rows, found, of, shows_revenue=shows_revenue))
+
+
+def _written(lines: Callable[[], list[list[Cell]]]) -> str:
+    return "".join(map(csv_line, lines()))
 
 
 def _is_by_currency(heading: str) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.domain.analytics.answer import NamedLink
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.filter_words import filter_words
 from backend.domain.analytics.query import Field, Filter, Not, Prefix, Query, QueryField
 from backend.domain.ids import LinkId, OrgId
@@ -27,6 +28,8 @@ async def filters_in_words(database: Database, org_id: OrgId, query: Query) -> l
 
 def field_name(by: QueryField) -> str:
     """What people call a field."""
+    if isinstance(by, EventProperty):
+        return by.property_name
     return NAMES.get(by) or by.value.replace("_", " ").capitalize()
 
 

@@ -22,9 +22,10 @@ from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.frame.form import read_fields
 from backend.dashboard.funnels.links import link_names
 from backend.dashboard.funnels.shown import shown_funnel
-from backend.dashboard.shared.answers import ReportAnswer
+from backend.dashboard.shared.asking import ReportAnswer
 from backend.dashboard.shared.blueprint import Frames, public_page, shared
 from backend.dashboard.shared.csv_file import csv_files
+from backend.dashboard.shared.customers import shown_customers
 from backend.dashboard.shared.filter_words import filters_in_words
 from backend.dashboard.shared.passwords import (
     PASSWORD,
@@ -34,8 +35,10 @@ from backend.dashboard.shared.passwords import (
     refuse,
     remember,
 )
+from backend.dashboard.shared.rows import shown_singles
 from backend.dashboard.shared.service import SharedReportsService
 from backend.dashboard.shared.shown import shown_overview, shown_report
+from backend.domain.analytics.query import Query
 from backend.domain.fields.rules import is_token
 from backend.domain.reports.json_form import REPORT_PATH
 from backend.domain.reports.report import Report
@@ -48,7 +51,12 @@ from backend.web.current import of_app, of_request, resources, visitor_network
 _ONE = f"{REPORT_PATH}/<token>"
 _METHODS = ["GET", "POST"]
 # Of other kinds it is that of a table.
-_TEMPLATES = {ViewKind.FUNNEL: "funnel"}
+_TEMPLATES = {
+    ViewKind.FUNNEL: "funnel",
+    ViewKind.COHORTS: "cohorts",
+    ViewKind.CLICKS: "rows",
+    ViewKind.SALES: "rows",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ async def report_page(token: str) -> Response:
 
 @shared.route(f"{_ONE}/<name>.csv", methods=_METHODS)
 async def report_csv(token: str, name: str) -> Response:
-    """The rows of the report, or of one of the tables of an overview, as a file."""
+    """The rows of the report, or of one of the tables that it has besides, as a file."""
     asked = await _asked(token)
     report = asked.report
     if not has_pass(report, asked.fields):
@@ -144,12 +152,27 @@ async def _shown(report: Report, answer: ReportAnswer) -> dict[str, Any]:
         funnel = answer.funnel.query.funnel
         names = await link_names(report.org_id, funnel.steps)
         return {"shown": shown_funnel(answer.funnel, names), "funnel": funnel}
-    is_overview = report.kind is ViewKind.OVERVIEW
-    first = answer.answers[0]
-    return {
-        "shown": shown_overview(answer.answers) if is_overview else shown_report(first),
-        "filters": await filters_in_words(resources().database, report.org_id, first.query),
-    }
+    query = answer.view.queries[-1]
+    filters = await filters_in_words(resources().database, report.org_id, query)
+    return {"shown": _parts(report, answer), "filters": filters} | _credited(report, query)
+
+
+def _parts(report: Report, answer: ReportAnswer) -> object:
+    """The parts of the page that its kind has."""
+    view = answer.view
+    if answer.customers and view.cohorts:
+        return shown_customers(answer.customers, view.cohorts, view.queries[-1])
+    if answer.rows and view.rows:
+        return shown_singles(answer.rows, view.rows, shows_revenue=report.shows_revenue)
+    if report.kind is ViewKind.OVERVIEW:
+        return shown_overview(answer.answers)
+    return shown_report(answer.answers[0])
+
+
+def _credited(report: Report, query: Query) -> dict[str, Any]:
+    """Whether amounts are shown, and of single sales who gets the credit."""
+    credit = query.rules.in_words if report.kind is ViewKind.SALES else ""
+    return {"credit": credit, "shows_revenue": report.shows_revenue}
 
 
 async def _ask_password(report: Report, refused: RefusedPassword | None = None) -> Response:

@@ -57,5 +57,5 @@ class Report:
         )
 
     def query_at(self, now: datetime) -> Query:
-        """What a mail shows of it at this time. Raises InvalidField, also for a funnel."""
+        """What a mail shows of it at this time. Raises InvalidField, also for a kind that is not mailed."""
         return self.view_at(now).mailed

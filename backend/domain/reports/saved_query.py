@@ -1,4 +1,4 @@
-"""The query of a report: the body of `POST /analytics/query` or `/analytics/funnel`, kept as it was given.
+"""The query of a report: mostly the body of a question over REST, such as `POST /analytics/query`, as given.
 
 It is read anew each time, so that its period moves with the time. A report shows one page of rows.
 """
@@ -12,7 +12,9 @@ from backend.domain.analytics.funnels.input import FUNNEL_QUERY_FIELDS
 from backend.domain.analytics.input import FIELDS, NULLABLE, UpTo, field_schema
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import JsonObject, Rule, Schema
+from backend.domain.reports.cohorts import COHORT_REPORT_FIELDS
 from backend.domain.reports.overview import OVERVIEW_FIELDS
+from backend.domain.reports.singles import CLICKS_FIELDS, SALES_FIELDS
 
 # Of a report: it is one page, and it may be a mail.
 MOST_ROWS = 1_000
@@ -59,6 +61,9 @@ class SavedQuery:
                     "required": ["steps"],
                     "properties": funnel,
                 },
+                _schema("Of cohorts: which customers, and what the tables show.", COHORT_REPORT_FIELDS),
+                _schema("Of single clicks: which ones, and how many.", CLICKS_FIELDS),
+                _schema("Of single sales, leads or events: likewise, and who gets the credit.", SALES_FIELDS),
             ]
         }
 

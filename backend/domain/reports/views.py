@@ -1,4 +1,4 @@
-"""What a report shows at a time: a table, the overview, or a funnel.
+"""What a report shows at a time: a table, the overview, a funnel, customers over time, or single rows.
 
 All kinds are read from the report's saved query, have the same address, password and end, and show one page.
 """
@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from backend.domain.analytics.cohorts.cohorts import cohort_rules
 from backend.domain.analytics.event_properties import check_marked, event_fields
 from backend.domain.analytics.funnels.funnel import FunnelQuery
 from backend.domain.analytics.funnels.input import parse_funnel_query
@@ -19,8 +20,10 @@ from backend.domain.analytics.input import parse_query
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import MONEY, Measure, Query, is_of_events
 from backend.domain.errors import FieldError, InvalidField
+from backend.domain.reports.cohorts import CohortTables, read_cohorts
 from backend.domain.reports.overview import overview_queries, read_overview
 from backend.domain.reports.saved_query import MOST_ROWS
+from backend.domain.reports.singles import ClicksOf, SalesOf, read_clicks, read_sales
 
 
 class ViewKind(StrEnum):
@@ -29,15 +32,34 @@ class ViewKind(StrEnum):
     TABLE = "table"
     OVERVIEW = "overview"
     FUNNEL = "funnel"
+    COHORTS = "cohorts"
+    CLICKS = "clicks"
+    SALES = "sales"
+
+    @property
+    def has_amounts(self) -> bool:
+        """Whether it may show money."""
+        return self not in {ViewKind.FUNNEL, ViewKind.CLICKS}
+
+    @property
+    def is_mailed(self) -> bool:
+        """Whether it has figures that a mail can tell."""
+        return self in {ViewKind.TABLE, ViewKind.OVERVIEW}
 
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """What is asked for a report: one query for a table, several for an overview, or a funnel."""
+    """What is asked for a report: one query for a table, several for an overview, or a funnel.
+
+    For customers over time, the queries are that of the tables of cohorts, and that of the rest. For single
+    rows it is the query that counts them, and `rows` says what they are.
+    """
 
     kind: ViewKind
     queries: tuple[Query, ...] = ()
     funnel: FunnelQuery | None = None
+    cohorts: CohortTables | None = None
+    rows: ClicksOf | SalesOf | None = None
 
     @property
     def period(self) -> QueryPeriod:
@@ -59,10 +81,10 @@ class ReportView:
     def mailed(self) -> Query:
         """What a mail shows of it: the table, or the figures of the overview by its first table's field.
 
-        Raises InvalidField for a funnel.
+        Raises InvalidField for other kinds.
         """
-        if self.funnel:
-            raise InvalidField("query", "is a funnel, which mails can't show")
+        if not self.kind.is_mailed:
+            raise InvalidField("query", f"is one of {self.kind}, which mails can't show")
         first, *tables = self.queries
         if self.kind is ViewKind.TABLE:
             return first
@@ -103,6 +125,16 @@ def read_view(
             case ViewKind.OVERVIEW:
                 figures, tables, rows = read_overview(saved, now)
                 return ReportView(kind, overview_queries(shown(figures), tables, rows))
+            case ViewKind.COHORTS:
+                query, tables_of_cohorts = read_cohorts(saved, now, shows_revenue=shows_revenue)
+                by_first = replace(query, rules=cohort_rules(query.rules.as_of))
+                return ReportView(kind, (by_first, query), cohorts=tables_of_cohorts)
+            case ViewKind.CLICKS:
+                counting, clicks_of = read_clicks(saved, now)
+                return ReportView(kind, (counting,), rows=clicks_of)
+            case ViewKind.SALES:
+                counting, sales_of = read_sales(saved, now)
+                return ReportView(kind, (counting,), rows=sales_of)
             case ViewKind.TABLE:
                 return ReportView(kind, (shown(parse_query({"limit": MOST_ROWS, **saved}, now)),))
 

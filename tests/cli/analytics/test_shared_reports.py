@@ -36,6 +36,14 @@ def test_a_report_is_shared_listed_and_revoked(running: ServiceProcess, org_id: 
     assert printed.stdout.strip().startswith(f"{running.base_url}/shared/")
     assert httpx.get(printed.stdout.strip(), timeout=60).status_code == 200
     assert "This report has a password" in httpx.get(made["url"], timeout=60).text
+    of_cohorts = ("--measures", "revenue_per_customer,customers", "--weeks", "4", "--added-up")
+    cohorts = running.command(*share[: -len(options)], "--kind", "cohorts", *of_cohorts)
+    assert cohorts["query"] == {
+        "measures": ["revenue_per_customer", "customers"],
+        "weeks": 4,
+        "added_up": True,
+        "filters": {},
+    }
     revoked = running.command("report", "revoke", made["id"], "--org", org_id, "--yes")
     assert revoked == {"id": made["id"], "revoked": True}
     assert httpx.get(made["url"], timeout=60).status_code == 404

@@ -15,6 +15,7 @@ from backend.domain.analytics.funnels.input import FunnelSteps
 from backend.domain.links.links import Link
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
+from backend.storage.accounts.organizations import set_event_properties
 from backend.storage.driver.mongo import Database
 from backend.storage.funnels.saved_funnels import create_funnel, delete_funnel
 from backend.storage.reports.reports import create_report, list_reports
@@ -157,6 +158,72 @@ async def test_a_funnel_is_shared_as_it_is(
     changing = (await person.get(f"/reports/{report.id}")).text
     assert "Show revenue" not in changing
     assert "Mail this report" not in changing
+
+
+@pytest.mark.parametrize(
+    ("shown", "kind", "query", "listed"),
+    [
+        (
+            "/events?campaign=spring&period=7&properties=event.plan",
+            ViewKind.OVERVIEW,
+            {
+                "measures": ["events", "identities"],
+                "filters": {"campaign": ["spring"]},
+                "group_by": ["campaign", "link", "referrer", "country", "platform", "event", "event.plan"],
+            },
+            "Overview: Events, Identities by campaign",
+        ),
+        (
+            "/events?event=Signed+up",
+            ViewKind.OVERVIEW,
+            {"measures": ["events"], "filters": {"event": ["Signed up"]}},
+            "Event: Signed up",
+        ),
+        (
+            "/cohorts?show=conversions&sum=1&country=AT",
+            ViewKind.COHORTS,
+            {
+                "period": "last_90_days",
+                "filters": {"country": ["AT"]},
+                "measures": ["conversions", "customers"],
+                "added_up": True,
+            },
+            "Cohorts: Conversions, Customers who bought, added up",
+        ),
+        (
+            "/clicks?of=not_counted&compare=none&country=AT",
+            ViewKind.CLICKS,
+            {"of": "not_counted", "filters": {"country": ["AT"]}, "currency": None, "compare": None},
+            "Single requests that do not count",
+        ),
+        (
+            "/sales?of=leads&touch=linear&window=30",
+            ViewKind.SALES,
+            {"of": "leads", "model": "linear", "lookback_days": 30},
+            "Single leads",
+        ),
+    ],
+)
+async def test_other_pages_are_shared_as_they_are(
+    person: Person,
+    database: Database,
+    link: Link,
+    organization: TestOrganization,
+    shown: str,
+    kind: ViewKind,
+    query: Any,
+    listed: str,
+) -> None:
+    """Events as an overview of them; cohorts and single rows as kinds of their own."""
+    await set_event_properties(database, organization.id, ("plan",))
+    shared = await share(person, shown)
+    assert shared.status_code == 303, words(shared.text)
+    report = await only_report(database, organization)
+    assert report.kind is kind
+    assert {name: report.query.get(name) for name in query} == query
+    assert listed in words((await person.get("/reports")).text)
+    changing = (await person.get(f"/reports/{report.id}")).text
+    assert ("Show revenue" in changing) == report.kind.has_amounts
 
 
 async def test_a_table_can_be_shared_instead(

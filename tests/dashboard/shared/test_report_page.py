@@ -104,6 +104,81 @@ async def test_a_funnel_shows_its_steps(reader: httpx.AsyncClient, make_report: 
     ]
 
 
+async def test_cohorts_show_customers_over_time(
+    reader: httpx.AsyncClient, make_report: ReportFactory, database: Database, link: Link, now: datetime
+) -> None:
+    """A table for each figure, amounts in each currency, the time to a sale, and who is new; each as a file.
+    Without revenue there is no amount, nor a table of one."""
+    await bought(database, link, now - timedelta(days=9), "20", customer="ada")
+    await bought(database, link, now - timedelta(days=1), "5", customer="ada")
+    await bought(database, link, now - timedelta(days=1), "7", "USD", customer="bob")
+    query = {"measures": ["revenue", "customers"], "period": "last_28_days", "added_up": True, "weeks": 2}
+    report = await make_report(kind=ViewKind.COHORTS, query=query, shows_revenue=True)
+    page = (await reader.get(path_of(report))).text
+    title = "{}, by the week of the first touch"
+    assert table(page, title.format("Revenue in EUR") + ", added up") == [
+        ["9 Mar 2026", "1", "20.00", "25.00"],
+        ["16 Mar 2026 (partly)", "1", "–", "–"],
+    ]
+    assert table(page, title.format("Revenue in USD") + ", added up")[1][2] == "7.00"
+    assert table(page, title.format("Customers who bought"))[0][2:] == ["1", "1"]
+    assert table(page, "New and returning customers")[0][1:] == ["2", "3", "25.00 EUR 7.00 USD"]
+    files = {
+        name: cells(await reader.get(f"{path_of(report)}/{name}.csv"))
+        for name in ("report", "time-to-sale", "new-and-returning")
+    }
+    heads = "week,partial,customers,weeks_after,so_far,customers_who_bought,revenue_EUR,revenue_USD"
+    assert files["report"][0] == heads.split(",")
+    assert files["report"][-2] == ["2026-03-16", "true", "1", "0", "", "1", "0", "7.00"]
+    assert files["time-to-sale"][1] == ["0", "600", "3"]
+    assert files["new-and-returning"][1] == ["new", "2", "3", "25.00", "7.00"]
+    hidden = await make_report(kind=ViewKind.COHORTS, query=query)
+    for path in ("", *(f"/{name}.csv" for name in files)):
+        text = (await reader.get(path_of(hidden) + path)).text.replace(CreditRules().in_words, "").lower()
+        assert not [word for word in ("revenue", "eur", "usd", "25.00") if word in text], path
+    page = (await reader.get(path_of(hidden))).text
+    assert table(page, title.format("Customers who bought"))[0][2:] == ["1", "1"]
+
+
+async def test_single_rows_show_nobody(
+    reader: httpx.AsyncClient, make_report: ReportFactory, database: Database, link: Link, now: datetime
+) -> None:
+    """Of a click its hour, link, device, country and referrer; of a sale who gets it, and with revenue its
+    amount. No order, customer, browser or minute is on the page or in the file."""
+    await clicked(database, link, now - timedelta(days=1), 2, country="NZ")
+    await bought(
+        database,
+        link,
+        now - timedelta(days=1),
+        "20",
+        refunded="5",
+        order="order-1042",
+        customer="ada@a.example",
+    )
+    clicks = await make_report(kind=ViewKind.CLICKS, query={"limit": 1})
+    page = (await reader.get(path_of(clicks))).text
+    assert rows(page) == [["17 Mar 2026, 12:00", "Spring", "Desktop", "NZ", "None", "To the website"]]
+    assert "1 more row is not in this report." in page
+    file = cells(await reader.get(f"{path_of(clicks)}/report.csv"))
+    assert file[1:] == [["2026-03-17T12:00+00:00", "Spring", "desktop", "NZ", "", "web", "", ""]]
+    sales = await make_report(kind=ViewKind.SALES, query={}, shows_revenue=True)
+    page = (await reader.get(path_of(sales))).text
+    assert rows(page) == [["17 Mar 2026, 12:00", "20.00 EUR, 5.00 paid back", "Spring", "–", "–"]]
+    file = cells(await reader.get(f"{path_of(sales)}/report.csv"))
+    assert file[1][2:6] + file[1][8:] == ["1", "true", "Spring", "spring", "20.00", "5.00", "EUR"]
+    hidden = await make_report(kind=ViewKind.SALES, query={})
+    for report, path in ((sales, ""), (sales, "/report.csv"), (hidden, ""), (hidden, "/report.csv")):
+        text = (await reader.get(path_of(report) + path)).text
+        assert not [
+            word for word in ("order-1042", "ada@", "12:10", link.id) if word in text.partition("As of")[0]
+        ]
+        assert ("20.00" in text) == report.shows_revenue
+    leads = await make_report(kind=ViewKind.SALES, query={"of": "leads"}, shows_revenue=True)
+    page = (await reader.get(path_of(leads))).text
+    assert "Single leads, the newest first" in page
+    assert "Nothing in this time" in page
+
+
 @pytest.mark.usefixtures("counted")
 async def test_without_revenue_nothing_tells_of_money(
     reader: httpx.AsyncClient, make_report: ReportFactory, database: Database, link: Link, now: datetime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -44,28 +44,70 @@ ARGUMENTS = [
     {"kind": "funnel", "steps": '[{"kind":"click"},{"kind":"lead"}]', "within_days": "365"},
     {"format": "ndjson"},
     {"notice": "saved"},
+    {"show": "revenue", "sum": "1", "added_up": "true", "weeks": "53", "measures": "revenue"},
+    {"of": "leads", "after": "9999999999999-0", "page": "2"},
+    {"of": "not_counted", "columns": "customer_id,transaction_id"},
 ]
 
 
-# A report of each kind, of one campaign. Each can be asked for more by the arguments of its page.
+class Shared(NamedTuple):
+    """A view of one campaign: its kind and query, its files, and a word that its page and files have.
+
+    `allowed` is what it may show of what others must not.
+    """
+
+    kind: ViewKind
+    query: dict[str, Any]
+    files: tuple[str, ...] = ("report",)
+    word: str = "clicks"
+    allowed: tuple[str, ...] = ()
+
+
+# A report of each kind. Each can be asked for more by the arguments of its page.
 SPRING = {"campaign": ["spring"]}
-VIEWS: dict[str, dict[str, Any]] = {
-    "table": {"measures": ["clicks", "revenue"], "filters": SPRING},
-    "overview": {
-        "measures": ["clicks", "conversions", "revenue"],
-        "group_by": ["campaign", "link", "platform"],
-        "filters": SPRING,
-    },
-    "funnel": {
-        "steps": [{"kind": "conversion", "filters": SPRING}, {"kind": "event", "name": "clicks"}],
-        "group_by": ["campaign"],
-    },
+VIEWS: dict[str, Shared] = {
+    "table": Shared(ViewKind.TABLE, {"measures": ["clicks", "revenue"], "filters": SPRING}),
+    "overview": Shared(
+        ViewKind.OVERVIEW,
+        {
+            "measures": ["clicks", "conversions", "revenue"],
+            "group_by": ["campaign", "link", "platform"],
+            "filters": SPRING,
+        },
+        ("report", "campaign", "link", "platform"),
+    ),
+    "events": Shared(
+        ViewKind.OVERVIEW,
+        {"measures": ["events"], "group_by": ["event", "campaign"], "filters": SPRING},
+        ("report", "event", "campaign"),
+        "event",
+    ),
+    "funnel": Shared(
+        ViewKind.FUNNEL,
+        {
+            "steps": [{"kind": "conversion", "filters": SPRING}, {"kind": "event", "name": "clicks"}],
+            "group_by": ["campaign"],
+        },
+    ),
+    "cohorts": Shared(
+        ViewKind.COHORTS, {"filters": SPRING}, ("report", "time-to-sale", "new-and-returning"), "c"
+    ),
+    "clicks": Shared(ViewKind.CLICKS, {"filters": SPRING, "limit": 2}, word="outcome", allowed=("NZ",)),
+    "sales": Shared(ViewKind.SALES, {"filters": SPRING}, word="credited"),
 }
+# Of a sale that the reports count: its customer, its order, and the minute.
+CUSTOMER, ORDER = "ada@shop.example", "order-1042"
 
 
 @pytest.fixture(params=VIEWS)
+def shared(request: pytest.FixtureRequest) -> Shared:
+    """One of the views."""
+    return VIEWS[request.param]
+
+
+@pytest.fixture
 async def report(
-    request: pytest.FixtureRequest,
+    shared: Shared,
     make_report: ReportFactory,
     database: Database,
     link: Link,
@@ -76,8 +118,10 @@ async def report(
     hidden = await make_link(database, organization, SECRET, now, utm_campaign=SECRET)
     for each in (link, hidden):
         await clicked(database, each, now - timedelta(days=1), 3, country="NZ")
-        await bought(database, each, now - timedelta(days=1), AMOUNT, refunded="1.25")
-    return await make_report(kind=ViewKind(request.param), query=VIEWS[request.param])
+        order, customer = f"{ORDER}-{each.link_name}", f"{CUSTOMER}-{each.link_name}"
+        at = now - timedelta(days=1)
+        await bought(database, each, at, AMOUNT, refunded="1.25", order=order, customer=customer)
+    return await make_report(kind=shared.kind, query=shared.query)
 
 
 @pytest.fixture
@@ -96,16 +140,21 @@ def without_moment(text: str) -> str:
 
 
 async def test_no_argument_changes_what_is_shown(
-    reader: httpx.AsyncClient, report: Report, organization: TestOrganization
+    reader: httpx.AsyncClient, shared: Shared, report: Report, organization: TestOrganization, link: Link
 ) -> None:
     """Whatever stands behind the path, the page and the file stay the same, byte for byte."""
-    files = ["report", *(report.query["group_by"] if report.kind is ViewKind.OVERVIEW else ())]
-    for path in (path_of(report), *(f"{path_of(report)}/{name}.csv" for name in files)):
-        shown = without_moment((await reader.get(path)).text)
-        assert "clicks" in shown.lower()
-        hidden = (SECRET, "7,654", "7654", organization.id, organization.domain, "Acme", "NZ", "revenue")
+    for path in (path_of(report), *(f"{path_of(report)}/{name}.csv" for name in shared.files)):
+        answer = await reader.get(path)
+        shown = without_moment(answer.text)
+        assert answer.status_code == 200
+        assert shared.word in shown.lower()
+        hidden = (
+            *(SECRET, "7,654", "7654", organization.id, organization.domain, "Acme", "NZ", "revenue"),
+            *(link.id, CUSTOMER, ORDER, ":10"),
+        )
         # The table by link names the short URLs of what the report is of.
-        shown_too = (organization.domain,) if path.endswith("/link.csv") else ()
+        of_link = (organization.domain, link.id) if path.endswith("/link.csv") else ()
+        shown_too = (*shared.allowed, *of_link)
         # The rule of credit names what is credited, whether it is shown or not.
         told = shown.replace(CreditRules().in_words, "").replace(report.token, "")
         assert [word for word in hidden if word in told and word not in shown_too] == []

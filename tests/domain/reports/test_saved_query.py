@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import FieldError, InvalidField
 from backend.domain.reports.overview import FIGURES
@@ -91,12 +92,25 @@ def test_an_overview_asks_for_its_course_and_each_table() -> None:
             ["query.measures is not", "query.steps must"],
         ),
         (ViewKind.TABLE, {"steps": []}, ["query.steps is not a field"]),
+        (
+            ViewKind.COHORTS,
+            {"measures": ["clicks"], "weeks": 54, "model": "linear", "group_by": ["link"]},
+            ["query.measures must be one of", "query.weeks must", "query.group_by is not"],
+        ),
+        (ViewKind.COHORTS, {"model": "linear"}, ["query.model must be one of"]),
+        (ViewKind.COHORTS, {"from": "2020-01-01"}, ["query.from must be at most 400 days"]),
+        (
+            ViewKind.CLICKS,
+            {"of": "sales", "currency": "EUR", "filters": {"event": ["x"]}, "limit": 2_000},
+            ["query.of must be one of", "query.currency is not", "query.limit must"],
+        ),
+        (ViewKind.SALES, {"filters": {"event": ["x"]}}, ["query.filters.event can't be filtered by"]),
     ],
 )
 def test_each_kind_has_its_fields(kind: ViewKind, query: dict[str, Any], rules: list[str]) -> None:
     """What is wrong is told of all fields together, each with its place in the query."""
     with pytest.raises(FieldError) as caught:
-        read_view(kind, saved(**query), NOW, shows_revenue=True)
+        read_view(kind, query, NOW, shows_revenue=True)
     told = [str(error) for error in (caught.value, *caught.value.others)]
     assert [text for text in rules if not any(each.startswith(text) for each in told)] == []
 
@@ -105,8 +119,18 @@ def test_a_funnel_can_t_be_mailed() -> None:
     """Mails have figures and rows, and no steps."""
     steps = [{"kind": "click"}, {"kind": "conversion"}]
     view = read_view(ViewKind.FUNNEL, saved(steps=steps), NOW, shows_revenue=False)
-    with pytest.raises(InvalidField, match="is a funnel"):
+    with pytest.raises(InvalidField, match="is one of funnel"):
         assert view.mailed
+
+
+def test_cohorts_without_revenue_have_no_table_of_amounts() -> None:
+    """Others stay; nothing but amounts can't be shown."""
+    query = saved(measures=["revenue", "revenue_per_customer", "conversions"])
+    shown = read_view(ViewKind.COHORTS, query, NOW, shows_revenue=False).cohorts
+    assert shown
+    assert shown.figures == (CellFigure.CONVERSIONS,)
+    with pytest.raises(InvalidField, match="must have one that is no amount"):
+        read_view(ViewKind.COHORTS, saved(measures=["revenue"]), NOW, shows_revenue=False)
 
 
 def test_without_revenue_no_amount_is_left() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from backend.domain.analytics.cohorts.sales import CreditedSale, SaleFigures, figures_of, first_sales
@@ -62,6 +62,21 @@ class CohortTable:
     touchless: int = 0
     unknown: int = 0
     currencies: Sequence[str] = field(default_factory=list)
+
+    @property
+    def without_amounts(self) -> CohortTable:
+        """The same without any amount."""
+        return replace(
+            self,
+            currencies=[],
+            cohorts=[
+                replace(
+                    cohort,
+                    weeks=[replace(week, figures=week.figures.without_amounts) for week in cohort.weeks],
+                )
+                for cohort in self.cohorts
+            ],
+        )
 
 
 def cohorts_of(

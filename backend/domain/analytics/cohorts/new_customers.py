@@ -21,6 +21,11 @@ class NewAndReturning:
     returning: SaleFigures = field(default_factory=SaleFigures)
     unknown: SaleFigures = field(default_factory=SaleFigures)
 
+    @property
+    def without_amounts(self) -> NewAndReturning:
+        """The same without any amount."""
+        return NewAndReturning(*(each.without_amounts for each in (self.new, self.returning, self.unknown)))
+
 
 def new_and_returning(
     sales: Iterable[CreditedSale], period: QueryPeriod, currency: str | None = None

@@ -45,6 +45,11 @@ class SaleFigures:
         """What stayed of the revenue."""
         return {currency: sold - self.refunds.get(currency, 0) for currency, sold in self.revenue.items()}
 
+    @property
+    def without_amounts(self) -> SaleFigures:
+        """The same without any amount."""
+        return SaleFigures(self.customers, self.conversions)
+
 
 def figures_of(sales: Iterable[CreditedSale]) -> SaleFigures:
     """What these conversions come to."""
