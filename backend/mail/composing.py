@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from functools import partial
 
 from jinja2 import Environment, PackageLoader
 
@@ -12,7 +13,7 @@ from backend.domain.mail.mail import Mail
 from backend.domain.reports.json_form import report_url
 from backend.domain.reports.recipient import Recipient, unlinked
 from backend.domain.reports.report import Report
-from backend.mail.figures import MailedReport, MailFigure
+from backend.mail.figures.mailed import MailedReport, MailFigure
 from backend.mail.numbers import day_in, whole_number
 from backend.mail.texts import text_in
 
@@ -108,36 +109,45 @@ def _texts(
     """The mail as text, and as HTML."""
     words = {
         "why": why,
-        "more": text_in(language, "words", "more_rows", count=whole_number(figures.left_out, language)),
         **{name: text_in(language, "words", name) for name in ("total", "no_rows", "open", "unsubscribe")},
     }
     url = report_url(base_url, report)
+    more = partial(_more_rows, language)
     html = templates.get_template("figures.html").render(
         language=language.value,
         name=report.name,
         figures=figures,
         words=words,
+        more=more,
         url=url,
         unsubscribe_url=unsubscribe_url,
     )
     end = [f"{words['unsubscribe']}: {unsubscribe_url}"] if unsubscribe_url else []
-    lines = [*_figures_text(report.name, figures, words, url), *end]
+    lines = [*_figures_text(report.name, figures, words, more, url), *end]
     return "\n".join(lines) + "\n", html
 
 
-def _figures_text(name: str, figures: MailedReport, words: dict[str, str], url: str) -> Iterator[str]:
+def _more_rows(language: Language, count: int) -> str:
+    return text_in(language, "words", "more_rows", count=whole_number(count, language))
+
+
+def _figures_text(
+    name: str, figures: MailedReport, words: dict[str, str], more: Callable[[int], str], url: str
+) -> Iterator[str]:
     yield name
     yield f"{figures.period} ({figures.zone})"
     yield from [figures.compared] if figures.compared else []
     yield from ("", words["total"].upper())
     yield from (*_lines(figures.totals), "")
-    if figures.by:
-        yield figures.by.upper()
-        for row in figures.rows:
+    for section in figures.sections:
+        yield section.by.upper()
+        for row in section.rows:
             yield row.name
             yield from (*_lines(row.figures), "")
-        yield from [] if figures.rows else [words["no_rows"], ""]
-        yield from [words["more"], ""] if figures.left_out else []
+        yield from [] if section.rows else [words["no_rows"], ""]
+        yield from [more(section.left_out), ""] if section.left_out else []
+    for note in figures.notes:
+        yield from (note, "")
     yield from (f"{words['open']}: {url}", "", "-- ", words["why"])
 
 

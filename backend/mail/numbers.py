@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from babel import Locale
-from babel.dates import format_date, format_datetime, format_interval, format_skeleton
+from babel.dates import format_date, format_datetime, format_interval, format_skeleton, format_timedelta
 from babel.numbers import format_currency, format_decimal, format_percent
 
 from backend.domain.analytics.answer import Value, Values
@@ -22,6 +22,7 @@ from backend.mail.texts import text_in
 NO_NUMBER = "–"
 _MINUS = "−"
 _NOT_ZERO = "123456789"
+_SMALL_PART = 0.1
 _MORE_DIGITS = 2  # of amounts of a click
 _RATES = {Measure.CONVERSION_RATE: 2, Measure.CHANCE_OF_BEST: 0}  # with so many decimals of a percent
 
@@ -84,6 +85,16 @@ def part_of_time_in(language: Language, field: TimeField, label: str) -> str:
         local = datetime.fromisoformat(label).replace(tzinfo=UTC)  # as the clock there showed it
         return str(format_datetime(local, "short", tzinfo=UTC, locale=language.value))
     return str(format_skeleton("yMMMEd", date.fromisoformat(label), locale=language.value))
+
+
+def duration_in(language: Language, took: timedelta) -> str:
+    """How long something took, in its largest unit, such as "3 hours"."""
+    return str(format_timedelta(took, threshold=1.5, locale=language.value))
+
+
+def percent_in(language: Language, part: float) -> str:
+    """A share, with a decimal below ten percent."""
+    return _percent(part, 1 if 0 < part < _SMALL_PART else 0, language)
 
 
 def country_in(language: Language, code: str) -> str:

@@ -13,13 +13,12 @@ from backend.domain.accounts.organizations import Organization
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
-from backend.domain.reports.views import without_installs
 from backend.mail.composing import figures_mail
-from backend.mail.figures import MailedReport, mailed_query, mailed_report
+from backend.mail.figures.mailed import MailedReport
+from backend.mail.figures.views import figures_of
 from backend.settings import Settings
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import FactsNotReady, NoAnswer
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
@@ -104,12 +103,10 @@ async def figures_for(
     Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
     """
     now = resources.clock()
-    query = mailed_query(report, reader, now)
-    if query.needs_subscription and not organization.has_subscription(now):
-        query = without_installs(query)
-    answer = await resources.analytics.ask(reader.org_id, AskQuery(query))
-    first = query.period.start.astimezone(reader.zone).date()
-    return mailed_report(answer, reader.language), first
+    figures = await figures_of(
+        resources.analytics, report, reader, now, has_subscription=organization.has_subscription(now)
+    )
+    return figures, reader.period_at(now).start.astimezone(reader.zone).date()
 
 
 async def _queue(resources: ReportMailResources, report: Report, recipient: Recipient) -> None:

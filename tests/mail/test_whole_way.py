@@ -120,11 +120,10 @@ async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: M
         assert (again.status_code, again.json()["error"]["fieldName"]) == (404, "RECIPIENT_NOT_FOUND")
         refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": listed["id"]})
         assert refused.json()["error"]["errorMessage"] == "report_id must be a report of your organization"
-        steps = [{"kind": "click"}, {"kind": "conversion"}]
-        funnel = {"name": "x", "kind": "funnel", "query": {"steps": steps}}
-        made = (await client.post(f"{API}/reports", json=funnel)).json()
+        clicks = {"name": "x", "kind": "clicks", "query": {}}
+        made = (await client.post(f"{API}/reports", json=clicks)).json()
         refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": made["id"]})
-        told = "report_id must not be of funnel, which mails can't show"
+        told = "report_id must not be of clicks, which mails can't show"
         assert refused.json()["error"]["errorMessage"] == told
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.reports.views import ReportView, ViewKind, read_view
 
@@ -55,7 +54,3 @@ class Report:
             shows_revenue=self.shows_revenue,
             has_subscription=has_subscription,
         )
-
-    def query_at(self, now: datetime) -> Query:
-        """What a mail shows of it at this time. Raises InvalidField, also for a kind that is not mailed."""
-        return self.view_at(now).mailed

@@ -44,7 +44,7 @@ class ViewKind(StrEnum):
     @property
     def is_mailed(self) -> bool:
         """Whether it has figures that a mail can tell."""
-        return self in {ViewKind.TABLE, ViewKind.OVERVIEW}
+        return self not in {ViewKind.CLICKS, ViewKind.SALES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ReportView:
     def mailed(self) -> Query:
         """What a mail shows of it: the table, or the figures of the overview by its first table's field.
 
-        Raises InvalidField for other kinds.
+        Funnels and cohorts have more than one question. Raises InvalidField for single rows.
         """
         if not self.kind.is_mailed:
             raise InvalidField("query", f"is one of {self.kind}, which mails can't show")

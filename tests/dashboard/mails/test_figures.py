@@ -8,12 +8,13 @@ from backend.domain.links.links import Link
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Frequency, RecipientState
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ViewKind
 from backend.mail.report_mails import ReportMailResources, make_due_mail
 from backend.storage.driver.mongo import Database
 from backend.storage.reports.recipients import due_recipients, list_recipients
-from backend.storage.reports.reports import change_report, delete_report
+from backend.storage.reports.reports import change_report, create_report, delete_report
 from tests.conftest import MovableClock
-from tests.dashboard.campaigns import words
+from tests.dashboard.campaigns import bought, words
 from tests.dashboard.mails.conftest import BASE_URL, confirmed, mails_to
 
 
@@ -63,6 +64,60 @@ async def test_the_last_whole_month(
     assert "Compared with February 2026." in mail["text"]
     assert "Revenue          €4,321.50" in mail["text"]
     assert "Germany Clicks 2,234" in words(mail["html"])
+
+
+async def test_a_funnel_by_mail(
+    database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """How many did each step, and each group's way; only the first step is compared."""
+    await bought(database, link, clock() - timedelta(days=12), "5")
+    steps = [{"kind": "conversion"}, {"kind": "event", "name": "Signed up"}]
+    query = {"steps": steps, "group_by": ["campaign"], "within_days": 3}
+    values = {"name": "Way", "kind": ViewKind.FUNNEL, "query": query}
+    funnel = await create_report(database, link.org_id, values, clock())
+    recipient = await confirmed(database, funnel, clock())
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    assert mail["subject"] == "Way: 9.–15. März 2026"
+    lines = [" ".join(line.split()) for line in mail["text"].splitlines()]
+    total = lines.index("INSGESAMT")
+    assert lines[total + 1 : total + 4] == [
+        "Angefangen 1 (unverändert)",
+        "Ganz durchgegangen 0",
+        "Anteil derer, die anfingen 0 %",
+    ]
+    assert "Schritt 1. Conversion Geräte 1" in words(mail["html"])
+    step = lines.index("SCHRITT")
+    assert lines[step + 1 : step + 6] == ["1. Conversion", "Geräte 1", "", "2. Signed up", "Geräte 0"]
+    assert lines[lines.index("KAMPAGNE") + 1] == "spring"
+    assert "kann bis zum 19. März 2026 weitergehen" in mail["text"]
+
+
+async def test_cohorts_by_mail(
+    database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """Who bought last week first and again, against the week before; amounts with revenue only."""
+    await bought(database, link, clock() - timedelta(days=12), "5", customer="ada")
+    await bought(database, link, clock() - timedelta(days=5), "7", customer="ada")
+    await bought(database, link, clock() - timedelta(days=5), "9", "USD", customer="bob")
+    values = {"name": "Customers", "kind": ViewKind.COHORTS, "query": {}, "shows_revenue": True}
+    cohorts = await create_report(database, link.org_id, values, clock())
+    recipient = await confirmed(database, cohorts, clock(), language=Language.EN)
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    text = " ".join(mail["text"].split())
+    for part in (
+        "TOTAL Customers 2 (+1) Conversions 3 (+2)",
+        "New: first sale of all in this time Customers 1 (no change) Conversions 1 (no change) Revenue $9.00",
+        "Returning: had bought before Customers 1 (+1) Conversions 1 (+1) Revenue €7.00 (+€7.00)",
+        "Sales without a customer id Conversions 1 (+1) Revenue €4,321.50 (+€4,321.50)",
+    ):
+        assert part in text
+    await change_report(database, cohorts.org_id, cohorts.id, {"shows_revenue": False}, clock())
+    clock.offset += timedelta(days=7)
+    await make_due_mail(mailing, recipient)
+    later = (await mails_to(database, recipient, "figures"))[-1]
+    assert not [word for word in ("Revenue", "€", "$") if word in later["text"] + later["html"]]
 
 
 async def test_when_the_next_is_due(

@@ -12,7 +12,7 @@ from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Frequency, Recipient, RecipientId
 from backend.domain.reports.report import Report
 from backend.mail.composing import figures_mail
-from backend.mail.figures import MailedReport, MailFigure, MailRow
+from backend.mail.figures.mailed import MailedReport, MailFigure, MailRow, MailSection
 from backend.mail.texts import sections_in
 
 NOW = datetime(2026, 3, 18, tzinfo=UTC)
@@ -30,9 +30,8 @@ def long_mail(language: Language) -> str:
         compared="",
         zone="America/Argentina/ComodRivadavia",
         totals=figures,
-        by="event_property_with_a_long_name",
-        rows=rows,
-        left_out=0,
+        sections=[MailSection("event_property_with_a_long_name", rows)] * 2,
+        notes=["x" * 100],
     )
     report = Report(
         id=REPORT, org_id=ORG, name="x" * 100, query={}, token="t", created_at=NOW, shows_revenue=True

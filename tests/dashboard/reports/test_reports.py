@@ -157,7 +157,7 @@ async def test_a_funnel_is_shared_as_it_is(
     assert "Funnel: click \N{RIGHTWARDS ARROW} event Signed up, by Country" in listed
     changing = (await person.get(f"/reports/{report.id}")).text
     assert "Show revenue" not in changing
-    assert "Mail this report" not in changing
+    assert "Mail this report" in changing
 
 
 @pytest.mark.parametrize(
@@ -224,6 +224,7 @@ async def test_other_pages_are_shared_as_they_are(
     assert listed in words((await person.get("/reports")).text)
     changing = (await person.get(f"/reports/{report.id}")).text
     assert ("Show revenue" in changing) == report.kind.has_amounts
+    assert ("Mail this report" in changing) == report.kind.is_mailed
 
 
 async def test_a_table_can_be_shared_instead(

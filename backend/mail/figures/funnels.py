@@ -1,0 +1,131 @@
+"""What a mail shows of a funnel: how many did each step, and how far each group got.
+
+People who began on the last days may still go on, as those of the time before have had longer to. So only
+the first step is compared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from backend.domain.analytics.answer import Values
+from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share
+from backend.domain.analytics.funnels.funnel import FunnelQuery, FunnelStep, FunnelStepKind
+from backend.domain.analytics.period import Comparison
+from backend.domain.analytics.query import Measure
+from backend.domain.mail.language import Language
+from backend.domain.reports.recipient import Recipient
+from backend.domain.sales.credit_rules import CreditTo
+from backend.mail.figures.mailed import (
+    MOST_ROWS,
+    MailedReport,
+    MailFigure,
+    MailRow,
+    MailSection,
+    compared_in,
+)
+from backend.mail.figures.rows import name_of_field, name_of_value
+from backend.mail.numbers import (
+    NO_NUMBER,
+    change_in_words,
+    day_in,
+    duration_in,
+    percent_in,
+    period_in,
+    whole_number,
+)
+from backend.mail.texts import text_in
+
+
+def mailed_funnels(funnel: FunnelQuery, reader: Recipient, now: datetime) -> tuple[FunnelQuery, FunnelQuery]:
+    """The funnel about the reader's last whole week or month, and about the one before."""
+    period = reader.period_at(now)
+    asked = replace(funnel, period=period, now=now)
+    return asked, replace(asked, period=period.compared(Comparison.PREVIOUS))
+
+
+def mailed_funnel(answer: FunnelAnswer, before: FunnelAnswer, language: Language) -> MailedReport:
+    """What a mail shows of the answers to both."""
+    period = answer.query.period
+    return MailedReport(
+        period=period_in(language, period),
+        compared=compared_in(language, before.query.period),
+        zone=str(period.zone),
+        totals=[_began(answer, before, language), *_ends(answer.steps, language)],
+        sections=[_steps(answer, language), *([_groups(answer, language)] if answer.groups else [])],
+        notes=_notes(answer, language),
+    )
+
+
+def _began(answer: FunnelAnswer, before: FunnelAnswer, language: Language) -> MailFigure:
+    """How many did the first step; the change is told as that of clicks, which are a count too."""
+    now: Values = {Measure.CLICKS: answer.steps[0].count}
+    was: Values = {Measure.CLICKS: before.steps[0].count}
+    change = change_in_words(Measure.CLICKS, now, was, None, language)
+    label = text_in(language, "funnels", "began")
+    return MailFigure(label, [whole_number(answer.steps[0].count, language)], change)
+
+
+def _ends(steps: Sequence[StepTimes], language: Language) -> list[MailFigure]:
+    """How many went all the way."""
+    first, last = steps[0].count, steps[-1].count
+    ended = MailFigure(text_in(language, "funnels", "ended"), [whole_number(last, language)])
+    return [ended, MailFigure(text_in(language, "funnels", "all_the_way"), [_share(last, first, language)])]
+
+
+def _steps(answer: FunnelAnswer, language: Language) -> MailSection:
+    people = text_in(language, "funnels", "devices" if _is_by_device(answer) else "customers")
+    rows = []
+    for number, (step, times) in enumerate(zip(answer.query.funnel.steps, answer.steps, strict=True)):
+        figures = [MailFigure(people, [whole_number(times.count, language)])]
+        if number:
+            before = answer.steps[number - 1].count
+            label = text_in(language, "funnels", "of_previous")
+            figures.append(MailFigure(label, [_share(times.count, before, language)]))
+        if times.median is not None:
+            took = duration_in(language, timedelta(milliseconds=times.median))
+            figures.append(MailFigure(text_in(language, "funnels", "median"), [took]))
+        rows.append(MailRow(f"{number + 1}. {_step_name(step, language)}", figures))
+    return MailSection(text_in(language, "funnels", "steps"), rows)
+
+
+def _groups(answer: FunnelAnswer, language: Language) -> MailSection:
+    by = answer.query.funnel.group_by
+    assert by
+    rows = [_group(answer, group, language) for group in answer.groups[:MOST_ROWS]]
+    return MailSection(name_of_field(by, language), rows, len(answer.groups) - len(rows))
+
+
+def _group(answer: FunnelAnswer, group: FunnelGroup, language: Language) -> MailRow:
+    by = answer.query.funnel.group_by
+    assert by
+    began = MailFigure(text_in(language, "funnels", "began"), [whole_number(group.steps[0].count, language)])
+    name = name_of_value(answer.links, by, group.value, group.kind, language)
+    return MailRow(name, [began, *_ends(group.steps, language)])
+
+
+def _notes(answer: FunnelAnswer, language: Language) -> list[str]:
+    """From when on nobody goes on any more, where that is to come."""
+    query = answer.query
+    over = query.period.end + timedelta(query.funnel.within_days)
+    if over <= query.now:
+        return []
+    day = day_in(language, over.astimezone(query.period.zone))
+    return [text_in(language, "funnels", "until", date=day)]
+
+
+def _is_by_device(answer: FunnelAnswer) -> bool:
+    return answer.query.funnel.by is CreditTo.DEVICE
+
+
+def _step_name(step: FunnelStep, language: Language) -> str:
+    if step.kind is FunnelStepKind.EVENT and step.name is not None:
+        return step.name
+    return text_in(language, "funnels", step.kind.value)
+
+
+def _share(count: int, of: int, language: Language) -> str:
+    part = share(count, of)
+    return NO_NUMBER if part is None else percent_in(language, part)

@@ -1,0 +1,39 @@
+"""Asks for what a mail shows of a report."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from backend.domain.reports.recipient import Recipient
+from backend.domain.reports.report import Report
+from backend.mail.figures.customers import MailedCustomers, mailed_customer_queries, mailed_customers
+from backend.mail.figures.funnels import mailed_funnel, mailed_funnels
+from backend.mail.figures.mailed import MailedReport
+from backend.mail.figures.rows import mailed_query, mailed_rows
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.cohorts.questions import AskNewAndReturning, AskTimeToSale
+from backend.storage.analytics.query_questions import AskFunnel, AskQuery
+
+
+async def figures_of(
+    analytics: Analytics, report: Report, reader: Recipient, now: datetime, *, has_subscription: bool
+) -> MailedReport:
+    """What the reader's mail of now shows of the report.
+
+    Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
+    """
+    view, org_id, language = (
+        report.view_at(now, has_subscription=has_subscription),
+        reader.org_id,
+        reader.language,
+    )
+    if view.funnel:
+        funnels = mailed_funnels(view.funnel, reader, now)
+        answer, before = await analytics.ask_all(org_id, [AskFunnel(each) for each in funnels])
+        return mailed_funnel(answer, before, language)
+    if view.cohorts:
+        query, earlier = mailed_customer_queries(view.queries[-1], reader, now)
+        questions = [AskNewAndReturning(query), AskNewAndReturning(earlier), AskTimeToSale(query)]
+        found = MailedCustomers(*await analytics.ask_all(org_id, questions))
+        return mailed_customers(found, query, earlier, language, shows_revenue=report.shows_revenue)
+    return mailed_rows(await analytics.ask(org_id, AskQuery(mailed_query(view, reader, now))), language)
