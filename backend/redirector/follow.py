@@ -37,6 +37,7 @@ from backend.redirector.links.domains import LinkDomains
 from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.metrics import AnswerTallies, observe_backlog
+from backend.redirector.orphans import OrphanVisits
 from backend.redirector.request.arrival import Arrival, Arrivals
 from backend.redirector.request.daily_keys import DailyKeys
 from backend.redirector.request.visit import InvalidHost, Scope, Visit
@@ -95,6 +96,7 @@ class Redirector:
             on_write=resources.pulse.note_write,
             domains=self.domains,
         )
+        self.orphans = OrphanVisits(resources.database)
         self._limited_links = LimitedLinks(resources, lane)
         self._reports = LinkReports(resources, self.cache)
         self._association_files = AssociationFiles(resources.database)
@@ -115,6 +117,7 @@ class Redirector:
             self.shipper,
             self.cache,
             SideBySide(self.domains, self._handoffs, self._visitor_keys, self._split_keys),
+            self.orphans,
             self._link_file,  # behind the cache, whose links it writes when it stops
         )
         self._running = AsyncExitStack()
@@ -166,7 +169,7 @@ class Redirector:
 
     async def _visit(self, visit: Visit) -> Answer:
         if visit.path is None:
-            return self._domain_answers.unknown(visit)
+            return self._lost(visit)
         if entry := self.cache.current(visit.host, visit.path):
             return await self._follow(visit, entry)
         if not visit.path:
@@ -212,6 +215,14 @@ class Redirector:
                 return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         if path == link_reports.PATH:
             return self._reports.form(visit)
+        return self._lost(visit)
+
+    def _lost(self, visit: Visit) -> Answer:
+        """The answer at a path that no link has. What people ask for is counted for the organization."""
+        if visit.domain:
+            arrival = self._arrivals.of(visit)
+            if self._rate_limits.keeps_uncounted_visit(arrival.address):
+                self.orphans.note(visit, arrival)
         return self._domain_answers.unknown(visit)
 
     async def _follow(self, visit: Visit, entry: CachedLink, *, gave_password: bool = False) -> Answer:

@@ -34,7 +34,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.lifecycle.collections import declared_indexes
-from backend.storage.links import links, tags
+from backend.storage.links import links, orphans, tags
 from backend.storage.links import purged as purged_links
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
@@ -69,6 +69,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         costs.NAME,
         ORG | {"day": {"$gte": "2026-03-01"}, "campaign": "spring"},
         {"day": -1, "campaign": 1, "currency": 1},
+    ),
+    "orphan visits of a domain": (
+        orphans.NAME,
+        ORG | {"domain": "go.shop.com", "day": {"$gte": NOW}},
+        {"day": -1},
     ),
     "notes of a time": (notes.NAME, ORG | {"at": {"$gte": NOW}}, {"at": 1}),
     "a report by its token": (reports.NAME, {"token": "t"}, {}),

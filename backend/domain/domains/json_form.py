@@ -1,10 +1,12 @@
-"""The JSON form of a domain's settings."""
+"""The JSON form of a domain's settings, and of its orphan visits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from backend.domain.domains.orphans import NotKept, Orphan
 from backend.domain.domains.settings import DomainSettings, Texts
 
 
@@ -26,3 +28,22 @@ def texts_json(texts: Texts) -> dict[str, Any]:
         language.value: {page.value: asdict(text) for page, text in pages.items()}
         for language, pages in texts.items()
     }
+
+
+def orphan_json(orphan: Orphan, nearest: str | None) -> dict[str, Any]:
+    """A path that no link has, with the short URL that is most like it."""
+    return {
+        "path": orphan.path,
+        "visits": orphan.visits,
+        "last_at": orphan.last_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "referrers": [
+            {"host": host or None, "visits": visits}
+            for host, visits in sorted(orphan.referrers.items(), key=lambda item: (-item[1], item[0]))
+        ],
+        "nearest": nearest,
+    }
+
+
+def not_kept_json(not_kept: Mapping[NotKept, int]) -> dict[str, int]:
+    """How many visits are not kept, by reason."""
+    return {reason.value: not_kept.get(reason, 0) for reason in NotKept}

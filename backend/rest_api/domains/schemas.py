@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.domain.domains.input import BRAND_FIELDS, DOMAIN_FIELDS
+from backend.domain.domains.orphans import MOST_PATHS_A_DAY, NotKept
 from backend.domain.fields.rules import Schema
 from backend.rest_api.routes.operation import reference
 
@@ -42,11 +43,54 @@ _DOMAIN: dict[str, Schema] = {
     },
     "robots_txt": _or_null({"type": "string"}, "The lines of /robots.txt; null: there is no such file."),
 }
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_NOT_KEPT = {
+    NotKept.PROBE: "Of scanners, such as /wp-login.php.",
+    NotKept.UNREADABLE: "Paths that are too long, or have characters such as % or @.",
+    NotKept.TOO_MANY: f"Further paths than the {MOST_PATHS_A_DAY} that are kept of a day.",
+}
+_ORPHAN: dict[str, Schema] = {
+    "path": {"type": "string"},
+    "visits": _COUNT,
+    "last_at": {"type": "string", "format": "date-time"},
+    "referrers": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["host", "visits"],
+            "properties": {
+                "host": _or_null({"type": "string"}, "Null: from no page; other: from further hosts."),
+                "visits": _COUNT,
+            },
+        },
+        "description": "The hosts that people came from, those of most visits first.",
+    },
+    "nearest": _or_null(
+        {"type": "string"}, "The short URL of the link that is most like the path; null: none is like it."
+    ),
+}
 DOMAIN_SCHEMAS: dict[str, Schema] = {
     "Domain": {"type": "object", "required": list(_DOMAIN), "properties": _DOMAIN},
     "DomainList": {
         "type": "object",
         "required": ["domains"],
         "properties": {"domains": {"type": "array", "items": reference("Domain")}},
+    },
+    "Orphan": {"type": "object", "required": list(_ORPHAN), "properties": _ORPHAN},
+    "OrphanList": {
+        "type": "object",
+        "required": ["orphans", "next_cursor", "not_kept"],
+        "properties": {
+            "orphans": {"type": "array", "items": reference("Orphan")},
+            "next_cursor": _or_null({"type": "string"}, "Null: there are no more."),
+            "not_kept": {
+                "type": "object",
+                "required": [reason.value for reason in NotKept],
+                "properties": {
+                    reason.value: _COUNT | {"description": text} for reason, text in _NOT_KEPT.items()
+                },
+                "description": "Visits whose path is not kept.",
+            },
+        },
     },
 }

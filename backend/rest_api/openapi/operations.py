@@ -9,7 +9,7 @@ from backend.rest_api.annotations import notes
 from backend.rest_api.clicks import export
 from backend.rest_api.costs import costs
 from backend.rest_api.destinations import rules
-from backend.rest_api.domains import domains
+from backend.rest_api.domains import domains, orphans
 from backend.rest_api.feed import events
 from backend.rest_api.funnels import ask, saved
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
@@ -26,7 +26,7 @@ _MODULES = (
     *(create, change, info, listing, write, preview, explain_taps, bulk, page),
     *(tags, utm_templates),
     rules,
-    domains,
+    *(domains, orphans),
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
     *(query, cohorts, event_properties),

@@ -30,7 +30,7 @@ from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
-from backend.storage.links import links, tags, taken_clicks, utm_templates
+from backend.storage.links import links, orphans, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
@@ -111,6 +111,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     deleted_organizations.COLLECTION,
     broken_destinations.COLLECTION,
     link_reports.COLLECTION,
+    orphans.COLLECTION,
     destination_rounds.COLLECTION,
     leases.COLLECTION,
     webhook_deliveries.COLLECTION,

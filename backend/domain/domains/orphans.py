@@ -1,0 +1,154 @@
+"""Orphan visits: what people ask a link domain for and no link has, counted by path, day and referrer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from enum import StrEnum
+
+from backend.domain.ids import OrgId
+
+# The most paths of a domain that are kept for a day; further ones are only counted.
+MOST_PATHS_A_DAY = 500
+MOST_REFERRERS = 20  # of a path and day
+LONGEST_PATH = 128
+# What one process has in memory until it is stored.
+MOST_WAITING_PATHS = 5_000
+MOST_WAITING_DAYS = 1_000
+DIRECT, OTHER_REFERRERS = "", "other"
+# Without @, so that no e-mail address is kept, and without percent-encoding.
+_KEPT = re.compile(rf"[A-Za-z0-9\-._~/,;:!()'*=&$]{{1,{LONGEST_PATH}}}")
+# What scanners for weak servers ask every host for.
+_PROBE = re.compile(
+    r"(?i)(?:^|/)(?:\.(?!well-known)|wp-|wordpress|cgi-bin|phpmyadmin|xmlrpc|vendor/|actuator|hnap1|boaform|"
+    r"solr/|owa/|autodiscover|_ignition|server-status|console/|manager/html|druid/|geoserver|remote/|sdk/|"
+    r"config\.|telescope|debug/|api/v\d)"
+    r"|\.(?:php\d?|phtml|aspx?|jspx?|cgi|pl|env|git|sql|bak|old|zip|rar|gz|tgz|ini|ya?ml|log|conf|sh|dll|exe|do|"
+    r"action|xml|json|pem|key)(?:$|/)"
+)
+# What browsers and programs ask every host for by themselves, so that nobody has mistyped it.
+_BY_ITSELF = re.compile(
+    r"(?i)(?:apple-touch-icon[\w-]*\.png|favicon[\w-]*\.\w+|browserconfig\.xml|sitemap[\w-]*\.(?:xml|txt)|"
+    r"(?:app-)?ads\.txt|security\.txt|llms\.txt|humans\.txt|site\.webmanifest|manifest\.json|\.well-known/.*)"
+)
+
+
+class NotKept(StrEnum):
+    """Why the path of an orphan visit is not kept."""
+
+    PROBE = "probes"
+    UNREADABLE = "unreadable"
+    TOO_MANY = "too_many"
+
+
+def is_asked_by_itself(path: str) -> bool:
+    """Whether browsers and programs ask for this path without anybody's doing."""
+    return _BY_ITSELF.fullmatch(path) is not None
+
+
+def why_not_kept(path: str | None) -> NotKept | None:
+    """Why this path is not kept; None if it is. Pass None for a path with percent-encoding."""
+    if path is None:
+        return NotKept.UNREADABLE
+    if _PROBE.search(path[: 4 * LONGEST_PATH]):
+        return NotKept.PROBE
+    return None if _KEPT.fullmatch(path) else NotKept.UNREADABLE
+
+
+@dataclass(slots=True)
+class PathTally:
+    """How often a path was asked for, when last, and from which hosts (DIRECT: from none)."""
+
+    visits: int
+    last_at: datetime
+    referrers: Counter[str] = field(default_factory=Counter)
+
+
+# Whose domain it is, its name, and the day in UTC.
+DayKey = tuple[OrgId, str, date]
+
+
+@dataclass(slots=True)
+class DayTally:
+    """The orphan visits of a domain and day: those whose path is kept, and how many others there were."""
+
+    paths: dict[str, PathTally] = field(default_factory=dict)
+    not_kept: Counter[NotKept] = field(default_factory=Counter)
+
+
+class OrphanTallies:
+    """Orphan visits that are not stored yet. It never has more than MOST_WAITING_PATHS of all domains."""
+
+    def __init__(self) -> None:
+        self._days: dict[DayKey, DayTally] = {}
+        self._paths = 0
+        self.dropped = 0  # visits of more domains than it takes
+
+    def add(
+        self, org_id: OrgId, domain: str, path: str | None, referrer_host: str | None, at: datetime
+    ) -> None:
+        """Count a visit."""
+        day = self._day((org_id, domain, at.astimezone(UTC).date()))
+        if day is None:
+            self.dropped += 1
+            return
+        reason = why_not_kept(path)
+        if reason is None and path is not None:
+            if tally := day.paths.get(path) or self._new(day, path, at):
+                tally.visits += 1
+                tally.last_at = max(tally.last_at, at)
+                referrer = referrer_host or DIRECT
+                is_known = referrer in tally.referrers or len(tally.referrers) < MOST_REFERRERS
+                tally.referrers[referrer if is_known else OTHER_REFERRERS] += 1
+                return
+            reason = NotKept.TOO_MANY
+        day.not_kept[reason or NotKept.UNREADABLE] += 1
+
+    def take(self) -> Mapping[DayKey, DayTally]:
+        """All visits, which are no longer here."""
+        taken, self._days, self._paths = self._days, {}, 0
+        return taken
+
+    def give_back(self, days: Mapping[DayKey, DayTally]) -> None:
+        """Take visits back that could not be stored, as far as there is room."""
+        for key, former in days.items():
+            day = self._day(key)
+            if day is None:
+                self.dropped += sum(tally.visits for tally in former.paths.values())
+                continue
+            day.not_kept.update(former.not_kept)
+            for path, tally in former.paths.items():
+                if known := day.paths.get(path):
+                    known.visits += tally.visits
+                    known.last_at = max(known.last_at, tally.last_at)
+                    known.referrers.update(tally.referrers)
+                elif new := self._new(day, path, tally.last_at):
+                    new.visits, new.referrers = tally.visits, tally.referrers
+                else:
+                    day.not_kept[NotKept.TOO_MANY] += tally.visits
+
+    def _day(self, key: DayKey) -> DayTally | None:
+        day = self._days.get(key)
+        if day is None and len(self._days) < MOST_WAITING_DAYS:
+            day = self._days[key] = DayTally()
+        return day
+
+    def _new(self, day: DayTally, path: str, at: datetime) -> PathTally | None:
+        if len(day.paths) >= MOST_PATHS_A_DAY or self._paths >= MOST_WAITING_PATHS:
+            return None
+        self._paths += 1
+        tally = day.paths[path] = PathTally(0, at)
+        return tally
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A path of a domain that no link has, and the visits of a stretch of days."""
+
+    path: str
+    visits: int
+    last_at: datetime
+    referrers: Mapping[str, int]

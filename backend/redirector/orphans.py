@@ -1,0 +1,76 @@
+"""Counts orphan visits of link domains, in memory first: no visitor waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import NoReturn
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.domains.orphans import OrphanTallies, is_asked_by_itself
+from backend.domain.web.client import ClientKind
+from backend.redirector.request.arrival import Arrival
+from backend.redirector.request.visit import Visit
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.links.orphans import add_orphan_visits
+
+STORE_EVERY = 10.0  # seconds
+_STORE_SECONDS = 10.0
+_LAST_STORE_SECONDS = 2.0
+_PEOPLE = frozenset({ClientKind.BROWSER, ClientKind.IN_APP_BROWSER})
+_logger = logging.getLogger(__name__)
+
+
+class OrphanVisits:
+    """The orphan visits of this process, stored now and then.
+
+    They are hints, not facts: those of the last seconds are lost where the process dies, and while MongoDB is
+    away only as many wait as OrphanTallies takes.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._tallies = OrphanTallies()
+        self._storing = BackgroundTask("storing orphan visits", self._keep_storing)
+
+    async def start(self) -> None:
+        """Start to store visits now and then."""
+        await self._storing.start()
+
+    async def stop(self) -> None:
+        """Store what waits, if the database answers, and stop."""
+        await self._storing.stop()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_STORE_SECONDS):
+                await self.store()
+
+    @property
+    def failures(self) -> list[str]:
+        """A description of the error if visits can't be stored now."""
+        return self._storing.failures
+
+    def note(self, visit: Visit, arrival: Arrival) -> None:
+        """Count a visit of a person, on a link domain, for something that no link has."""
+        domain = visit.domain
+        if domain is None or arrival.client.kind not in _PEOPLE or visit.method != "GET" or visit.is_prefetch:
+            return
+        if visit.path is None or not is_asked_by_itself(visit.path):
+            self._tallies.add(domain.org_id, visit.host, visit.path, visit.referrer_host, arrival.at)
+
+    async def store(self) -> None:
+        """Store what was counted so far. If the database does not answer, it waits for the next time."""
+        if not (days := self._tallies.take()):
+            return
+        try:
+            with deadline(_STORE_SECONDS):
+                await add_orphan_visits(self._database, days)
+        except StorageError as error:
+            _logger.warning("Orphan visits can't be stored: %s", error)
+            self._tallies.give_back(days)
+
+    async def _keep_storing(self) -> NoReturn:
+        while True:
+            await asyncio.sleep(STORE_EVERY)
+            await self.store()

@@ -1,0 +1,181 @@
+"""The `orphan_visits` collection: what was asked for and no link has, by domain, day and path.
+
+A document for each path and day, and one without a path that says how many visits are not kept. Visits are
+counted in memory first, so those of the last seconds are lost where a process dies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from pymongo import IndexModel, UpdateOne
+
+from backend.domain.domains.orphans import (
+    MOST_PATHS_A_DAY,
+    MOST_REFERRERS,
+    OTHER_REFERRERS,
+    DayKey,
+    DayTally,
+    NotKept,
+    Orphan,
+    PathTally,
+)
+from backend.domain.ids import OrgId
+from backend.storage.accounts.organizations import find_retention_days
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.links.links import taken_paths
+from backend.storage.schema.collection import AgesFrom, Collection, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.visitors.dated_writes import Written, keep_dates_right
+
+NAME = "orphan_visits"
+KEPT = timedelta(days=90)
+RETENTION = AgesFrom("day")
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("domain", 1), ("day", 1)]),
+        # Besides the organization's retention time: hints get old.
+        IndexModel("forget_at", expireAfterSeconds=0),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=NotPersonal("no field names a visitor, and no path with an @ is kept; all go after 90 days"),
+    retention=RETENTION,
+    archived=NotArchived("hints for today, gone after 90 days"),
+    shard_key=NotSharded("at most 500 small documents a domain and day, gone after 90 days"),
+)
+_MOST_READ = 50_000  # documents of a question: some 90 days of a domain that is scanned every day
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanList:
+    """The orphans of a domain, those with most visits first, and how many visits are not kept, by reason."""
+
+    orphans: list[Orphan]
+    not_kept: Mapping[NotKept, int]
+
+
+async def add_orphan_visits(database: Database, days: Mapping[DayKey, DayTally]) -> None:
+    """Add these visits to those that are stored. Of new paths, a day takes those that were asked for most."""
+    retention = await find_retention_days(database, {org_id for org_id, _, _ in days})
+    written = [await _add_day(database, key, day, retention.get(key[0])) for key, day in days.items()]
+    await keep_dates_right(database, written, retention)
+
+
+async def _add_day(database: Database, key: DayKey, day: DayTally, retention: int | None) -> Written:
+    org_id, domain, _ = key
+    start = f"{org_id}/{domain}/{key[2]}/"
+    ids = [start + path for path in day.paths]
+    known = {
+        document["_id"]: set(document["referrers"])
+        async for document in database[NAME].find({"_id": {"$in": ids}}, {"referrers": 1})
+    }
+    first = _start_of(key[2])
+    condition: Document = {"domain": domain, "day": first}
+    stored = await database[NAME].count_documents(
+        {"org_id": org_id, **condition, "path": {"$gt": ""}}, limit=MOST_PATHS_A_DAY
+    )
+    room = MOST_PATHS_A_DAY - stored
+    fixed = {
+        "org_id": org_id,
+        **condition,
+        "forget_at": first + KEPT,
+        "expires_at": RETENTION.expires_at(first, retention),
+    }
+    updates, not_kept = [], Counter(day.not_kept)
+    for path, tally in sorted(day.paths.items(), key=lambda item: -item[1].visits):
+        referrers = known.get(start + path)
+        if referrers is None:
+            room -= 1
+        if referrers is None and room < 0:
+            not_kept[NotKept.TOO_MANY] += tally.visits
+        else:
+            updates.append(_update(start, path, tally, referrers or set(), fixed))
+    if not_kept:
+        counts = {f"not_kept.{reason.value}": visits for reason, visits in not_kept.items()}
+        updates.append(UpdateOne({"_id": start}, {"$inc": counts, "$set": fixed}, upsert=True))
+    if updates:
+        await database[NAME].bulk_write(updates, ordered=False)
+    return Written(COLLECTION, org_id, condition)
+
+
+def _update(start: str, path: str, tally: PathTally, known: set[str], fixed: Document) -> UpdateOne:
+    increments: Counter[str] = Counter()
+    for referrer, visits in tally.referrers.items():
+        name = _as_name(referrer)
+        if name not in known and len(known) >= MOST_REFERRERS:
+            name = _as_name(OTHER_REFERRERS)
+        known.add(name)
+        increments[f"referrers.{name}"] += visits
+    return UpdateOne(
+        {"_id": start + path},
+        {
+            "$inc": {"visits": tally.visits, **increments},
+            "$max": {"last_at": tally.last_at},
+            "$set": {"path": path, **fixed},
+        },
+        upsert=True,
+    )
+
+
+async def find_orphans(database: Database, org_id: OrgId, domain: str, start: date, end: date) -> OrphanList:
+    """The orphans of the organization's domain on the days from `start` up to before `end`.
+
+    Paths that a link has by now are left out.
+    """
+    query = {
+        "org_id": org_id,
+        "domain": domain,
+        "day": {"$gte": _start_of(start), "$lt": _start_of(end)},
+    }
+    tallies: dict[str, PathTally] = {}
+    not_kept: Counter[NotKept] = Counter()
+    cursor = database[NAME].find(query).sort("day", -1).limit(_MOST_READ)
+    async for document in cursor:
+        not_kept.update({NotKept(reason): visits for reason, visits in document.get("not_kept", {}).items()})
+        if "path" in document:
+            _add(tallies, document)
+    taken = await _taken(database, domain, tallies)
+    orphans = [
+        Orphan(path, tally.visits, tally.last_at, dict(tally.referrers.most_common(MOST_REFERRERS)))
+        for path, tally in tallies.items()
+        if path not in taken
+    ]
+    orphans.sort(key=lambda orphan: (-orphan.visits, orphan.path))
+    return OrphanList(orphans, not_kept)
+
+
+async def forget_orphans(database: Database, org_id: OrgId, domain: str) -> int:
+    """Delete what is kept of a domain's orphan visits. Returns how many documents that were."""
+    return (await database[NAME].delete_many({"org_id": org_id, "domain": domain})).deleted_count
+
+
+def _add(tallies: dict[str, PathTally], document: dict[str, Any]) -> None:
+    tally = tallies.setdefault(document["path"], PathTally(0, document["last_at"]))
+    tally.visits += document["visits"]
+    tally.last_at = max(tally.last_at, document["last_at"])
+    tally.referrers.update({_as_host(name): visits for name, visits in document["referrers"].items()})
+
+
+async def _taken(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
+    every, taken = list(paths), set[str]()
+    for first in range(0, len(every), 5_000):
+        taken |= await taken_paths(database, domain, every[first : first + 5_000])
+    return taken
+
+
+def _start_of(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _as_name(host: str) -> str:
+    """The host as a field's name, in which dots would have a meaning; no host has a comma."""
+    return host.replace(".", ",") or "-"
+
+
+def _as_host(name: str) -> str:
+    return "" if name == "-" else name.replace(",", ".")

@@ -1,0 +1,116 @@
+"""What people asked a domain for in vain, over REST."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.retention import set_retention
+from backend.storage.links import orphans
+from backend.system.clock import utc_now
+from tests.api.link_calls import API, create
+from tests.conftest import OrganizationFactory
+from tests.facts.organizations import TestOrganization
+from tests.polling import wait_for_async
+from tests.redirector.conftest import DESKTOP
+
+BOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+
+
+async def ask(service: Service, domain: str, path: str, method: str = "GET", **headers: str) -> None:
+    """Ask the domain for this path, as a browser does."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=service)) as visitor:
+        sent = {"user-agent": DESKTOP} | headers
+        assert (await visitor.request(method, f"http://{domain}/{path}", headers=sent)).status_code == 404
+
+
+async def listed(client: httpx.AsyncClient, of: TestOrganization, query: str = "") -> dict[str, Any]:
+    """What REST lists for the organization's domain."""
+    path = f"{API}/domains/{of.domain}/orphans{query}"
+    answer = await client.get(path, headers=of.headers)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_people_s_visits_are_counted_and_nothing_else(
+    client: httpx.AsyncClient, service: Service, make_organization: OrganizationFactory
+) -> None:
+    """By path and referrer, with the nearest link; not those of bots, programs, and of paths that exist."""
+    organization, other = await make_organization(), await make_organization()
+    await create(client, organization, selected_path="spring")
+    domain = organization.domain
+    await wait_for_async(lambda: _known(service, domain), "the redirector does not know the domain")
+    for referrer in ("https://news.example/a?b", "https://news.example/c", ""):
+        await ask(service, domain, "sprng", **({"referer": referrer} if referrer else {}))
+    await ask(service, domain, "flyer")
+    for path in ("wp-login.php", "%C3%BC", "ada@shop.example", "favicon.ico", "apple-touch-icon.png", ""):
+        await ask(service, domain, path)
+    await ask(service, domain, "sprng", **{"user-agent": BOT})
+    await ask(service, domain, "sprng", **{"user-agent": "curl/8.5"})
+    await ask(service, domain, "sprng", **{"sec-purpose": "prefetch"})
+    await ask(service, domain, "sprng", method="HEAD")
+    await ask(service, other.domain, "theirs")
+    await service.redirector.orphans.store()
+    found = await listed(client, organization)
+    assert [(each["path"], each["visits"], each["nearest"]) for each in found["orphans"]] == [
+        ("sprng", 3, found["orphans"][0]["nearest"]),
+        ("flyer", 1, None),
+    ]
+    assert found["orphans"][0]["nearest"].endswith("/spring")
+    assert found["orphans"][0]["referrers"] == [
+        {"host": "news.example", "visits": 2},
+        {"host": None, "visits": 1},
+    ]
+    assert found["not_kept"] == {"probes": 1, "unreadable": 2, "too_many": 0}
+    await create(client, organization, selected_path="flyer")
+    assert [each["path"] for each in (await listed(client, organization))["orphans"]] == ["sprng"]
+    assert (await listed(client, organization, "?to=2026-01-01"))["orphans"] == []
+    refused = await client.get(f"{API}/domains/{domain}/orphans", headers=other.headers)
+    assert refused.status_code == 404
+    removed = await client.delete(f"{API}/domains/{domain}/orphans", headers=organization.headers)
+    assert removed.status_code == 204
+    assert (await listed(client, organization))["orphans"] == []
+    assert [each["path"] for each in (await listed(client, other))["orphans"]] == ["theirs"]
+
+
+async def test_storage_is_bounded_and_ages(
+    client: httpx.AsyncClient,
+    service: Service,
+    database: Database,
+    make_organization: OrganizationFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A day takes the paths that were asked for most, and says how many visits it did not take."""
+    organization = await make_organization()
+    domain = organization.domain
+    await wait_for_async(lambda: _known(service, domain), "the redirector does not know the domain")
+    monkeypatch.setattr(orphans, "MOST_PATHS_A_DAY", 2)
+    await set_retention(database, organization.id, 7)
+    for path in ("once", "twice", "thrice", "twice", "thrice", "thrice"):
+        await ask(service, domain, path)
+    await service.redirector.orphans.store()
+    await ask(service, domain, "late")
+    await ask(service, domain, "twice")
+    await service.redirector.orphans.store()
+    found = await listed(client, organization)
+    paths = [(each["path"], each["visits"]) for each in found["orphans"]]
+    assert (paths, found["not_kept"]["too_many"]) == ([("thrice", 3), ("twice", 3)], 2)
+    stored = await database[orphans.NAME].find({"org_id": organization.id}).to_list(None)
+    assert len(stored) == 3
+    for document in stored:
+        assert document["expires_at"] == document["day"] + timedelta(days=7)
+        assert utc_now() < document["forget_at"] < utc_now() + timedelta(days=91)
+    page = await listed(client, organization, "?cursor=3%20thrice")
+    assert [each["path"] for each in page["orphans"]] == ["twice"]
+    refused = await client.get(f"{API}/domains/{domain}/orphans?cursor=x", headers=organization.headers)
+    assert (refused.status_code, "cursor is not one" in refused.text) == (400, True)
+
+
+async def _known(service: Service, domain: str) -> bool:
+    return domain in service.redirector.domains.by_name

@@ -1,0 +1,87 @@
+"""Orphan visits: which paths are kept, and how many."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from backend.domain.domains import orphans
+from backend.domain.domains.orphans import NotKept, OrphanTallies, is_asked_by_itself, why_not_kept
+from backend.domain.ids import OrgId
+
+AT = datetime(2026, 11, 26, 23, 59, tzinfo=UTC)
+ORG = OrgId("o")
+KEY = (ORG, "go.shop.com", date(2026, 11, 26))
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("sprng", None),
+        ("summer/sale-2026.", None),
+        ("wordplay", None),
+        ("wp-login.php", NotKept.PROBE),
+        ("blog/wp-includes/wlwmanifest.xml", NotKept.PROBE),
+        (".env", NotKept.PROBE),
+        (".git/config", NotKept.PROBE),
+        ("cgi-bin/luci", NotKept.PROBE),
+        ("index.php7", NotKept.PROBE),
+        ("ada@shop.example", NotKept.UNREADABLE),
+        ("x" * 129, NotKept.UNREADABLE),
+        (None, NotKept.UNREADABLE),
+    ],
+)
+def test_paths_of_scanners_and_addresses_are_not_kept(path: str | None, reason: NotKept | None) -> None:
+    """What nobody has typed, what may name a person, and what is too long is only counted."""
+    assert why_not_kept(path) == reason
+
+
+def test_what_browsers_ask_for_by_themselves_is_no_visit() -> None:
+    """Icons, site maps and files of well-known places."""
+    for path in ("apple-touch-icon-120x120.png", "sitemap.xml", "ads.txt", ".well-known/security.txt"):
+        assert is_asked_by_itself(path)
+    assert not is_asked_by_itself("apple")
+
+
+def test_visits_are_counted_by_path_and_referrer() -> None:
+    """Of each domain and day in UTC; and given back, they are added to what came meanwhile."""
+    tallies = OrphanTallies()
+    for minute, referrer in enumerate([None, "news.example", "news.example"]):
+        tallies.add(ORG, "go.shop.com", "sprng", referrer, AT + timedelta(seconds=minute))
+    tallies.add(ORG, "go.shop.com", "sprng", None, AT + timedelta(days=1))
+    tallies.add(ORG, "go.shop.com", "wp-login.php", None, AT)
+    taken = tallies.take()
+    assert len(taken) == 2
+    tally = taken[KEY].paths["sprng"]
+    assert (tally.visits, tally.last_at) == (3, AT + timedelta(seconds=2))
+    assert tally.referrers == {"": 1, "news.example": 2}
+    assert taken[KEY].not_kept == {NotKept.PROBE: 1}
+    tallies.add(ORG, "go.shop.com", "sprng", "news.example", AT)
+    tallies.give_back(taken)
+    again = tallies.take()[KEY]
+    assert (again.paths["sprng"].visits, again.paths["sprng"].referrers["news.example"]) == (4, 3)
+    assert again.not_kept == {NotKept.PROBE: 1}
+    assert tallies.take() == {}
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By paths of a day, of all domains, by domains, and by referrers; what goes beyond is counted."""
+    monkeypatch.setattr(orphans, "MOST_PATHS_A_DAY", 3)
+    monkeypatch.setattr(orphans, "MOST_WAITING_PATHS", 4)
+    monkeypatch.setattr(orphans, "MOST_WAITING_DAYS", 2)
+    monkeypatch.setattr(orphans, "MOST_REFERRERS", 2)
+    tallies = OrphanTallies()
+    for number in range(9):
+        for domain in ("a", "b", "c"):
+            tallies.add(ORG, domain, f"path{number}", None, AT)
+        tallies.add(ORG, "a", "path0", f"host{number}", AT)
+    assert tallies.dropped == 9
+    taken = tallies.take()
+    kept = {domain: (len(day.paths), day.not_kept[NotKept.TOO_MANY]) for (_, domain, _), day in taken.items()}
+    assert kept == {"a": (2, 7), "b": (2, 7)}
+    busy = taken[ORG, "a", KEY[2]].paths["path0"]
+    assert (busy.visits, busy.referrers) == (10, {"": 1, "host0": 1, "other": 8})
+    tallies.give_back(taken)
+    tallies.give_back({(ORG, "d", KEY[2]): taken[ORG, "b", KEY[2]]})
+    assert tallies.dropped == 9 + 2
