@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from backend.domain.apps.installs import AppOpen, Match
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.destinations.forwarding import as_followed
 from backend.domain.links.links import Link
-from backend.domain.web.short_urls import parse_short_url
-from backend.storage.links.links import find_link, find_link_at
+from backend.domain.links.path_prefixes import prefixes_in
+from backend.domain.web.short_urls import parse_short_url, query_of
+from backend.storage.links.links import find_forwarding_path, find_link, find_link_at
 from backend.web.current import resources
 
 
@@ -29,13 +31,26 @@ async def find_named_link(opened: AppOpen, org_id: OrgId) -> MatchedLink:
     return MatchedLink()
 
 
+def as_opened(link: Link, opened: AppOpen) -> Link:
+    """The link with its addresses filled in from the short URL that was opened, if the app names it."""
+    rests = dict(prefixes_in(opened.short_url or "")[1]) if link.forwards_path else {}
+    return as_followed(link, rests.get(link.path, ""), query_of(opened.short_url or ""))
+
+
 async def _by_id(opened: AppOpen, org_id: OrgId) -> Link | None:
     return await _find(opened.own_link_id, org_id)
 
 
 async def _by_short_url(opened: AppOpen, org_id: OrgId) -> Link | None:
-    place = parse_short_url(opened.short_url or "")
-    return await find_link_at(resources().database, *place, org_id) if place else None
+    database, short_url = resources().database, opened.short_url or ""
+    place = parse_short_url(short_url)
+    if place and (link := await find_link_at(database, *place, org_id)):
+        return link
+    domain, prefixes = prefixes_in(short_url)
+    if not prefixes:
+        return None
+    above = await find_forwarding_path(database, domain, [path for path, _ in prefixes])
+    return await find_link_at(database, domain, above, org_id) if above else None
 
 
 async def _by_referrer(opened: AppOpen, org_id: OrgId) -> Link | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.app_api.blueprint import app_api, calling_org_id
 from backend.app_api.first_launch import record_first_launch
-from backend.app_api.link_of_open import find_named_link
+from backend.app_api.link_of_open import as_opened, find_named_link
 from backend.app_api.link_visit import store_link_visit
 from backend.domain.apps.installs import Match, parse_open
 from backend.domain.links.destinations.policy import leads_to
@@ -31,7 +31,8 @@ async def open_app() -> dict[str, Any]:
     if opened.is_first_launch:
         matched, is_new = await record_first_launch(opened, calling_org_id(), matched)
     is_counted = await store_link_visit(opened, matched)
-    shown = matched.link if matched.link and _leads_somewhere(matched.link) else None
+    link = as_opened(matched.link, opened) if matched.link else None
+    shown = link if link and _leads_somewhere(link) else None
     return {
         "is_new_install": is_new,
         "is_counted": is_counted,

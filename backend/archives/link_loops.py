@@ -8,7 +8,7 @@ from backend.domain.web.short_urls import parse_short_url
 from backend.storage.accounts.domains import is_domain
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
-from backend.storage.links.writing.loops import DomainPath, looping_field
+from backend.storage.links.writing.loops import DomainPath, looping_field, varying_field
 
 
 class LinkLoops:
@@ -34,11 +34,13 @@ class LinkLoops:
             self._leading_links[link.domain, link.path] = link
 
     async def find_loops(self) -> list[tuple[str, str]]:
-        """The id of each link that leads back to itself, with the name of the field that does."""
+        """The id of each link that leads back to itself, or could, with the name of the field that does."""
+        domains = {host for host, is_domain in self._is_domain.items() if is_domain}
         return [
             (link.id, field)
             for link in self._leading_links.values()
-            if (field := await looping_field(self._database, link, self._resolve))
+            if (field := varying_field(link, domains))
+            or (field := await looping_field(self._database, link, self._resolve))
         ]
 
     async def _has_links(self, host: str) -> bool:

@@ -14,7 +14,7 @@ from backend.domain.web.short_urls import parse_short_url
 from backend.storage.accounts.domains import is_domain
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import resolve_link, taken_paths
-from backend.storage.links.writing.loops import DomainPath, refuse_loop
+from backend.storage.links.writing.loops import DomainPath, refuse_loop, refuse_varying
 
 
 class PlannedLinks:
@@ -67,9 +67,12 @@ class PlannedLinks:
             now=self._now,
         )
         refuse_destinations(link, None, self._policy)
+        leads_to_links = await self._leads_to_links(new)
+        if leads_to_links:
+            refuse_varying(link, [domain for domain, is_served in self._served.items() if is_served])
         if not new.selected_path:
             return
-        if await self._leads_to_links(new):
+        if leads_to_links:
             await refuse_loop(self._database, link, self._resolve)
         place = (new.domain, new.selected_path)
         if place in self._planned or place in self._taken:

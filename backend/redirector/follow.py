@@ -18,8 +18,11 @@ from backend.domain.clicks.ids import click_id, read_click_id
 from backend.domain.clicks.visitor_hashes import visitor_hash
 from backend.domain.links.destinations.compiled_rules import CompiledRules, Target, share_of
 from backend.domain.links.destinations.destination import Outcome, decide
+from backend.domain.links.destinations.forwarding import Forwarding
+from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.destinations.web_address import CLICK_ID_PARAMETER
 from backend.domain.links.limits import NO_LIMITS
+from backend.domain.links.path_prefixes import Prefixes, path_prefixes
 from backend.domain.links.rules.conditions import Circumstances
 from backend.domain.web.client import ClientKind
 from backend.redirector.answers import ahead, pages
@@ -32,6 +35,7 @@ from backend.redirector.answers.outcomes import answer_by_rule, answer_for, in_a
 from backend.redirector.answers.qr_code import qr_code, split_suffix
 from backend.redirector.answers.reports import LinkReports
 from backend.redirector.click_log.shipper import Shipper
+from backend.redirector.links.above import Above, above_in_memory, find_above
 from backend.redirector.links.cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.links.domains import LinkDomains
 from backend.redirector.links.file_upkeep import LinkFileUpkeep
@@ -45,6 +49,7 @@ from backend.storage.clicks.address_keys import split_key, visitor_key
 from backend.storage.driver.lanes import Lane
 from backend.storage.driver.mongo import Database, StorageError
 from backend.web.current import Resources
+from backend.web.qr_image import MEDIA_TYPES
 
 _REPORT_EVERY = 1.0  # seconds
 _ONE_CLICK = timedelta(hours=1)  # in which a tap on a page's button belongs to the visit of the page
@@ -56,6 +61,7 @@ _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 _WEB, _APP_PAGE = Outcome.WEB, Outcome.APP_PAGE
 _NOT_FOUND, _HELD = Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
+_QR_SUFFIXES = tuple(f".qr.{kind}".encode() for kind in MEDIA_TYPES)
 _NO_APP = "No app is set for this domain.\n"
 # A client contains only parts of a User-Agent, whose length is limited.
 _fragment = lru_cache(maxsize=1024)(client_fragment)
@@ -64,6 +70,11 @@ _fragment = lru_cache(maxsize=1024)(client_fragment)
 def _has_code(entry: CachedLink) -> bool:
     """Whether the short URL is given out as a QR code: not if the link leads nowhere."""
     return entry.link.is_enabled and not entry.link.hold
+
+
+def _has_suffix(raw_path: bytes) -> bool:
+    """Whether the path may ask for something about a link, which only the database knows to be there."""
+    return raw_path.endswith((b"+", *_QR_SUFFIXES))
 
 
 async def _split_key(database: Database, _: str) -> bytes:
@@ -168,28 +179,37 @@ class Redirector:
         return await self._visit(visit)
 
     async def _visit(self, visit: Visit) -> Answer:
-        if visit.path is None:
-            return self._lost(visit)
-        if entry := self.cache.current(visit.host, visit.path):
+        if visit.path is not None and (entry := self.cache.current(visit.host, visit.path)):
             return await self._follow(visit, entry)
-        if not visit.path:
-            return self._domain_answers.root(visit)
-        if visit.path in FILES:
-            return self._domain_answers.file(visit)
+        prefixes = path_prefixes(visit.raw_path)
+        if answer := self._answer_of_domain(visit, prefixes):
+            return answer
+        if prefixes and not _has_suffix(visit.raw_path):
+            above = above_in_memory(self.cache, visit.host, visit.path, prefixes)
+            if above:
+                return await self._follow_above(visit, above)
         try:
             with self._lane.used():
-                return await self._look_up(visit, visit.path)
+                return await self._look_up(visit, prefixes)
         except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
 
+    def _answer_of_domain(self, visit: Visit, prefixes: Prefixes) -> Answer | None:
+        """The answer where no link can be; None where one can."""
+        if visit.path == "":
+            return self._domain_answers.root(visit)
+        if visit.path in FILES:
+            return self._domain_answers.file(visit)
+        return self._lost(visit) if visit.path is None and not prefixes else None
+
     async def _take_form(self, visit: Visit, receive: Any) -> Answer:
         """The answer to a report, or to a link's password: what the link leads to, if it is right."""
-        if visit.path is None:
+        prefixes = path_prefixes(visit.raw_path)
+        if visit.path is None and not prefixes:
             return _NOT_ALLOWED
         try:
             with self._lane.used():
-                entry = self.cache.current(visit.host, visit.path)
-                entry = entry or await self.cache.load(visit.host, visit.path)
+                entry = await self._find(visit, prefixes)
                 if entry is None or not entry.link.is_open_with_password(self._clock()):
                     is_report = visit.path == link_reports.PATH
                     return await self._reports.take(visit, receive) if is_report else _NOT_ALLOWED
@@ -200,13 +220,36 @@ class Redirector:
             return pages.unavailable(visit)
         return passwords.remember(entry.link, await self._follow(visit, entry, gave_password=True))
 
-    async def _look_up(self, visit: Visit, path: str) -> Answer:
+    async def _find(self, visit: Visit, prefixes: Prefixes) -> CachedLink | None:
+        """The link that a visit asks for, at its path or above. Raises LinkUnavailable or StorageError."""
+        if visit.path is not None:
+            entry = self.cache.current(visit.host, visit.path)
+            if entry := entry or await self.cache.load(visit.host, visit.path):
+                return entry
+        above = await find_above(self.cache, self._resources.database, visit.host, prefixes)
+        if above is None:
+            return None
+        entry, visit.rest = above
+        return entry
+
+    async def _follow_above(self, visit: Visit, above: Above) -> Answer:
+        entry, visit.rest = above
+        return await self._follow(visit, entry)
+
+    async def _look_up(self, visit: Visit, prefixes: Prefixes) -> Answer:
         """The answer for a request that the cache can't answer. Raises LinkUnavailable or StorageError."""
+        if visit.raw_path.endswith(b"+"):
+            return await self._tell_ahead(visit.without_end(ahead.SUFFIX))
+        if visit.path is not None and (answer := await self._look_up_path(visit, visit.path)):
+            return answer
+        above = await find_above(self.cache, self._resources.database, visit.host, prefixes)
+        return await self._follow_above(visit, above) if above else self._lost(visit)
+
+    async def _look_up_path(self, visit: Visit, path: str) -> Answer | None:
+        """What is at this path itself, or belongs to a link there; None if there is nothing."""
         if path in APPLE or path == ANDROID:
             file = await self._association_files.get((visit.host, path))
             return file.for_visitor(visit.headers) if file else plain(404, _NO_APP)
-        if path.endswith(ahead.SUFFIX):
-            return await self._tell_ahead(visit, path.removesuffix(ahead.SUFFIX))
         if entry := await self.cache.load(visit.host, path):
             return await self._follow(visit, entry)
         if code := split_suffix(path):
@@ -215,7 +258,7 @@ class Redirector:
                 return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         if path == link_reports.PATH:
             return self._reports.form(visit)
-        return self._lost(visit)
+        return None
 
     def _lost(self, visit: Visit) -> Answer:
         """The answer at a path that no link has. What people ask for is counted for the organization."""
@@ -229,7 +272,10 @@ class Redirector:
         """Decide what the visitor gets, record the click, and return the answer."""
         arrival = self._arrivals.of(visit)
         client = arrival.client
-        target, outcome = self._decide(visit, entry, arrival)
+        decision = self._decide(visit, entry, arrival)
+        if decision is None:
+            return pages.not_found(visit)
+        entry, target, outcome = decision
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
             withheld = await self._limited_links.withhold(
@@ -255,21 +301,42 @@ class Redirector:
             answer.add_click_id(click_id)
         return answer
 
-    def _decide(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> tuple[Target | None, Outcome]:
-        """Where the link's rules lead this visit, if one fits, and what the visitor gets."""
+    def _decide(
+        self, visit: Visit, entry: CachedLink, arrival: Arrival
+    ) -> tuple[CachedLink, Target | None, Outcome] | None:
+        """The link as this visitor follows it, where its rules lead, if one fits, and what the visitor gets.
+
+        None if the link can't be filled in with what the visitor added to the short URL.
+        """
         target = self._target(visit, entry, entry.rules, arrival) if entry.rules else None
         outcome = decide(entry.link, arrival.client, entry.apps, target)
         if outcome is not _NOT_FOUND and entry.is_blocked(self._block_list.current):
             outcome = _HELD
-        return target, outcome
+        if entry.forwarding is None or outcome in _STOPPED:
+            return entry, target, outcome
+        return self._fill_in(visit, entry, entry.forwarding, target, outcome)
 
-    async def _tell_ahead(self, visit: Visit, path: str) -> Answer:
-        """Where the link at this path leads. Nothing is recorded: nobody has gone there yet."""
-        entry = self.cache.current(visit.host, path) or await self.cache.load(visit.host, path)
-        if entry is None:
+    def _fill_in(
+        self, visit: Visit, entry: CachedLink, forwarding: Forwarding, target: Target | None, outcome: Outcome
+    ) -> tuple[CachedLink, Target | None, Outcome] | None:
+        """The decision with what the visitor added to the short URL."""
+        visit.passed = forwarding.passed(visit.query)
+        filled = entry.filled_in(visit.rest, visit.query)
+        filled_target = target.filled_in(visit.rest, visit.query) if target else None
+        if filled is None or (target and filled_target is None):
+            return None
+        blocked = self._block_list.current
+        if leads_to(filled.link, blocked) or (filled_target and leads_to(filled_target.link, blocked)):
+            outcome = _HELD
+        return filled, filled_target, outcome
+
+    async def _tell_ahead(self, visit: Visit) -> Answer:
+        """Where a short URL leads. Nothing is recorded: nobody has gone there yet."""
+        entry = await self._find(visit, path_prefixes(visit.raw_path))
+        decision = self._decide(visit, entry, arrival := self._arrivals.of(visit)) if entry else None
+        if decision is None:
             return pages.not_found(visit)
-        arrival = self._arrivals.of(visit)
-        target, outcome = self._decide(visit, entry, arrival)
+        entry, target, outcome = decision
         return ahead.where_it_leads(visit, entry, arrival, outcome, target)
 
     def _earlier_click(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> bytes | None:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from backend.domain.errors import InvalidField
+from backend.domain.links.destinations.forwarding import as_followed
 from backend.domain.links.input import OPTIONAL
 from backend.domain.links.links import Link
 from backend.web_client.page_reader import Page, PageReader, Unreadable
@@ -36,7 +37,7 @@ _SPACES = re.compile(r"\s+")
 
 async def read_preview(reader: PageReader, link: Link) -> dict[str, str]:
     """The social fields from the page at the link's destination. Raises Unreadable."""
-    return await asyncio.to_thread(preview_of, await reader.read(link.destination_url))
+    return await asyncio.to_thread(preview_of, await reader.read(as_followed(link).destination_url))
 
 
 def lacking(link: Link, preview: Mapping[str, str]) -> dict[str, str]:

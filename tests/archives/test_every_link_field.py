@@ -31,7 +31,7 @@ API = "/serviceCore/pa/v1"
 # A value for each field of a new link, but for the domain and the template, which only fills UTM fields.
 GIVEN: dict[str, Any] = {
     "selected_path": "every/field",
-    "destination_url": "https://shop.example/all",
+    "destination_url": "https://shop.example/all/{path}?ref={query.ref}",
     "link_name": "All",
     "ios_behavior": 2,
     "android_behavior": 2,
@@ -50,6 +50,8 @@ GIVEN: dict[str, Any] = {
     "external_id": "sku-7",
     "tags": ["Kites"],
     "rules": [{"if": {"country": ["DE"]}, "then": {"destination_url": "https://shop.example/de"}}],
+    "forwards_path": True,
+    "forwards_query": ["ref"],
     "is_enabled": True,
     "starts_at": "2026-01-01T00:00:00Z",
     "expires_at": "2100-01-01T00:00:00Z",

@@ -29,6 +29,14 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--tag", "tags", multiple=True, metavar="NAME",
             help="A tag that exists; may be repeated. These are all of the link's tags then.",
         ),
+        click.option(
+            "--forwards-path/--no-forwards-path", "forwards_path", default=None,
+            help="Whether what follows its path is passed on.",
+        ),
+        click.option(
+            "--forwards-query", multiple=True, metavar="NAME",
+            help="A parameter that is passed on; may be repeated. No others are then.",
+        ),
         click.option("--starts-at", metavar="TIME", help="It leads nowhere before, as 2026-03-01T12:00:00Z."),
         click.option("--expires-at", metavar="TIME", help="It leads nowhere from then on."),
         click.option("--expired-url", metavar="URL", help="Where who comes too late goes instead."),

@@ -222,6 +222,10 @@ _LINK = _object(
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _TEXT_OR_NULL),
         "custom_data": _or_null(_ANYTHING, "Your own data."),
         "rules": _list_of(_RULE, "Its rules; the first one that applies decides."),
+        "forwards_path": _described(_FLAG, "Whether what follows its path is passed on."),
+        "forwards_query": _or_null(
+            _list_of(_TEXT, "Names."), "The query parameters that are passed on; null: all."
+        ),
         "starts_at": _or_null(_TIME, "From when on it leads anywhere."),
         "expires_at": _or_null(_TIME, "Until when it does."),
         "max_clicks": _or_null({"type": "integer"}, "For how many clicks it does."),

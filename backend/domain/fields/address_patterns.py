@@ -98,6 +98,11 @@ class AddressPatterns:
                     return host + path_pattern
         return None
 
+    def path_on_host_of(self, url: str) -> str | None:
+        """A pattern with a path on the host of this web address; None if there is none."""
+        hosts = _hosts_that_mean(plain_host(urlsplit(url).hostname or "")) if self._paths else ()
+        return next((host + paths[0] for host in hosts if (paths := self._paths.get(host))), None)
+
 
 def _hosts_that_mean(host: str) -> Iterator[str]:
     """The hosts of patterns that a host fits: itself, those above it, and those with `*.` above it."""

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
+from backend.domain.fields.destination_templates import DestinationAddress
 from backend.domain.fields.item_names import ItemName
+from backend.domain.fields.parameter_names import ParameterNames
 from backend.domain.fields.rules import (
     Flag,
     HostName,
@@ -29,7 +31,10 @@ from backend.domain.links.utm_templates import TEMPLATE_FIELD
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
 
-REQUIRED: dict[str, Rule[Any]] = {"destination_url": WebAddress(), "link_name": Text(1024, shown=True)}
+REQUIRED: dict[str, Rule[Any]] = {
+    "destination_url": DestinationAddress(),
+    "link_name": Text(1024, shown=True),
+}
 OPTIONAL: dict[str, Rule[Any]] = {
     "ios_behavior": _BEHAVIOR,
     "android_behavior": _BEHAVIOR,
@@ -37,7 +42,7 @@ OPTIONAL: dict[str, Rule[Any]] = {
     "social_title": Text(1024, shown=True),
     "social_description": Text(4096, lines=True, shown=True),
     "social_image_url": WebAddress(),
-    **{name: WebAddress() for name in FALLBACK_FIELDS},
+    **{name: DestinationAddress() for name in FALLBACK_FIELDS},
     "custom_data": JsonObject(),
 }
 CREATE_REQUIRED: dict[str, Rule[Any]] = {"domain": HostName(), **REQUIRED}
@@ -46,6 +51,7 @@ CREATE_FIELDS: dict[str, Rule[Any]] = CREATE_REQUIRED | CREATE_OPTIONAL
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
 # Fields of operations that are not in the contract.
 EXTERNAL_ID = Text(256, shown=True)
+FORWARDING_FIELDS: Mapping[str, Rule[Any]] = {"forwards_path": Flag(), "forwards_query": ParameterNames()}
 LINK_RULES = LinkRules()
 NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     **CREATE_FIELDS,
@@ -54,6 +60,7 @@ NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     "rules": LINK_RULES,
     TEMPLATE_FIELD: ItemName(),
     "is_enabled": Flag(),
+    **FORWARDING_FIELDS,
     **LIMIT_FIELDS,
 }
 CHANGE_FIELDS: dict[str, Rule[Any]] = {
@@ -65,12 +72,15 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
     "rules": LINK_RULES,
     "is_enabled": Flag(),
     "is_archived": Flag(),
+    **FORWARDING_FIELDS,
     **LIMIT_FIELDS,
 }
 # Null, and for a text "", stand for such a field that is not set.
-CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, *LIMIT_FIELDS})
+CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, "forwards_query", *LIMIT_FIELDS})
 # Only null clears these: "" is no number, and an empty variable must not remove a password unnoticed.
-CLEARED_BY_NULL_ONLY = frozenset({"ios_behavior", "android_behavior", "max_clicks", "password"})
+CLEARED_BY_NULL_ONLY = frozenset(
+    {"ios_behavior", "android_behavior", "max_clicks", "password", "forwards_query"}
+)
 _LIMITS = frozenset({*LIMIT_FIELDS, "password_hash"})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
@@ -128,6 +138,8 @@ class NewLink:
             limits=NO_LIMITS.changed(fields),
             tag_ids=fields.get("tag_ids", []),
             rules=fields.get("rules", []),
+            forwards_path=fields.get("forwards_path", False),
+            forwards_query=fields.get("forwards_query"),
         )
 
 

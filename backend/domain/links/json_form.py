@@ -63,6 +63,8 @@ def own_link_json(link: Link, tags: Iterable[str], form: ShortUrlForm, now: date
         **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
         "custom_data": link.custom_data,
         "rules": link.rules,
+        "forwards_path": link.forwards_path,
+        "forwards_query": link.forwards_query,
         **_limits_json(link.limits),
         "tags": list(tags),
         "created_by": link.created_by,

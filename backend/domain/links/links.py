@@ -80,7 +80,9 @@ class Link:
     `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
     the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
     gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived. `rules`
-    are as `rules.input` writes them. A link on `hold` leads nowhere, whatever its organization does.
+    are as `rules.input` writes them. With `forwards_path`, what follows the link's path is passed on;
+    `forwards_query` names the parameters that are (None: all). A link on `hold` leads nowhere, whatever its
+    organization does.
     """
 
     id: LinkId
@@ -106,6 +108,8 @@ class Link:
     was_enabled: bool = False
     limits: LinkLimits = NO_LIMITS
     rules: list[dict[str, Any]] = field(default_factory=list)
+    forwards_path: bool = False
+    forwards_query: list[str] | None = None
     hold: Hold | None = None
 
     @property

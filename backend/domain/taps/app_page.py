@@ -32,12 +32,18 @@ def buttons_of(  # noqa: PLR0917 - what a redirect knows
     query: str,
     *,
     click_id: bytes | None = None,
+    web_query: str | None = None,
 ) -> PageButtons:
-    """The buttons for a client in an in-app browser, which followed the short URL with this query."""
+    """The buttons for a client in an in-app browser, which followed the short URL with this query.
+
+    `web_query` is the part of it that web addresses get; None: all.
+    """
     browser = escape.address(short_url_with_query(link, scheme, query, click_id)) if escape else None
     if client.platform is Platform.IOS and apps.ios:
         return PageButtons(scheme_address(link, apps.ios, query, click_id), browser)
     if client.platform is Platform.ANDROID and apps.android and escape and escape.takes_intents:
-        app = intent_address(link, apps.android, client, scheme, query, click_id=click_id)
+        app = intent_address(
+            link, apps.android, client, scheme, query, click_id=click_id, web_query=web_query
+        )
         return PageButtons(app, browser)
     return PageButtons(None, browser)

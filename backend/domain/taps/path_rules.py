@@ -50,7 +50,8 @@ class PathRules:
 
     def without(self, path: str) -> PathRules:
         """The rules before there was a link with this path."""
-        return replace(self, paths=tuple(each for each in self.paths if each != path))
+        own = {path, f"{path}/*"}
+        return replace(self, paths=tuple(each for each in self.paths if each not in own))
 
     def with_link(self, path: str, *, opens_app: bool) -> PathRules:
         """The rules once the link with this path opens the app, or stays in the browser.

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from backend.domain.web.host_names import InvalidHostName, normalize_host, plainly_written_host
 
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_LONGEST_PATH = 2048  # bytes; a path has 512 characters at most, each of which may come percent-encoded
+LONGEST_PATH = 2048  # bytes; a path has 512 characters at most, each of which may come percent-encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,11 @@ def parse_short_url(text: str) -> tuple[str, str] | None:
         return None
 
 
+def query_of(url: str) -> str:
+    """The query string of a web address, as it is written; "" if it has none."""
+    return url.partition("#")[0].partition("?")[2]
+
+
 def host_of(url: str) -> str | None:
     """The host of a web address, in its normal form; None if no link domain can have it."""
     plain = plainly_written_host(url)
@@ -61,7 +66,7 @@ def link_path(raw_path: bytes) -> str | None:
     Percent-encoded unreserved characters (RFC 3986, 6.2.2.2) are decoded. Any other percent-encoding gives
     None, so an encoded slash is never a slash.
     """
-    if len(raw_path) > _LONGEST_PATH or not raw_path.isascii():
+    if len(raw_path) > LONGEST_PATH or not raw_path.isascii():
         return None
     text = raw_path.decode("ascii").removeprefix("/")
     return text if "%" not in text else _decode_unreserved(text)

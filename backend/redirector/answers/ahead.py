@@ -58,7 +58,7 @@ def _address(visit: Visit, entry: CachedLink, client: Client, outcome: Outcome, 
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return apps.ios.store_url
     in_browser = client.kind is ClientKind.BROWSER
-    if in_browser and (fallback := fallback_address(link, client, visit.query)):
+    if in_browser and (fallback := fallback_address(link, client, visit.web_query)):
         return fallback
     if in_browser and outcome in _BY_APP and apps.android:
         return store_address(link, apps.android)

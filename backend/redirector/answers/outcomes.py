@@ -36,7 +36,7 @@ def answer_for(
     """
     apps = entry.apps
     if outcome is _WEB:
-        fallback = fallback_address(entry.link, client, visit.query) if entry.link.fallbacks else None
+        fallback = fallback_address(entry.link, client, visit.web_query) if entry.link.fallbacks else None
         return redirect(fallback.encode("ascii") if fallback else web_address_of(visit, entry))
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
@@ -63,7 +63,16 @@ def in_app_page(
     """The page by which a link leaves an in-app browser (`Outcome.APP_PAGE` there)."""
     escape = in_app_browsers.escape(visit.user_agent.decode("latin-1"), client.platform)
     scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
-    buttons = buttons_of(entry.link, entry.apps, client, escape, scheme, visit.query, click_id=click_id)
+    buttons = buttons_of(
+        entry.link,
+        entry.apps,
+        client,
+        escape,
+        scheme,
+        visit.query,
+        click_id=click_id,
+        web_query=visit.web_query,
+    )
     return pages.in_app_page(visit, entry.link, buttons, web_address_of(visit, entry).decode())
 
 
@@ -74,6 +83,8 @@ def answer_by_rule(visit: Visit, target: Target) -> Answer:
 
 def web_address_of(visit: Visit, place: CachedLink | Target) -> bytes:
     """The web address to which the link or its rule leads this visit, without the id of a click."""
+    if visit.passed is not None:  # this link is as this visitor follows it
+        return web_address(place.link, visit.passed, place.variant).encode("ascii")
     return (
         web_address(place.link, visit.query, place.variant).encode("ascii")
         if visit.query
@@ -101,4 +112,6 @@ def _intent(
 ) -> str:
     """An address that opens the short URL, with its scheme in the visitor's browser, in the app."""
     scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
-    return intent_address(entry.link, app, client, scheme, visit.query, click_id=click_id)
+    return intent_address(
+        entry.link, app, client, scheme, visit.query, click_id=click_id, web_query=visit.web_query
+    )

@@ -8,11 +8,14 @@ from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
 from backend.domain.links.links import Link
+from backend.domain.links.path_prefixes import prefixes_in
 from backend.domain.links.reports import LinkReport, parse_report
 from backend.domain.web.short_urls import parse_short_url
 from backend.redirector.answers import pages, report_page
+from backend.redirector.answers.ahead import SUFFIX
 from backend.redirector.answers.answer import Answer, plain
 from backend.redirector.answers.report_page import Problem
+from backend.redirector.links.above import find_above
 from backend.redirector.links.cache import LinkCache
 from backend.redirector.request.form_body import UnreadableForm, read_form
 from backend.redirector.request.visit import Visit
@@ -76,10 +79,14 @@ class LinkReports:
         text = text.strip()[:_LONGEST_ADDRESS]
         for address in (text, f"https://{text}", f"https://{visit.host}/{text.lstrip('/')}"):
             place = parse_short_url(address)
-            if place and place[0] == visit.host and place[1]:
-                entry = await self._cache.load(*place)
-                if entry:
-                    return entry.link
+            path = place[1].removesuffix(SUFFIX) if place and place[0] == visit.host else ""
+            if path and (entry := await self._cache.load(visit.host, path)):
+                return entry.link
+            domain, prefixes = prefixes_in(address)
+            if domain == visit.host:
+                above = await find_above(self._cache, self._resources.database, domain, prefixes)
+                if above:
+                    return above[0].link
         return None
 
 
@@ -89,4 +96,4 @@ def _came_from(visit: Visit) -> str:
     place = parse_short_url(referrer)
     if place is None or place[0] != visit.host or place[1] in {"", PATH}:
         return ""
-    return f"{urlsplit(referrer).scheme}://{urlsplit(referrer).netloc}/{place[1]}"
+    return f"{urlsplit(referrer).scheme}://{urlsplit(referrer).netloc}/{place[1].removesuffix(SUFFIX)}"

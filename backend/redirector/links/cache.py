@@ -8,6 +8,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,8 +21,10 @@ from backend.domain.accounts.apps import Apps
 from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.compiled_rules import CompiledRules
+from backend.domain.links.destinations.forwarding import Forwarding, filled_in
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
+from backend.domain.links.path_prefixes import prefixes_of
 from backend.redirector.links.domains import LinkDomains
 from backend.storage.accounts.apps import find_apps
 from backend.storage.driver.deadlines import deadline
@@ -37,13 +40,14 @@ from backend.storage.links.changes import (
     LinkDeleted,
     watch_changes,
 )
-from backend.storage.links.links import resolve_link
+from backend.storage.links.links import find_paths_below, resolve_link
 from backend.system.clock import Clock
 
 _READ_SECONDS = 0.8  # a visitor waits less than a second for the database
 _OLD_ENTRY_SECONDS = 0.25  # nor longer than this if an older entry is in memory
 _RETRY_SECONDS = 1.0
 _DELETED_SECONDS = 2.0  # a read that began before the deletion was told has ended by then
+_MOST_BELOW = 1_000  # paths below a link that are kept in memory
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
 _NO_RULES: list[dict[str, Any]] = []
@@ -58,22 +62,33 @@ class LinkUnavailable(Exception):
 
 
 class CachedLink:
-    """A link and the apps of its domain."""
+    """A link and the apps of its domain.
 
-    __slots__ = ("_cleared_by", "apps", "link", "loaded_at", "rules")
+    If the link passes on what follows its path, `below` has the paths of all links below it, which come
+    first; None if they are not known, or too many.
+    """
+
+    __slots__ = ("_cleared_by", "apps", "below", "forwarding", "link", "loaded_at", "rules")
     variant: ClassVar[None] = None  # what a rule leads to may have one
 
-    def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
+    def __init__(self, link: Link, apps: Apps, loaded_at: float, below: set[str] | None = None) -> None:
         self.link = _only_what_redirects_need(link)
         self.apps = apps
         self.loaded_at = loaded_at
         self.rules = CompiledRules(link) if link.rules else None
+        self.forwarding = Forwarding.of(link)
+        self.below = below
         self._cleared_by: AddressPatterns | None = None
 
     def changed_into(self, link: Link) -> CachedLink | None:
-        """An entry for the changed link, with the same apps; None if this version can't use the link."""
+        """An entry for the changed link, with the same apps.
+
+        None if this version can't use the link, or if the paths below it have to be read first.
+        """
+        if link.forwards_path and not self.link.forwards_path:
+            return None
         try:
-            return CachedLink(link, self.apps, self.loaded_at)
+            return CachedLink(link, self.apps, self.loaded_at, self.below)
         except (ValueError, TypeError, KeyError) as error:  # rules of a newer version
             _logger.warning("What the link %s has become can't be used: %s", link.id, error)
             return None
@@ -90,7 +105,24 @@ class CachedLink:
     @property
     def size(self) -> int:
         """How many links without rules take as much memory: each address of the rules does as one."""
-        return 1 + self.rules.size if self.rules else 1
+        return 1 + (self.rules.size if self.rules else 0) + (len(self.below) // 8 if self.below else 0)
+
+    def filled_in(self, rest: str, query: str) -> CachedLink | None:
+        """The entry for one visitor, who added this to the short URL; None if it can't be filled in."""
+        link = filled_in(self.link, rest, query)
+        if link is None:
+            return None
+        filled = copy(self)
+        filled.link = link
+        return filled
+
+    def takes(self, longer: Iterable[str | None]) -> bool:
+        """Whether it is known that the link gets what is asked for below its path.
+
+        `longer` are the path that is asked for, and what is between it and the link's own: no link may have
+        one of them.
+        """
+        return self.link.forwards_path and self.below is not None and self.below.isdisjoint(longer)
 
 
 class LinkCache:
@@ -192,6 +224,13 @@ class LinkCache:
             return entry
         return None
 
+    def in_memory(self, domain: str, path: str) -> CachedLink | None:
+        """The link as `current` gives it; also one that may be old, while the database does not answer."""
+        entry = self.current(domain, path)
+        if entry is None and self._is_down and time.monotonic() < self._ask_again_at:
+            return self._entry((domain, path))
+        return entry
+
     async def load(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL, read from the database; None if there is none.
 
@@ -262,18 +301,27 @@ class LinkCache:
                 resolve_link(self._database, *key), find_apps(self._database, key[0])
             )
             self._is_down = False
+            below = await self._paths_below(link)
             is_old = key in self._changed_while_loading or (link and self._is_deleted(link, began))
             if not is_old:
-                return self._keep(key, link, apps, began)
+                return self._keep(key, link, apps, began, below)
             if brought := self.current(*key):
                 return brought
 
-    def _keep(self, key: LinkKey, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
+    async def _paths_below(self, link: Link | None) -> set[str] | None:
+        """The paths of links below a link that passes on what follows its path."""
+        if link is None or not link.forwards_path:
+            return None
+        return await find_paths_below(self._database, link.domain, link.path, _MOST_BELOW)
+
+    def _keep(
+        self, key: LinkKey, link: Link | None, apps: Apps, began: float, below: set[str] | None
+    ) -> CachedLink | None:
         self._remove(key)
         if link is None:
             return None
         read_at = began if began > self._in_doubt_until else _MAY_BE_OLD
-        entry = CachedLink(link, apps if apps != _NO_APPS else _NO_APPS, read_at)
+        entry = CachedLink(link, apps if apps != _NO_APPS else _NO_APPS, read_at, below)
         self._add(entry)
         return entry
 
@@ -325,12 +373,26 @@ class LinkCache:
     def _change(self, key: LinkKey, link: Link | None) -> None:
         """Replace a link's entry by the changed link. The old entry goes in any case."""
         self._changed_while_loading.update({key} & self._loads.keys())
+        if "/" in key[1]:
+            self._note_below(key)
         entry = self._entries.get(key)
         changed = entry.changed_into(link) if entry and link else None
         if changed:
             self._replace(key, changed)
         else:
             self._remove(key)
+
+    def _note_below(self, key: LinkKey) -> None:
+        """Note the path with the links above it that pass on what follows their path: it may be a new one."""
+        domain, path = key
+        for above in prefixes_of(path):
+            self._changed_while_loading.update({(domain, above)} & self._loads.keys())
+            if (entry := self._entries.get((domain, above))) and entry.below is not None:
+                self._size -= entry.size
+                entry.below.add(path)
+                if len(entry.below) > _MOST_BELOW:
+                    entry.below = None
+                self._size += entry.size
 
     def _change_apps(self, domain: str, apps: Apps | None) -> None:
         """Put the domain's apps into all its links. It looks at all entries, but apps change seldom."""

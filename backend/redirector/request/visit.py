@@ -30,10 +30,22 @@ class InvalidHost(ValueError):
 class Visit:
     """The parts of a request that the redirector needs.
 
-    `path` is None if no link can have the requested path.
+    `path` is None if no link can have the requested path. `rest` is what follows the path of the link that
+    is found, as it was sent. `passed` is the part of the query that the link passes on to the web, None: all.
     """
 
-    __slots__ = ("_domains", "headers", "host", "method", "path", "query", "scope")
+    __slots__ = (
+        "_domains",
+        "headers",
+        "host",
+        "method",
+        "passed",
+        "path",
+        "query",
+        "raw_path",
+        "rest",
+        "scope",
+    )
 
     def __init__(self, scope: Scope, domains: Mapping[str, LinkDomain] = _NO_DOMAINS) -> None:
         """`domains` are the link domains that are known. Raises InvalidHost."""
@@ -42,8 +54,21 @@ class Visit:
         self.method: str = scope["method"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.host = _host(scope["headers"], self.headers)
-        self.path = link_path(scope.get("raw_path") or scope["path"].encode())
+        self.raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
+        self.path = link_path(self.raw_path)
         self.query: str = scope["query_string"].decode("latin-1")
+        self.rest = ""
+        self.passed: str | None = None
+
+    @property
+    def web_query(self) -> str:
+        """The part of the query that a web address gets."""
+        return self.query if self.passed is None else self.passed
+
+    def without_end(self, end: str) -> Visit:
+        """The same request for the path without this end."""
+        scope = {**self.scope, "raw_path": self.raw_path.removesuffix(end.encode("ascii"))}
+        return Visit(scope, self._domains)
 
     @property
     def domain(self) -> LinkDomain | None:

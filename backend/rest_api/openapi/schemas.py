@@ -220,6 +220,8 @@ SCHEMAS: dict[str, Schema] = {
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _or_null(_TEXT)),
         custom_data=_or_null(_ANYTHING),
         rules={"type": "array", "items": _RULE},
+        forwards_path={"type": "boolean"},
+        forwards_query=_or_null({"type": "array", "items": _TEXT}),
         starts_at=_or_null(_ZONED_TIME),
         expires_at=_or_null(_ZONED_TIME),
         max_clicks=_or_null(_COUNT),

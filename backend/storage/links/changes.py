@@ -240,8 +240,15 @@ def _pipeline(heart_id: str) -> list[dict[str, Any]]:
             "$match": {
                 "$or": [
                     {"ns.coll": {"$in": [apps.NAME, domains.NAME]}},
-                    # A new link is in no cache yet, since missing links are not cached.
-                    {"ns.coll": links.NAME, "operationType": {"$ne": "insert"}},
+                    # A new link is in no cache yet, since missing links are not cached. But a link above it
+                    # may get what is asked for at its path.
+                    {
+                        "ns.coll": links.NAME,
+                        "$or": [
+                            {"operationType": {"$ne": "insert"}},
+                            {"fullDocument.path": {"$regex": "/"}},
+                        ],
+                    },
                     {"ns.coll": heartbeats.NAME, "documentKey._id": heart_id},
                     {"operationType": "dropDatabase"},
                 ]

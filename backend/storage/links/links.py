@@ -131,6 +131,21 @@ async def resolve_link(
     return _from_optional(await database[NAME].find_one({"domain": domain, "path": path}, session=session))
 
 
+async def find_forwarding_path(database: Database, domain: str, paths: Iterable[str]) -> str | None:
+    """The longest of these paths at which the domain has a link that passes on what follows its path."""
+    query = {"domain": domain, "path": {"$in": list(paths)}, "forwards_path": True}
+    found = [document["path"] async for document in database[NAME].find(query, {"path": 1, "_id": 0})]
+    return max(found, key=len, default=None)
+
+
+async def find_paths_below(database: Database, domain: str, path: str, most: int) -> set[str] | None:
+    """The paths of all links below this path, such as `a/b` below `a`; None if there are more than `most`."""
+    query = {"domain": domain, "path": {"$gt": f"{path}/", "$lt": f"{path}0"}}  # in ASCII, 0 follows /
+    cursor = database[NAME].find(query, {"path": 1, "_id": 0}).limit(most + 1)
+    found = {document["path"] async for document in cursor}
+    return found if len(found) <= most else None
+
+
 async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
     """The paths among these that a link on the domain has, of any organization."""
     cursor = database[NAME].find({"domain": domain, "path": {"$in": list(paths)}}, {"path": 1, "_id": 0})

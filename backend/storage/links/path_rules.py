@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backend.concurrency.side_thread import beside_the_loop
@@ -11,6 +12,7 @@ from backend.domain.web.client import Platform
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.links import HELD, NAME, NEWEST_FIRST, STAYS_IN_BROWSER
 
+_PATH = {"path": 1, "forwards_path": 1}
 _BEHAVIORS = {Platform.IOS: "ios_behavior", Platform.ANDROID: "android_behavior"}
 
 
@@ -41,7 +43,7 @@ async def find_file_fill(database: Database, domain: str, platform: Platform) ->
     """How full the domain's association file for this system is."""
     rules = await find_path_rules(database, domain, platform)
     share = await beside_the_loop(lambda: rules.size) / MOST_BYTES
-    named = len(rules.paths)
+    named = sum(not path.endswith("/*") for path in rules.paths)
     if rules.listing is not Listing.SOME_APP_LINKS:
         return FileFill(rules.listing, share, named)
     in_all = int(await database[NAME].count_documents(_opening(domain, platform)))
@@ -56,8 +58,8 @@ async def opens_any_app(database: Database, domain: str, platform: Platform) -> 
 async def _list_app_paths(database: Database, domain: str, platform: Platform) -> list[str]:
     """Paths of a domain's enabled links that open in the app, newest first, as many as may fit."""
     opening = _opening(domain, platform)
-    cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(MOST_PATHS)
-    return [document["path"] for document in await cursor.to_list(MOST_PATHS)]
+    cursor = database[NAME].find(opening, _PATH).sort(NEWEST_FIRST).limit(MOST_PATHS)
+    return [path for document in await cursor.to_list(MOST_PATHS) for path in _patterns(document)]
 
 
 async def _list_browser_paths(database: Database, domain: str, platform: Platform) -> list[str]:
@@ -73,9 +75,17 @@ async def _list_browser_paths(database: Database, domain: str, platform: Platfor
     queries = [stopped, *({"domain": domain, **limit} for limit in STAYS_IN_BROWSER)]
     paths: dict[str, None] = {}
     for query in queries:
-        cursor = database[NAME].find(query, {"path": 1}).limit(MOST_PATHS)
-        paths |= {document["path"]: None for document in await cursor.to_list(MOST_PATHS)}
+        cursor = database[NAME].find(query, _PATH).limit(MOST_PATHS)
+        documents = await cursor.to_list(MOST_PATHS)
+        paths |= {path: None for document in documents for path in _patterns(document)}
     return [*paths][:MOST_PATHS]
+
+
+def _patterns(document: Document) -> Iterator[str]:
+    """The patterns for the paths of a link: its own, and those below it if the link passes them on."""
+    yield document["path"]
+    if document.get("forwards_path"):
+        yield f"{document['path']}/*"
 
 
 def _opening(domain: str, platform: Platform) -> Document:

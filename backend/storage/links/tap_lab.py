@@ -9,6 +9,7 @@ from datetime import datetime
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.accounts.apps import Apps
 from backend.domain.links.destinations.destination import leaves_to_app
+from backend.domain.links.destinations.forwarding import as_followed
 from backend.domain.links.links import Link
 from backend.domain.taps.apple_file import AppleFile, apple_file_content, parse_apple_file
 from backend.domain.taps.devices import CachedFile
@@ -70,7 +71,7 @@ def _lab(link: Link, known: Known, apps: Apps, ios: PathRules, android: PathRule
     if known.google_file:
         google_files[CachedFile.CURRENT] = known.google_file
     return Lab(
-        link=link,
+        link=as_followed(link),
         apps=apps,
         short_url=known.form.write(link.domain, link.path),
         now=known.now,

@@ -19,6 +19,8 @@ ALL_FIELDS: dict[str, Any] = CONTRACT_FIELDS | {
     "ios_fallback_url": "https://shop.example/ios",
     "android_fallback_url": "https://shop.example/android",
     "desktop_url": "https://shop.example/desktop",
+    "forwards_path": True,
+    "forwards_query": ["ref", "gclid"],
     "rules": [
         {
             "if": {

@@ -85,7 +85,7 @@ async def test_a_held_link_opens_in_no_app(
     await make_link(ios_behavior=Behavior.APP)
     await hold_link(database, link.id, "Phishing", utc_now())
     [details] = (await visitor.get(APPLE)).json()["applinks"]["details"]
-    *paths, _, _, _ = details["components"]
+    *paths, _, _, _, _ = details["components"]
     assert [each["/"] for each in paths] == [f"/{link.path}"]
 
 

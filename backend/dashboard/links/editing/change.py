@@ -16,6 +16,11 @@ from backend.dashboard.links.editing.form import (
     read_body,
     sent_fields,
 )
+from backend.dashboard.links.editing.forwarding_form import (
+    forwarding_of,
+    read_forwarding,
+    sent_forwarding,
+)
 from backend.dashboard.links.editing.limit_form import limits_of, read_limits, sent_limits
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.tags import TagChoices, choices_for, field_of, sent_choices, tag_changes
@@ -48,10 +53,11 @@ async def links_edit(link_id: LinkId) -> Response:
 async def links_change(link_id: LinkId) -> Response:
     """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
-    fields, choices = sent_fields(CHANGE_RULES) | sent_limits(link), await sent_choices()
+    fields = sent_fields(CHANGE_RULES) | sent_limits(link) | sent_forwarding()
+    choices = await sent_choices()
     body, problems = read_body(fields, CHANGE_RULES)
-    limits, limit_problems = read_limits(fields)
-    body, problems = body | limits, problems | limit_problems
+    for more, more_problems in (read_limits(fields), read_forwarding(fields)):
+        body, problems = body | more, problems | more_problems
     if problems:
         return await change_form(link, fields, problems, choices)
     try:
@@ -127,7 +133,7 @@ async def change_form(
         status,
         link=link,
         short_url=short_url_of(link),
-        fields=limits_of(link) | fields,
+        fields=limits_of(link) | forwarding_of(link) | fields,
         problems=problems,
         tag_choices=choices or await choices_for(link.tag_ids),
         changed_taps=changed_taps,

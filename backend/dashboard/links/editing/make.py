@@ -19,6 +19,12 @@ from backend.dashboard.links.editing.form import (
     read_body,
     sent_fields,
 )
+from backend.dashboard.links.editing.forwarding_form import (
+    empty_forwarding,
+    forwarding_of,
+    read_forwarding,
+    sent_forwarding,
+)
 from backend.dashboard.links.editing.limit_form import empty_limits, limits_of, read_limits, sent_limits
 from backend.dashboard.links.editing.own_link import own_link
 from backend.dashboard.links.editing.tags import (
@@ -59,10 +65,11 @@ async def links_new() -> Response:
     """A form for a new link: empty, or filled as the link that `copy` in the address names."""
     link_id = request.args.get(COPY)
     if not link_id:
-        return await _form(EMPTY | empty_limits(), {}, await choices_for(()))
+        return await _form(EMPTY | empty_limits() | empty_forwarding(), {}, await choices_for(()))
     link = await own_link(LinkId(link_id))
     name = f"Copy of {link.link_name}"[:_LONGEST_NAME]
-    fields = fields_of(link) | limits_of(link) | {"domain": link.domain, "link_name": name}
+    fields = fields_of(link) | limits_of(link) | forwarding_of(link)
+    fields |= {"domain": link.domain, "link_name": name}
     return await _form(fields, {}, await choices_for(link.tag_ids), link)
 
 
@@ -72,11 +79,12 @@ async def links_create() -> Response:
     """Create the link and show it; if the input is invalid, show the form again with the errors."""
     link_id = field(COPY)
     copied = await own_link(LinkId(link_id)) if link_id else None
-    fields = sent_fields(NEW_RULES) | sent_limits(copied) | {TEMPLATE_FIELD: field(TEMPLATE_FIELD)}
+    fields = sent_fields(NEW_RULES) | sent_limits(copied) | sent_forwarding()
+    fields |= {TEMPLATE_FIELD: field(TEMPLATE_FIELD)}
     choices = await sent_choices()
     body, problems = read_body(fields, NEW_RULES)
-    limits, limit_problems = read_limits(fields)
-    body, problems = body | limits, problems | limit_problems
+    for more, more_problems in (read_limits(fields), read_forwarding(fields)):
+        body, problems = body | more, problems | more_problems
     if not problems:
         try:
             link = await _store(_filled(body, fields) | {"tags": await chosen_names(choices)}, copied)

@@ -28,15 +28,18 @@ def intent_address(
     query: str,
     *,
     click_id: bytes | None = None,
+    web_query: str | None = None,
 ) -> str:
     """An address that opens the short URL, of this scheme and with this query, in the app.
 
-    With `click_id`, the app learns which click it was, so that its open is not counted again.
+    With `click_id`, the app learns which click it was, so that its open is not counted again. `web_query` is
+    the part of the query that web addresses get; None: all.
 
     If the app is not installed, it leads to the link's fallback, or else to the Play Store. The app's intent
     filter must match the scheme.
     """
-    missing = fallback_address(link, client, query) or store_address(link, app)
+    in_browser = fallback_address(link, client, query if web_query is None else web_query)
+    missing = in_browser or store_address(link, app)
     return (
         f"{short_url_with_query(link, 'intent', query, click_id)}#Intent;scheme={scheme};"
         f"package={app.package};S.browser_fallback_url={quote(missing, safe='')};end"

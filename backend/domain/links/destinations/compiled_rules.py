@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from backend.domain.ids import LinkId
+from backend.domain.links.destinations.forwarding import filled_in
 from backend.domain.links.links import Link
 from backend.domain.links.rules.conditions import Circumstances, tests_of
 from backend.domain.web.addresses import network_of
@@ -28,6 +29,11 @@ class Target:
     number: int
     link: Link
     variant: str | None = None
+
+    def filled_in(self, rest: str, query: str) -> Target | None:
+        """The target for one visitor, who added this to the short URL; None if it can't be filled in."""
+        link = filled_in(self.link, rest, query)
+        return replace(self, link=link) if link else None
 
 
 class CompiledRules:

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field, replace
 from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.destination_templates import fill_in, sample_of
+from backend.domain.links.destinations.forwarding import refuse_unused_path, varying_addresses
 from backend.domain.links.links import Link
 
 _MOST_EXAMPLES = 5
+# What stands for anything that visitors fill in: no pattern that is not for all of a path has this word.
+_ANY_WORD = "any-7f3a91c0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,31 @@ def allowed_destination(name: str, url: str, policy: DestinationPolicy) -> str:
 
 
 def refuse_destinations(link: Link, before: Link | None, policy: DestinationPolicy) -> None:
-    """Raise InvalidField if the link leads where it may not, and did not lead `before` it was changed."""
+    """Raise InvalidField if the link leads where it may not, and did not lead `before` it was changed.
+
+    An address that visitors fill in has to be allowed whatever they fill in.
+    """
+    refuse_unused_path(link)
     if policy.refuses_nothing:  # nearly always, and quick to find out
         return
+    varying = varying_addresses(link)
     former_urls = set(before.destinations.values()) if before else set()
+    if before and before.forwards_path is not link.forwards_path:
+        former_urls -= set(varying.values())
     for name, url in link.destinations.items():
         if url not in former_urls:
             allowed_destination(name, url, policy)
+            if name in varying:
+                _refuse_varying(name, url, policy)
+
+
+def _refuse_varying(name: str, url: str, policy: DestinationPolicy) -> None:
+    """Raise InvalidField if visitors could fill in a path that is not allowed."""
+    filled = fill_in(sample_of(url, _ANY_WORD), _ANY_WORD, "", forwards_path=True) or url
+    allowed_destination(name, filled, policy)
+    if pattern := policy.refused.path_on_host_of(url):
+        rule = f"must not leave its path to visitors: the organization's rules refuse {pattern} there"
+        raise InvalidField(name, rule)
 
 
 def leads_to(link: Link, blocked: AddressPatterns) -> bool:

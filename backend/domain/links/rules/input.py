@@ -12,12 +12,12 @@ from typing import Any
 
 from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
 from backend.domain.fields.countries import countries
+from backend.domain.fields.destination_templates import DestinationAddress
 from backend.domain.fields.rules import (
     Instant,
     Rule,
     Schema,
     Text,
-    WebAddress,
     Word,
     parse_fields,
     parse_string,
@@ -287,7 +287,7 @@ class Split:
     """Variants of where a rule leads, each for its part of the visitors."""
 
     _VARIANT = RuleObject(
-        {}, {"name": Text(50, shown=True), "weight": Weight(), "destination_url": WebAddress()}
+        {}, {"name": Text(50, shown=True), "weight": Weight(), "destination_url": DestinationAddress()}
     )
 
     def parse(self, field: str, value: object) -> list[dict[str, Any]]:
@@ -311,7 +311,7 @@ class Split:
 class RuleOutcome:
     """What a rule that fits does: it leads to an address, or splits its visitors."""
 
-    _RULE = RuleObject({"destination_url": WebAddress(), "split": Split()})
+    _RULE = RuleObject({"destination_url": DestinationAddress(), "split": Split()})
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
         """The address or the split, whichever is given. Raises InvalidField."""

@@ -9,8 +9,10 @@ from backend.domain.accounts.users import is_password_hash
 from backend.domain.errors import InvalidField
 from backend.domain.fields.item_names import ItemName, name_key
 from backend.domain.fields.rules import Flag, Number, Uuid, parse_string
+from backend.domain.links.destinations.forwarding import refuse_unused_path
 from backend.domain.links.input import (
     EXTERNAL_ID,
+    FORWARDING_FIELDS,
     HOLD_REASON,
     IMPORTED_FROM,
     LINK_RULES,
@@ -85,7 +87,8 @@ _TEMPLATE = DocumentFields(
 )
 _TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
 _STATE = (
-    "created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids", "rules"
+    "created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids",
+    "rules", "forwards_path", "forwards_query",
 )  # fmt: skip
 
 
@@ -107,6 +110,9 @@ def _link(document: Document, context: ArchiveContext) -> None:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
         made = replace(made, imported_clicks=link.imported_clicks)
     as_stored("rules", link.rules, LINK_RULES.parse)
+    Flag().parse("forwards_path", link.forwards_path)
+    as_stored("forwards_query", link.forwards_query, or_none(FORWARDING_FIELDS["forwards_query"].parse))
+    refuse_unused_path(link)
     if "hold" in document:
         _HOLD("hold", document["hold"])
         made = replace(made, hold=link.hold)

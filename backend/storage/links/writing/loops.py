@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 
 from backend.domain.errors import InvalidField
 from backend.domain.links.destinations.destination import possible_targets
+from backend.domain.links.destinations.forwarding import varying_addresses
 from backend.domain.links.input import Changes
 from backend.domain.links.links import LEADING_FIELDS, Link
 from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
-from backend.domain.web.short_urls import parse_short_url
+from backend.domain.web.short_urls import host_of, parse_short_url
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import resolve_link
 
@@ -28,7 +29,15 @@ VisitorKind = tuple[Platform, bool]
 _VISITOR_KINDS: list[VisitorKind] = [
     (platform, is_browser) for platform in Platform for is_browser in (True, False)
 ]
-_TARGET_FIELDS = {*LEADING_FIELDS, "rules", "max_clicks", "password_hash", "ios_behavior", "android_behavior"}
+_TARGET_FIELDS = {
+    *LEADING_FIELDS,
+    "rules",
+    "max_clicks",
+    "password_hash",
+    "ios_behavior",
+    "android_behavior",
+    "forwards_path",
+}
 
 
 def may_loop(changes: Changes) -> bool:
@@ -40,6 +49,24 @@ async def refuse_loop(database: Database, link: Link, resolve: FindLink | None =
     """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
     if name := await looping_field(database, link, resolve):
         raise InvalidField(name, "must not lead back to the link's own short URL")
+
+
+def refuse_varying(link: Link, domains: Container[str]) -> None:
+    """Raise InvalidField if visitors decide where on one of these link domains the link leads.
+
+    They could lead themselves in a circle. So a link that takes something from visitors into a path never
+    leads to another link, and no loop of stored links goes through it.
+    """
+    if name := varying_field(link, domains):
+        raise InvalidField(
+            name, "must not lead to a domain of short URLs, since visitors fill in a part of the path"
+        )
+
+
+def varying_field(link: Link, domains: Container[str]) -> str | None:
+    """The field for which `refuse_varying` refuses the link; None if it does not."""
+    addresses = varying_addresses(link).items()
+    return next((name for name, url in addresses if (host := host_of(url)) and host in domains), None)
 
 
 async def looping_field(database: Database, link: Link, resolve: FindLink | None = None) -> str | None:

@@ -49,7 +49,7 @@ from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.feed_facts import changed_fact, created_fact
 from backend.storage.links.writing import idempotency
 from backend.storage.links.writing.idempotency import KeyUsed
-from backend.storage.links.writing.loops import DomainPath, may_loop, refuse_loop
+from backend.storage.links.writing.loops import DomainPath, may_loop, refuse_loop, refuse_varying
 from backend.storage.links.writing.random_names import random_ids, random_paths
 from backend.storage.links.writing.working_set import WorkingSet, read_working_set, target_hosts
 from backend.storage.outbox import entries
@@ -206,6 +206,8 @@ class _Run:
         refuse_destinations(link, None, self._policy_of[link.org_id])
         if new.selected_path:
             await self._refuse_loop(session, link)
+        else:
+            refuse_varying(link, self._working_set.owners)
         if (link.domain, link.path) in self._working_set.places:
             raise PathTaken(link.path)
         self._refuse_taken_external_id(link)
@@ -278,6 +280,7 @@ class _Run:
         """Raise InvalidField if the link would lead visitors back to its own short URL."""
         if self._working_set.owners.keys().isdisjoint(target_hosts(link)):
             return
+        refuse_varying(link, self._working_set.owners)
 
         async def resolve(place: DomainPath) -> Link | None:
             if link_id := self._working_set.places.get(place):
