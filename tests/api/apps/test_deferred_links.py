@@ -3,111 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from backend.app import Service, create_app
-from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
-from backend.settings import Settings
+from backend.domain.accounts.apps import Apps, IosApp
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.apps.deferred_links import NAME
 from backend.storage.clicks.address_keys import address_key, find_address_keys
 from backend.storage.driver.mongo import Database
-from tests.api.link_calls import API, create, info
+from tests.api.apps.phones import LinkMaker, Phone, PhoneFactory, ServiceFactory
+from tests.api.link_calls import API, info
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.facts.clicks import recorded_clicks
 from tests.facts.organizations import TestOrganization
-from tests.polling import wait_for_async
 
-APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.app", "123456"), AndroidApp("com.shop.app"))
 OTHER_APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.other", "654321"))
-AGENTS = {
-    "ios": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
-    "Version/17.5 Mobile/15E148 Safari/604.1",
-    "android": "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
-    "Chrome/126.0.0.0 Mobile Safari/537.36",
-    "desktop": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:127.0) Gecko/20100101 Firefox/127.0",
-}
-_hosts = itertools.count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Phone:
-    """A visitor at an address: it clicks links, and opens the app."""
-
-    http: httpx.AsyncClient
-    database: Database
-
-    async def click(self, short_url: str, platform: str = "ios", method: str = "GET", **headers: str) -> None:
-        """Follow a short URL, and wait until its click is in the database."""
-        clicks = self.database["click_blocks"]
-        owner = await self.database["domains"].find_one({"_id": urlsplit(short_url).hostname})
-        assert owner
-        own = {"org_id": owner["org_id"]}
-        counted = await clicks.count_documents(own)
-        sent = {"user-agent": AGENTS[platform]} | headers
-        answer = await self.http.request(method, short_url, headers=sent)
-        assert answer.status_code == 302
-        await wait_for_async(
-            lambda: clicks.count_documents(own), "the click is not stored", lambda now: now > counted
-        )
-
-    async def launch(self, organization: TestOrganization, **fields: Any) -> dict[str, Any]:
-        """Open the app for the first time, as a new installation."""
-        body = {"platform": "ios", "install_id": str(uuid.uuid4()), "is_first_launch": True} | fields
-        answer = await self.http.post(
-            "http://localhost:8080/serviceCore/app/v1/open",
-            json=body,
-            headers={"API-KEY": organization.mobile_key},
-        )
-        assert answer.status_code == 200
-        told: dict[str, Any] = answer.json()
-        return told
-
-
-PhoneFactory = Callable[..., Phone]
-LinkMaker = Callable[..., Awaitable[str]]
-ServiceFactory = Callable[..., AbstractAsyncContextManager[Service]]
-
-
-@pytest.fixture
-def make_phone(service: Service, database: Database) -> PhoneFactory:
-    """Makes a visitor at an address, by default one of its own."""
-
-    def make(address: str | None = None) -> Phone:
-        where = address or f"198.51.{next(_hosts)}.7"
-        transport = httpx.ASGITransport(app=service, client=(where, 4711))
-        return Phone(httpx.AsyncClient(transport=transport), database)
-
-    return make
-
-
-@pytest.fixture
-def phone(make_phone: PhoneFactory) -> Phone:
-    """A visitor at an address of its own."""
-    return make_phone()
-
-
-@pytest.fixture
-def make_app_link(client: httpx.AsyncClient, database: Database, organization: TestOrganization) -> LinkMaker:
-    """Makes a link of an organization that opens in its app; gives its short URL."""
-
-    async def make(owner: TestOrganization = organization, **fields: Any) -> str:
-        await set_apps(database, owner.domain, owner.id, APPS)
-        return await create(client, owner, **{"ios_behavior": 2, "android_behavior": 2} | fields)
-
-    return make
 
 
 @pytest.mark.parametrize("platform", ["ios", "android"])
@@ -315,20 +228,6 @@ async def test_a_later_open_claims_nothing(
     await phone.click(await make_app_link())
     assert (await phone.launch(organization, is_first_launch=False))["match"] == "none"
     assert (await phone.launch(organization))["match"] == "address"
-
-
-@pytest.fixture
-def service_with(settings: Settings, tmp_path: Path) -> ServiceFactory:
-    """Starts a second service on the same database, with other settings."""
-
-    @asynccontextmanager
-    async def start(**changes: Any) -> AsyncIterator[Service]:
-        service = create_app(replace(settings, data_dir=tmp_path, **changes))
-        await service.startup()
-        yield service
-        await service.shutdown()
-
-    return start
 
 
 async def test_the_match_by_address_can_be_turned_off(
