@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from backend.app_api.clipboard_text import find_copied_text
 from backend.app_api.deferred_link import find_deferred_link
 from backend.app_api.link_of_open import MatchedLink
 from backend.domain.apps.installs import AppOpen, Install, Match
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.visitors.app_visits import opened_at
 from backend.json_api.call_limits import sender
-from backend.storage.apps.deferred_links import AlreadyClaimed
-from backend.storage.apps.installs import RecordedInstall, find_install, record_install
+from backend.storage.apps.installs import AlreadyClaimed, RecordedInstall, find_install, record_install
 from backend.storage.links.links import find_link
 from backend.web.current import resources
+
+# Found from what a tap in a browser left, and not from what the app itself names at each open.
+_LEFT_BY_TAP = frozenset({Match.CLIPBOARD, Match.ADDRESS})
 
 
 async def record_first_launch(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> tuple[MatchedLink, bool]:
@@ -29,7 +32,7 @@ async def record_first_launch(opened: AppOpen, org_id: OrgId, named: MatchedLink
         try:
             if matched := await _record(opened, org_id, named):
                 return matched, True
-        except AlreadyClaimed:  # another installation was faster: choose among the remaining clicks
+        except AlreadyClaimed:  # another installation was faster: choose among what remains
             continue
     return (named if named.link else await _earlier_answer(recorded, org_id)), False
 
@@ -37,12 +40,16 @@ async def record_first_launch(opened: AppOpen, org_id: OrgId, named: MatchedLink
 async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> MatchedLink | None:
     """Record the installation with its link, which is returned; None if it was recorded before.
 
-    Raises AlreadyClaimed if another installation has just used up the click.
+    Whatever a tap on that link left is used up, also if the link was found in another way. Raises
+    AlreadyClaimed if another installation has just used it up.
     """
-    candidate = await find_deferred_link(opened, org_id, named.link)
     matched = named
-    if candidate and not named.link:
-        matched = await _by_address(candidate.link_id, org_id)
+    text = await find_copied_text(opened, org_id)
+    if text and not matched.link:
+        matched = await _matched(text.link_id, Match.CLIPBOARD, org_id)
+    candidate = await find_deferred_link(opened, org_id, matched.link)
+    if candidate and not matched.link:
+        matched = await _matched(candidate.link_id, Match.ADDRESS, org_id)
     install = Install(
         org_id=org_id,
         install_id=opened.install_id,
@@ -51,16 +58,17 @@ async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> Matched
         at=opened_at(opened, resources().clock()),
         match=matched.match,
         candidate_id=candidate.id if candidate else None,
+        text_id=text.id if text and matched.link and text.link_id == matched.link.id else None,
     )
     return matched if await record_install(resources().database, install) else None
 
 
 async def _earlier_answer(recorded: RecordedInstall, org_id: OrgId) -> MatchedLink:
-    if recorded.link_id and recorded.match is Match.ADDRESS:
-        return await _by_address(recorded.link_id, org_id)
+    if recorded.link_id and recorded.match in _LEFT_BY_TAP:
+        return await _matched(recorded.link_id, recorded.match, org_id)
     return MatchedLink()
 
 
-async def _by_address(link_id: LinkId, org_id: OrgId) -> MatchedLink:
+async def _matched(link_id: LinkId, match: Match, org_id: OrgId) -> MatchedLink:
     link = await find_link(resources().database, link_id, org_id)
-    return MatchedLink(link, Match.ADDRESS) if link else MatchedLink()
+    return MatchedLink(link, match) if link else MatchedLink()

@@ -22,6 +22,7 @@ INSTALLS_OF_ADDRESS = "installs_of_address"
 LINKS_OF_INSTALL = "links_of_install"
 WITHOUT_KEY = "without_key"
 UNCOUNTED_VISITS = "uncounted_visits"
+CLIPBOARD_TEXTS = "clipboard_texts"
 REPORTS_OF_ADDRESS = "reports_of_address"
 SHARED_REPORTS_OF_ADDRESS = "shared_reports_of_address"
 _HOUR = 3600.0
@@ -29,6 +30,8 @@ _DAY = 24 * _HOUR
 _REPORTS_AN_HOUR = 10
 # A site may show a report in a frame to many visitors behind one address.
 _SHARED_REPORTS_A_MINUTE = 600
+# Private relay lets many phones share an address. Texts are stored for a day, unlike most of a click.
+_CLIPBOARD_TEXTS_A_MINUTE = 120
 
 
 class ServiceLimits:
@@ -51,6 +54,9 @@ class ServiceLimits:
         )
         self._uncounted_visits = SteppedLimit(
             database, Limit(UNCOUNTED_VISITS, settings.uncounted_visit_limit), self._hashes.hash
+        )
+        self._clipboard_texts = SteppedLimit(
+            database, Limit(CLIPBOARD_TEXTS, _CLIPBOARD_TEXTS_A_MINUTE), self._hashes.hash
         )
         self._installs = ExactLimit(
             database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
@@ -82,9 +88,17 @@ class ServiceLimits:
 
     def keeps_uncounted_visit(self, address: str) -> bool:
         """Whether to record this visit, which does not count as a click; not if its address sent too many."""
-        is_allowed = self._uncounted_visits.count(network_of(address) or address).allowed or not address
+        return self._is_allowed(self._uncounted_visits, UNCOUNTED_VISITS, address)
+
+    def gives_clipboard_text(self, address: str) -> bool:
+        """Whether this visitor gets a text for the clipboard; not if the address has got too many."""
+        return self._is_allowed(self._clipboard_texts, CLIPBOARD_TEXTS, address)
+
+    def _is_allowed(self, limit: SteppedLimit, name: str, address: str) -> bool:
+        """Count for this address, unless it is unknown."""
+        is_allowed = limit.count(network_of(address) or address).allowed or not address
         if not is_allowed:
-            self.rate_limited_counts.add(UNCOUNTED_VISITS, None)
+            self.rate_limited_counts.add(name, None)
         return is_allowed
 
     async def stop(self) -> None:
@@ -94,6 +108,7 @@ class ServiceLimits:
             self.calls_of_address,
             self.without_key,
             self._uncounted_visits,
+            self._clipboard_texts,
             self.shared_reports,
         ):
             await limit.stop()

@@ -34,6 +34,7 @@ from backend.redirector.answers.limited_links import LimitedLinks
 from backend.redirector.answers.outcomes import answer_by_rule, answer_for, in_app_page
 from backend.redirector.answers.qr_code import qr_code, split_suffix
 from backend.redirector.answers.reports import LinkReports
+from backend.redirector.answers.store_pages import StorePages
 from backend.redirector.click_log.shipper import Shipper
 from backend.redirector.links.above import Above, above_in_memory, find_above
 from backend.redirector.links.cache import CachedLink, LinkCache, LinkUnavailable
@@ -58,7 +59,7 @@ _ONE_CLICK = timedelta(hours=1)  # in which a tap on a page's button belongs to 
 _NAMES_CLICK = frozenset({Outcome.WEB, Outcome.INTENT, Outcome.APP_PAGE})
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 # Python 3.11 takes longer to look up a member of an enumeration than to compare it.
-_WEB, _APP_PAGE = Outcome.WEB, Outcome.APP_PAGE
+_WEB, _APP_PAGE, _APP_STORE = Outcome.WEB, Outcome.APP_PAGE, Outcome.APP_STORE
 _NOT_FOUND, _HELD = Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _QR_SUFFIXES = tuple(f".qr.{kind}".encode() for kind in MEDIA_TYPES)
@@ -112,6 +113,7 @@ class Redirector:
         self._reports = LinkReports(resources, self.cache)
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
+        self._store_pages = StorePages(resources, lane, self._handoffs)
         self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
         self._split_keys = DailyKeys(resources.database, self._clock, "splits", _split_key)
         self.shipper = Shipper(
@@ -296,7 +298,10 @@ class Redirector:
                 browsers = self._in_app_browsers
                 answer = in_app_page(visit, entry, client, self._proxies, browsers, click_id=click_id)
             else:
-                answer = answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
+                page = None
+                if outcome is _APP_STORE and not reason:
+                    page = await self._store_pages.page(visit, entry, arrival)
+                answer = page or answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
         if click_id and outcome is _WEB:
             answer.add_click_id(click_id)
         return answer

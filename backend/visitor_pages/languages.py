@@ -42,6 +42,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Where this link leads is not shown here",
             "It needs a password, or opens for a limited number of visitors only.",
         ),
+        "store": (
+            "This link opens in the app",
+            "The button leads to the App Store. It also copies a one-time text, by which the app finds this "
+            "link when you open it for the first time.",
+        ),
+        "to_store": ("Copy and get the app", "Get the app without copying"),
         "password": (
             "This link needs a password",
             "Whoever gave you the link can tell you its password.",
@@ -92,6 +98,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Wohin dieser Link führt, wird hier nicht gezeigt",
             "Er braucht ein Passwort oder öffnet sich nur für begrenzt viele Besucher.",
         ),
+        "store": (
+            "Dieser Link öffnet sich in der App",
+            "Die Schaltfläche führt zum App Store. Sie kopiert auch einen Text für den einmaligen Gebrauch, "
+            "mit dem die App diesen Link findet, wenn Sie sie zum ersten Mal öffnen.",
+        ),
+        "to_store": ("Kopieren und App laden", "App laden, ohne zu kopieren"),
         "password": (
             "Dieser Link ist durch ein Passwort geschützt",
             "Wer Ihnen den Link gab, kann Ihnen das Passwort nennen.",
@@ -139,6 +151,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "La destination de ce lien n’est pas affichée ici",
             "Il faut un mot de passe, ou le lien ne s’ouvre que pour un nombre limité de visiteurs.",
         ),
+        "store": (
+            "Ce lien s’ouvre dans l’application",
+            "Le bouton mène à l’App Store. Il copie aussi un texte à usage unique, grâce auquel "
+            "l’application retrouve ce lien à sa première ouverture.",
+        ),
+        "to_store": ("Copier et obtenir l’application", "Obtenir l’application sans copier"),
         "password": (
             "Ce lien est protégé par un mot de passe",
             "La personne qui vous a donné le lien peut vous l’indiquer.",
@@ -188,6 +206,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Aquí no se muestra adónde lleva este enlace",
             "Necesita una contraseña o solo se abre para un número limitado de visitantes.",
         ),
+        "store": (
+            "Este enlace se abre en la aplicación",
+            "El botón lleva al App Store. También copia un texto de un solo uso, con el que la aplicación "
+            "encuentra este enlace cuando la abra por primera vez.",
+        ),
+        "to_store": ("Copiar y obtener la aplicación", "Obtener la aplicación sin copiar"),
         "password": (
             "Este enlace necesita una contraseña",
             "Quien le dio el enlace puede decírsela.",

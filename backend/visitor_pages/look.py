@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -36,15 +38,23 @@ class Look:
         return (own.title, own.text) if own else self.texts()[name]
 
 
-def content_policy(brand: Brand, *, has_form: bool) -> str:
+def content_policy(brand: Brand, *, has_form: bool, script: str | None = None) -> str:
     """The Content-Security-Policy of a page with this brand.
 
     With `has_form`, it says nothing of forms: Chromium holds `form-action` against the address that a sent
-    form is redirected to as well, which may be any.
+    form is redirected to as well, which may be any. It lets no script run but `script`, which is in the page.
     """
     images = (brand.logo_url, brand.favicon_url)
     sources = ["data:", *dict.fromkeys(_source(url) for url in images if url)]
-    return _POLICY.format(" ".join(sources)) + ("" if has_form else _NO_FORMS)
+    return _POLICY.format(" ".join(sources)) + ("" if has_form else _NO_FORMS) + _only(script)
+
+
+def _only(script: str | None) -> str:
+    """The part of a policy that lets this script run, by its hash."""
+    if script is None:
+        return ""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"; script-src 'sha256-{digest}'"
 
 
 def _source(url: str) -> str:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 
 from backend.domain.taps.app_page import PageButtons
 from backend.visitor_pages.look import Look, content_policy
@@ -16,6 +18,7 @@ from backend.visitor_pages.look import Look, content_policy
 _templates = Environment(
     loader=PackageLoader("backend.visitor_pages"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
+_COPY = (Path(__file__).parent / "templates" / "copy.js").read_text(encoding="utf-8")
 _HOST = re.compile(r"([^:/?#]+://(?:[^/?#]*@)?)([^/?#]*)")
 
 
@@ -66,6 +69,25 @@ def in_app_page(look: Look, social: Mapping[str, str], buttons: PageButtons, web
     """A page by which a link leaves an in-app browser, whose menu is the way if no button is known."""
     found = [("app", buttons.app), ("leave", buttons.browser)]
     return _buttons(look, social, "in_app", [(name, to) for name, to in found if to], web)
+
+
+def store_page(look: Look, social: Mapping[str, str], store: str, copied: str) -> VisitorPage:
+    """A page before the App Store, whose button copies a text. Without JavaScript it still leads on."""
+    texts = look.texts()
+    (title, text), (button, other) = texts["store"], texts["to_store"]
+    html = _html(
+        look,
+        "store.html",
+        title=social.get("social_title") or title,
+        text=text,
+        store=store,
+        copied=copied,
+        button=button,
+        other=other,
+        report=texts["report"][0],
+        script=Markup(_COPY),  # noqa: S704 - a file of ours
+    )
+    return VisitorPage(html, content_policy(look.brand, has_form=True, script=_COPY))
 
 
 def _buttons(
@@ -127,8 +149,11 @@ def preview(look: Look, domain: str, social: Mapping[str, str], web: str) -> Vis
 
 
 def _page(look: Look, template: str, *, has_form: bool = False, **values: object) -> VisitorPage:
+    return VisitorPage(_html(look, template, **values), content_policy(look.brand, has_form=has_form))
+
+
+def _html(look: Look, template: str, **values: object) -> str:
     brand = look.brand
-    html = _templates.get_template(template).render(
+    return _templates.get_template(template).render(
         language=look.language, brand=brand, style=brand.style, **values
     )
-    return VisitorPage(html, content_policy(brand, has_form=has_form))

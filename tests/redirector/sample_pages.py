@@ -24,6 +24,8 @@ from backend.visitor_pages.pages import Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 INTENT = "intent://go.shop.example/spring#Intent;scheme=https;package=com.shop.app;end"
+STORE = "https://apps.apple.com/app/id1234567890"
+COPIED = "https://go.shop.example/spring#cl_clipboard=AAECAwQFBgcICQoLDA0ODw"
 WEB = "https://shop.example/kites?utm_source=mail&cl_link_id=0b7d2b3a-1111-4222-8333-123456789abc"
 SOCIAL = {
     "social_title": '</title><script>alert("x")</script>' + "Donaudampfschifffahrt" * 6,
@@ -62,6 +64,8 @@ def sample_pages(language: str = "en", settings: DomainSettings = NO_SETTINGS) -
         "app with social fields": pages.app_page(visit, link(SOCIAL), INTENT, WEB),
         "in-app browser": pages.in_app_page(visit, link(SOCIAL), PageButtons(INTENT, WEB), WEB),
         "in-app browser without a way out": pages.in_app_page(visit, link({}), PageButtons(None, None), WEB),
+        "before the App Store": pages.store_page(visit, link({}), STORE, COPIED),
+        "before the App Store with social fields": pages.store_page(visit, link(SOCIAL), STORE, COPIED),
         "password": pages.password(visit),
         "password that was wrong": pages.password(visit, Refused.WRONG, 403),
         "held": pages.held(visit),

@@ -25,7 +25,7 @@ from backend.storage.accounts.users import known_addresses, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
-from backend.storage.apps import deferred_links, install_counts, installs
+from backend.storage.apps import clipboard_texts, deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
@@ -223,6 +223,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the links that wait for an app": (
         deferred_links.NAME,
         {"address_hash": {"$in": ["a", "b"]}, "app_id": "c", "expires_at": {"$gt": NOW}} | ORG,
+        {},
+    ),
+    "a text of the clipboard": (
+        clipboard_texts.NAME,
+        {"_id": "h", "app_id": "c", "expires_at": {"$gt": NOW}} | ORG,
         {},
     ),
     "the keys of two days": (address_keys.NAME, {"_id": {"$in": ["2026-01-01", "2026-01-02"]}}, {}),

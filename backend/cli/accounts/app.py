@@ -32,6 +32,10 @@ def app() -> None:
     metavar="NAME",
     help="A scheme of the iOS app's own, such as shopapp.",
 )
+@click.option(
+    "--clipboard-page", is_flag=True,
+    help="On iOS, show a page before the App Store, whose button copies a text for the first launch.",
+)  # fmt: skip
 @click.option("--android-package", metavar="NAME", help="The Android app's package, such as com.shop.app.")
 @click.option(
     "--android-fingerprint", "fingerprints", multiple=True, metavar="SHA256",
@@ -51,6 +55,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     ios_bundle_id: str | None,
     app_store_id: str | None,
     ios_scheme: str | None,
+    clipboard_page: bool,
     android_package: str | None,
     fingerprints: tuple[str, ...],
     in_app_page: bool,
@@ -66,6 +71,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
             package=android_package or "",
             fingerprints=fingerprints,
             custom_scheme=ios_scheme or "",
+            clipboard_page=clipboard_page,
             in_app_page=in_app_page,
         )
     except (InvalidApp, InvalidHostName) as error:

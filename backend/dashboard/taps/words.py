@@ -28,6 +28,7 @@ EFFECTS = {
     Effect.APP: "opens the app",
     Effect.APP_BY_REDIRECT: "opens the app, by a redirect",
     Effect.APP_PAGE: "shows a page with a button",
+    Effect.STORE_PAGE: "shows a page before the store",
     Effect.STORE: "opens the store",
     Effect.WEB: "opens the web page",
     Effect.PASSWORD: "asks for the password",

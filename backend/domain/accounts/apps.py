@@ -13,6 +13,7 @@ STORE_ID = "App Store id"
 PACKAGE = "Android package"
 FINGERPRINT = "Certificate fingerprint"
 SCHEME = "Custom scheme"
+CLIPBOARD_PAGE = "Page before the App Store"
 
 _TEAM_ID = re.compile(r"[A-Z0-9]{10}")
 _BUNDLE_ID = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
@@ -39,13 +40,16 @@ class InvalidApp(ValueError):
 class IosApp:
     """An iOS app. Universal Links need its team id and bundle id; its App Store page needs the store id.
 
-    With `custom_scheme`, it also opens short URLs that have this scheme in the place of https.
+    With `custom_scheme`, it also opens short URLs that have this scheme in the place of https. With
+    `clipboard_page`, phones without the app get a page before the App Store, whose button copies a text for
+    the first launch.
     """
 
     team_id: str
     bundle_id: str
     app_store_id: str | None = None
     custom_scheme: str | None = None
+    clipboard_page: bool = False
 
     def __post_init__(self) -> None:
         _check(TEAM_ID, self.team_id, _TEAM_ID, "10 capital letters and digits, such as A1B2C3D4E5")
@@ -56,6 +60,8 @@ class IosApp:
             _check(SCHEME, self.custom_scheme, _SCHEME, "small letters and digits, such as shopapp")
             if self.custom_scheme in _TAKEN_SCHEMES:
                 raise InvalidApp(SCHEME, f"{self.custom_scheme!r} is no app's own")
+        if self.clipboard_page and self.app_store_id is None:
+            raise InvalidApp(CLIPBOARD_PAGE, "needs the App Store id, since it leads there")
 
     @property
     def app_id(self) -> str:
@@ -103,23 +109,27 @@ def parse_apps(
     fingerprints: Iterable[str],
     custom_scheme: str = "",
     in_app_page: bool = False,
+    clipboard_page: bool = False,
 ) -> Apps:
     """Check these identifiers and return the apps they describe.
 
     Pass "" for an identifier that is not set. Raises InvalidApp.
     """
-    ios, android = _ios(team_id, bundle_id, app_store_id, custom_scheme), _android(package, fingerprints)
+    ios = _ios(team_id, bundle_id, app_store_id, custom_scheme, clipboard_page=clipboard_page)
+    android = _android(package, fingerprints)
     return Apps(ios, android, in_app_page and bool(ios or android))
 
 
-def _ios(team_id: str, bundle_id: str, app_store_id: str, custom_scheme: str) -> IosApp | None:
-    if not (team_id or bundle_id or app_store_id or custom_scheme):
+def _ios(
+    team_id: str, bundle_id: str, app_store_id: str, custom_scheme: str, *, clipboard_page: bool
+) -> IosApp | None:
+    if not (team_id or bundle_id or app_store_id or custom_scheme or clipboard_page):
         return None
     if not team_id:
         raise InvalidApp(TEAM_ID, "is needed for an iOS app")
     if not bundle_id:
         raise InvalidApp(BUNDLE_ID, "is needed for an iOS app")
-    return IosApp(team_id, bundle_id, app_store_id or None, custom_scheme or None)
+    return IosApp(team_id, bundle_id, app_store_id or None, custom_scheme or None, clipboard_page)
 
 
 def _android(package: str, fingerprints: Iterable[str]) -> AndroidApp | None:

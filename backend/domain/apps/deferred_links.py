@@ -44,6 +44,11 @@ class Candidate:
     link_id: LinkId
 
 
+def candidate_id(org_id: OrgId, app_id: str, platform: str, address_hash: str, link_id: LinkId) -> str:
+    """The id of the candidate that all clicks on this link from this address share, for this app."""
+    return hashlib.sha256("/".join((org_id, app_id, platform, address_hash, link_id)).encode()).hexdigest()
+
+
 def hash_address(key: bytes, org_id: OrgId, address: str) -> str | None:
     """A keyed hash of an IP address, different for each organization.
 

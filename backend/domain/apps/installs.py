@@ -27,6 +27,7 @@ class Match(StrEnum):
 
     LINK = "link"  # the app named the link that it was opened with: certain
     INSTALL_REFERRER = "install_referrer"  # the Play Store passed it on: certain
+    CLIPBOARD = "clipboard"  # the visitor copied a text on the page before the App Store: certain
     ADDRESS = "address"  # the only click from that address to that app: likely
     NONE = "none"
 
@@ -40,6 +41,7 @@ OPEN_OPTIONAL: dict[str, Rule[Any]] = {
     "link_id": Text(128),
     "short_url": Text(8192),
     "install_referrer": Text(8192),
+    "clipboard_text": Text(8192, lines=True),
     "app_id": Text(255),
     "open_id": Uuid(),
     "occurred_at": Moment(),
@@ -63,6 +65,7 @@ class AppOpen:
     link_text: str | None = None
     short_url: str | None = None
     install_referrer: str | None = None
+    clipboard_text: str | None = None
     app_id: str | None = None  # the iOS bundle id or Android package
     open_id: CallId | None = None
     occurred_at: datetime | None = None
@@ -89,7 +92,8 @@ class AppOpen:
 class Install:
     """The first open of an app on a device. `link_id` is the link that led to it, None if there was none.
 
-    `candidate_id` is the deferred deep link that it uses up, so that no other installation gets it.
+    `candidate_id` is the match by address that it uses up, and `text_id` the text of the clipboard, so that
+    no other installation gets them.
     """
 
     org_id: OrgId
@@ -99,6 +103,7 @@ class Install:
     at: datetime
     match: Match = Match.NONE
     candidate_id: str | None = None
+    text_id: str | None = None
 
 
 def parse_open(body: Mapping[str, object]) -> AppOpen:

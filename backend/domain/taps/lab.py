@@ -26,6 +26,7 @@ from backend.domain.web.client import Client
 
 # What a tap does by the service's answer, where it leads, and why.
 _Answer = tuple[Effect, str | None, str]
+_STORE_PAGE = "The service shows a page whose button copies a text for the app and leads to the App Store."
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ class Lab:
     def _answer(self, outcome: Outcome, client: Client, situation: Situation) -> _Answer:
         apps = self.apps
         if outcome is Outcome.APP_STORE and apps.ios:
+            if apps.ios.clipboard_page:
+                return Effect.STORE_PAGE, apps.ios.store_url, _STORE_PAGE
             return Effect.STORE, apps.ios.store_url, "The service redirects to the App Store."
         if outcome is Outcome.APP_PAGE:
             if situation.place.asks_system:

@@ -15,6 +15,7 @@ class Effect(StrEnum):
     APP = "app"  # the system opens the app with the link
     APP_BY_REDIRECT = "app_by_redirect"  # the browser asks the service, whose answer opens the app
     APP_PAGE = "app_page"  # a page with a button that opens the app, or the store
+    STORE_PAGE = "store_page"  # a page with a button that copies a text and leads to the App Store
     STORE = "store"
     WEB = "web"
     PASSWORD = "password"  # noqa: S105 - a page that asks for the link's password

@@ -80,6 +80,11 @@ def where_it_leads(visit: Visit, onward: str, address: str | None, *, opens_app:
     return page(pages.where_it_leads(look_of(visit), onward, address, opens_app=opens_app))
 
 
+def store_page(visit: Visit, link: Link, store: str, copied: str) -> Answer:
+    """A page before the App Store, whose button copies a text."""
+    return page(pages.store_page(look_of(visit), link.social, store, copied))
+
+
 def preview(visit: Visit, link: Link, web: str) -> Answer:
     """A page for link-preview fetchers, with the link's social fields, in English as these are in any."""
     look = replace(look_of(visit), language=DEFAULT)

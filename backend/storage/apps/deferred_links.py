@@ -6,13 +6,12 @@ document, with its hashed address, is deleted when it expires.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from pymongo import IndexModel, UpdateOne
 
-from backend.domain.apps.deferred_links import Candidate, Handoff
+from backend.domain.apps.deferred_links import Candidate, Handoff, candidate_id
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import OrgId
@@ -43,10 +42,6 @@ _UNCLAIMED: Document = {
 }
 
 
-class AlreadyClaimed(Exception):
-    """Another installation has claimed the link first."""
-
-
 async def add_handoffs(database: Database, session: ClientSession, clicks: Iterable[Click]) -> None:
     """Store the links of those clicks that lead to an app, in the caller's transaction."""
     updates = [_update(click, click.handoff) for click in clicks if click.handoff and click.counted]
@@ -62,7 +57,7 @@ def _update(click: Click, handoff: Handoff) -> UpdateOne:
         "address_hash": handoff.address_hash,
         "link_id": click.link_id,
     }
-    name = hashlib.sha256("/".join(place.values()).encode()).hexdigest()
+    name = candidate_id(click.org_id, handoff.app_id, click.platform, handoff.address_hash, click.link_id)
     latest = {"clicked_at": click.at, "expires_at": handoff.expires_at}
     return UpdateOne({"_id": name}, {"$max": latest, "$setOnInsert": place}, upsert=True)
 
@@ -88,13 +83,13 @@ async def find_candidates(
     return [Candidate(document["_id"], document["link_id"]) async for document in cursor]
 
 
-async def claim(database: Database, session: ClientSession, install: Install) -> None:
-    """Claim the install's candidate in the caller's transaction. Raises AlreadyClaimed."""
-    unclaimed = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
+async def claim(database: Database, session: ClientSession, install: Install, candidate_id: str) -> bool:
+    """Claim a candidate for the install, in the caller's transaction. Returns False if it was claimed before,
+    or is not there."""
+    unclaimed = {"_id": candidate_id, "org_id": install.org_id} | _UNCLAIMED
     # An app may have been opened, by its clock, before the click that it claims.
     claimed_at = {"$max": ["$clicked_at", install.at]}
     result = await database[NAME].update_one(
         unclaimed, [{"$set": {"claimed_at": claimed_at}}], session=session
     )
-    if not result.matched_count:
-        raise AlreadyClaimed
+    return bool(result.matched_count)

@@ -15,6 +15,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.apps.installs import Install, Match
 from backend.domain.feed.facts import install_fact
 from backend.domain.ids import DeviceId, InstallId, LinkId, OrgId
+from backend.storage.apps.clipboard_texts import redeem
 from backend.storage.apps.deferred_links import claim
 from backend.storage.apps.install_counts import add_install
 from backend.storage.driver.mongo import ClientSession, Database, until_confirmed
@@ -73,8 +74,12 @@ async def find_installs_of(database: Database, org_id: OrgId, devices: Iterable[
     return [InstallId(document["_id"].partition("/")[2]) async for document in cursor]
 
 
+class AlreadyClaimed(Exception):
+    """Another installation has claimed the click, or redeemed the text, first."""
+
+
 async def record_install(database: Database, install: Install) -> bool:
-    """Store an install, count it for its link and claim its deferred deep link: all or nothing.
+    """Store an install, count it for its link and use up what led to it: all or nothing.
 
     Returns False if it was recorded before. Raises AlreadyClaimed.
     """
@@ -95,8 +100,7 @@ async def record_install(database: Database, install: Install) -> bool:
             },
             session=session,
         )
-        if install.candidate_id:
-            await claim(database, session, install)
+        await _use_up(database, session, install)
         if install.link_id:
             await add_install(database, session, install.org_id, install.link_id, install.at)
         facts = {install.org_id: [install_fact(install.install_id)]}
@@ -109,6 +113,20 @@ async def record_install(database: Database, install: Install) -> bool:
         await until_confirmed(database)
         return False
     return True
+
+
+async def _use_up(database: Database, session: ClientSession, install: Install) -> None:
+    """Use up the click by address and the text that led to the install. Raises AlreadyClaimed."""
+    if install.candidate_id and not await claim(database, session, install, install.candidate_id):
+        raise AlreadyClaimed
+    if not install.text_id:
+        return
+    text = await redeem(database, session, install.org_id, install.text_id)
+    if text is None:
+        raise AlreadyClaimed
+    if text.candidate_id and text.candidate_id != install.candidate_id:
+        # The tap left a match by address as well. Without it, somebody else at that address would get it.
+        await claim(database, session, install, text.candidate_id)
 
 
 def _id(org_id: OrgId, install_id: InstallId) -> str:

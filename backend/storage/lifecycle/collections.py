@@ -22,7 +22,7 @@ from backend.storage.accounts.users import known_addresses, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
-from backend.storage.apps import deferred_links, install_counts, installs
+from backend.storage.apps import clipboard_texts, deferred_links, install_counts, installs
 from backend.storage.clicks import address_keys, signing_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
@@ -103,6 +103,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     restores.COLLECTION,
     sessions.COLLECTION,
     deferred_links.COLLECTION,
+    clipboard_texts.COLLECTION,
     address_keys.COLLECTION,
     known_addresses.COLLECTION,
     rejections.COLLECTION,

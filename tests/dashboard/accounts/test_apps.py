@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import replace
 
@@ -21,7 +22,7 @@ from tests.facts.stored_links import insert_links
 
 FINGERPRINTS = [":".join(["AB"] * 32), ":".join(["01"] * 32)]
 APPS = Apps(
-    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", "shopapp"),
+    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", "shopapp", clipboard_page=True),
     AndroidApp("com.shop.app", tuple(FINGERPRINTS)),
     in_app_page=True,
 )
@@ -30,6 +31,7 @@ FORM = {
     "ios_bundle_id": "com.shop.app",
     "app_store_id": "1234567890",
     "custom_scheme": "shopapp",
+    "clipboard_page": "yes",
     "in_app_page": "yes",
     "android_package": "com.shop.app",
     "android_fingerprints": "\n".join(fingerprint.lower() for fingerprint in FINGERPRINTS),
@@ -75,6 +77,19 @@ async def test_what_breaks_a_rule(
     assert problem in answer.text
     assert f'id="{field}-problem"' in answer.text
     assert await find_apps(database, organization.domain) == Apps()
+
+
+async def test_the_page_before_the_app_store_needs_its_id(
+    person: Person, organization: TestOrganization
+) -> None:
+    """The box says what is missing, and stays as it was ticked."""
+    path = f"/apps/{organization.domain}"
+    answer = await person.send(path, path, **(FORM | {"app_store_id": ""}))
+    assert answer.status_code == 422
+    assert "Page before the App Store needs the App Store id" in answer.text
+    assert re.search(
+        r'name="clipboard_page" value="yes" checked aria-describedby="clipboard_page-p', answer.text
+    )
 
 
 async def test_another_organization_s_domain(

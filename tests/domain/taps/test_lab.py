@@ -158,6 +158,18 @@ def test_what_a_file_names_when_it_is_full() -> None:
     assert 125_000 < some.size < 126_000
 
 
+def test_the_page_before_the_app_store() -> None:
+    """Where the domain asks for it, iPhones without the app get it in the place of the App Store."""
+    ios = replace(IOS, clipboard_page=True)
+    before, after = [*lab(APP_LINK).taps()], [*lab(APP_LINK, Apps(ios, ANDROID)).taps()]
+    changed = differences(before, after)
+    assert {(old.effect, new.effect) for old, new in changed} == {(Effect.STORE, Effect.STORE_PAGE)}
+    assert {new.situation.device for _, new in changed} == {TapDevice.IOS}
+    assert {new.address for _, new in changed} == {ios.store_url}
+    assert "copies a text" in changed[0][1].why[-1]
+    assert phones_that_fail(after, expects_app=True) == []
+
+
 def test_the_page_for_in_app_browsers() -> None:
     """Where the domain asks for it: the app's own scheme, intent:// where it works, or the way out."""
     ios = replace(IOS, custom_scheme="shopapp")
