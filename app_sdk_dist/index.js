@@ -518,7 +518,7 @@ var ADAPTER_TIMEOUT = 5e3, REPEAT_TIME = 2e3, SCHEME = 1, REST = 2, HOST = 3, la
 };
 
 // app_sdk_src/start.py
-var start, resolve_ready, keep_resolver = function(resolve) {
+var FORGOTTEN_KEY = "forgotten", HELD_PREFIX = "held_", start, resolve_ready, keep_resolver = function(resolve) {
   resolve_ready = resolve;
 }, ready = new Promise(keep_resolver), init = async function(py_arguments) {
   return start ? say("init", null, !0) : start = begin(py_arguments), await start;
@@ -530,7 +530,7 @@ var start, resolve_ready, keep_resolver = function(resolve) {
   await load(), open_device(), local.read(storage_key(OFFLINE_KEY)) && local.remove(storage_key(PAUSE_KEY));
   for (var entry of stored_entries())
     lease(entry, LEASE_ENDED);
-  return has_consent() && allow_sending(!0), resolve_ready(!0), recover(), await begin_opens(), schedule_recovery(), await saved(), !0;
+  return has_consent() ? allow_sending(!0) : decision == null ? hold_calls() : forget_person(), resolve_ready(!0), recover(), await begin_opens(), schedule_recovery(), await saved(), !0;
 }, take_options = function(py_arguments) {
   var plain = Object.assign({}, py_arguments), adapters = {};
   for (var py_name of ADAPTERS)
@@ -547,6 +547,7 @@ var start, resolve_ready, keep_resolver = function(resolve) {
   return Object.assign(options, valid, adapters), !0;
 }, grant_consent = function() {
   if (record_decision(!0), device) {
+    local.remove(storage_key(FORGOTTEN_KEY)), release_calls();
     var visit = take_unremembered_visit();
     if (visit) {
       var call = new_call(CHECK);
@@ -555,13 +556,22 @@ var start, resolve_ready, keep_resolver = function(resolve) {
     allow_sending(!0);
   }
 }, deny_consent = function() {
-  if (record_decision(!1), allow_sending(!1), device) {
+  record_decision(!1), allow_sending(!1), device && forget_person();
+}, forget_person = function() {
+  if (!local.read(storage_key(FORGOTTEN_KEY))) {
     var opens = stored_entries().filter(is_open), is_launched = local.read(storage_key(LAUNCHED_KEY));
-    discard_unsent(), erase_device(device), renew_device(), is_launched && local.write(storage_key(LAUNCHED_KEY), is_launched);
+    discard_unsent(), erase_device(device), renew_device(), local.write(storage_key(FORGOTTEN_KEY), "yes"), is_launched && local.write(storage_key(LAUNCHED_KEY), is_launched);
     for (var entry of opens)
       entry.device = device, lease(entry, LEASE_ENDED);
     recover(), say("denyConsent");
   }
+}, hold_calls = function() {
+  for (var entry of stored_entries())
+    is_open(entry) || (local.remove(entry_key(entry)), local.write(storage_key(HELD_PREFIX) + entry_key(entry), JSON.stringify(entry)));
+}, release_calls = function() {
+  for (var key of local.names(storage_key(HELD_PREFIX)))
+    local.write(key.slice(storage_key(HELD_PREFIX).length), local.read(key)), local.remove(key);
+  recover();
 }, resume = function() {
   recover({});
 };

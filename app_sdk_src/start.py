@@ -4,7 +4,7 @@ from attempts import attempt
 from attribution import CHECK, LAUNCHED_KEY, take_unremembered_visit
 from calls import allow_sending, new_call, submit
 from checks import validate
-from consent import has_consent, record_decision
+from consent import decision, has_consent, record_decision
 from debug import say
 from device_id import device, open_device, renew_device
 from opens import begin_opens, is_open
@@ -13,6 +13,7 @@ from outbox import (
     LEASE_ENDED,
     PAUSE_KEY,
     discard_unsent,
+    entry_key,
     erase_device,
     lease,
     recover,
@@ -23,10 +24,12 @@ from requests import OFFLINE_KEY
 from stores import load, local, saved, storage_key
 
 __pragma__('skip')
-from browser import __pragma__, Object, Promise, __new__, globalThis, js_TypeError
+from browser import __pragma__, JSON, Object, Promise, __new__, globalThis, js_TypeError
 
 __pragma__('noskip')
 
+FORGOTTEN_KEY = 'forgotten'  # under which is kept that the person was forgotten, and has not agreed since
+HELD_PREFIX = 'held_'
 start = None  # a promise that `init` gave
 resolve_ready = None
 
@@ -63,6 +66,10 @@ async def begin(arguments):
         lease(entry, LEASE_ENDED)  # of a process that has ended
     if has_consent():
         allow_sending(True)
+    elif decision == None:
+        hold_calls()
+    else:
+        forget_person()
     resolve_ready(True)  # type: ignore[misc]
     recover()
     await begin_opens()
@@ -91,6 +98,8 @@ def grant_consent():
     """The person agrees: send what waits, and tell the visit by the link that led here before."""
     record_decision(True)
     if device:
+        local.remove(storage_key(FORGOTTEN_KEY))
+        release_calls()
         visit = take_unremembered_visit()
         if visit:
             call = new_call(CHECK)
@@ -101,22 +110,49 @@ def grant_consent():
 
 
 def deny_consent():
-    """The person does not agree, or no longer: forget what waits but for opens, which name nobody, and the id."""
+    """The person does not agree, or no longer: forget the person."""
     record_decision(False)
     allow_sending(False)
     if device:
-        opens = stored_entries().filter(is_open)
-        is_launched = local.read(storage_key(LAUNCHED_KEY))
-        discard_unsent()
-        erase_device(device)
-        renew_device()
-        if is_launched:
-            local.write(storage_key(LAUNCHED_KEY), is_launched)
-        for entry in opens:
-            entry.device = device
-            lease(entry, LEASE_ENDED)
-        recover()
-        say('denyConsent')
+        forget_person()
+
+
+def forget_person():
+    """Forget what waits but for opens, which name nobody, and have another id.
+
+    Once: an app says at each start that the person does not agree.
+    """
+    if local.read(storage_key(FORGOTTEN_KEY)):
+        return
+    opens = stored_entries().filter(is_open)
+    is_launched = local.read(storage_key(LAUNCHED_KEY))
+    discard_unsent()
+    erase_device(device)
+    renew_device()
+    local.write(storage_key(FORGOTTEN_KEY), 'yes')
+    if is_launched:
+        local.write(storage_key(LAUNCHED_KEY), is_launched)
+    for entry in opens:
+        entry.device = device
+        lease(entry, LEASE_ENDED)
+    recover()
+    say('denyConsent')
+
+
+def hold_calls():
+    """Take the calls of an earlier start out of the outbox, until the person has agreed in this one, too."""
+    for entry in stored_entries():
+        if not is_open(entry):
+            local.remove(entry_key(entry))
+            local.write(storage_key(HELD_PREFIX) + entry_key(entry), JSON.stringify(entry))
+
+
+def release_calls():
+    """Put the calls that were held back into the outbox."""
+    for key in local.names(storage_key(HELD_PREFIX)):
+        local.write(key.slice(storage_key(HELD_PREFIX).length), local.read(key))
+        local.remove(key)
+    recover()
 
 
 def resume():

@@ -48,8 +48,7 @@ class Run {
       else if (step.hears) await this.hears(step.hears);
       else await this.tells(step.tells);
     }
-    const more = this.phone.requests.map((request) => request.path);
-    if (more.length) throw new Error(`sent more: ${more}`);
+    await this.sendsNothing();
     const untold = this.phone.problems.filter((problem) => !this.told.has(problem.code));
     if (untold.length) throw new Error(`told ${JSON.stringify(untold)}`);
   }
@@ -77,8 +76,8 @@ class Run {
     else if (!step.fields) await became;
   }
 
-  async start({ address, first }) {
-    await this.phone.start(address, { fails: this.fails });
+  async start({ address, first, denied }) {
+    await this.phone.start(address, { fails: this.fails, denied });
     await pause(50);
     if (first === false) {
       await until(() => this.phone.requests.length, 'the first launch');
@@ -89,7 +88,7 @@ class Run {
 
   async sends(step) {
     const { requests } = this.phone;
-    if (step.sends === 'nothing') return pause(SILENCE);
+    if (step.sends === 'nothing') return this.sendsNothing();
     const calls = [...(step.calls ?? [])];
     const results = [...(step.results ?? [])];
     do {
@@ -104,6 +103,12 @@ class Run {
       const age = Date.parse(body.sent_at) - Date.parse(body.occurred_at ?? sent[0]?.occurred_at);
       if (step.age && !(age >= step.age)) throw new Error(`sent after ${age} ms, not ${step.age}`);
     } while (calls.length);
+  }
+
+  async sendsNothing() {
+    await pause(SILENCE);
+    const more = this.phone.requests.map((request) => request.path);
+    if (more.length) throw new Error(`sent more: ${more}`);
   }
 
   async hears(expected) {

@@ -14,7 +14,7 @@ export class Phone {
     this.app = null;
   }
 
-  async start(address, { fails = false } = {}) {
+  async start(address, { fails = false, denied = false } = {}) {
     starts += 1;
     const { Waylink } = await import(`${this.packageUrl}?start=${starts}`);
     const app = { Waylink, isAlive: true, onAddress: null };
@@ -25,6 +25,7 @@ export class Phone {
     };
     const unlessEnded = (list) => (each) => app.isAlive && list.push(each);
     Waylink.onOpen(unlessEnded(this.heard));
+    if (denied) Waylink.denyConsent();
     // Not awaited: an app goes on while the client starts.
     Waylink.init({
       ...this.options,
