@@ -17,7 +17,7 @@ from backend.dashboard.alerts import rules as alert_rules
 from backend.dashboard.alerts import stop as stop_alert_mails
 from backend.dashboard.analytics import attribution, events, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
-from backend.dashboard.cohorts import cohorts
+from backend.dashboard.cohorts import cohorts, sold
 from backend.dashboard.costs import costs
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.destinations import reports as link_reports
@@ -96,6 +96,7 @@ __all__ = [
     "sign_in",
     "single_clicks",
     "single_sales",
+    "sold",
     "stop_alert_mails",
     "subscription",
     "switch_organization",

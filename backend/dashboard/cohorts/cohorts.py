@@ -11,57 +11,51 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from quart import Response, request, url_for
+from quart import Response, url_for
 
 from backend.dashboard.analytics.answers import chips_of
-from backend.dashboard.analytics.view import PRESETS, View, read_view
+from backend.dashboard.analytics.figures import Definition, RowsBehind
+from backend.dashboard.analytics.view import View
 from backend.dashboard.cohorts.shown import buckets_of, ends_of, kinds_of
 from backend.dashboard.cohorts.triangle import SHOWN, currencies_of, triangle_of
+from backend.dashboard.cohorts.view import PERIODS, cohorts_view, sold_address
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.cohorts.cells import ADDED_UP, OF_MONEY, CellFigure
-from backend.domain.analytics.cohorts.cohorts import DEFAULT_WEEKS, check_cohorts, cohort_rules
+from backend.domain.analytics.cohorts.cohorts import DEFAULT_WEEKS, cohort_rules
 from backend.domain.analytics.cohorts.input import customers_query
 from backend.domain.analytics.cohorts.json_form import cohort_notes
+from backend.domain.analytics.cohorts.parts import CustomersOf
 from backend.domain.analytics.query import Measure
-from backend.domain.errors import InvalidField
 from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
 from backend.web.current import resources
 
-# Of the usual periods, those that are long enough and not too long. The first of them is shown without any.
-_USUAL = "90"
-_PRESETS = {name: PRESETS[name] for name in ("28", _USUAL, "year")}
-_CHOICES = {"show": tuple(SHOWN), "sum": ("1",), "period": ("28",)}
+# What a cell of cohorts counts.
+_MEANINGS = {
+    CellFigure.REVENUE: "What the row's customers paid in that week after their first touch, before refunds.",
+    CellFigure.REVENUE_PER_CUSTOMER: "What they paid in that week, by the number of customers of the row.",
+    CellFigure.CONVERSIONS: "How often the row's customers bought in that week after their first touch.",
+    CellFigure.CUSTOMERS: "How many of the row's customers bought in that week after their first touch.",
+}
+_TOOK = "Conversions of this time, by how long they came after the click that they are credited to."
+_KINDS = (
+    "Customers who bought in this time, each once, and all that they bought in it, before refunds. New is "
+    "who had bought nothing before this time."
+)
 
 
 @dashboard.get("/cohorts")
 @needs(Permission.ANALYTICS_READ)
 async def cohorts() -> Response:
     """Customers by the week of their first touch, the time to a sale, and new and returning customers."""
-    view = _view()
+    view = cohorts_view()
     return await page(
         "cohorts/cohorts.html",
         422 if view.errors else 200,
         later=partial(_content, view),
         view=view,
     )
-
-
-def _view() -> View:
-    """The view of the address. Without a period, it is a longer one than other pages show."""
-    arguments = dict(request.args.items())
-    if not any(arguments.get(name) for name in ("from", "to")) and arguments.get("period") not in _PRESETS:
-        arguments["period"] = _USUAL
-    now = resources().clock()
-    view = replace(read_view(arguments, now, now.date(), _CHOICES), comparison=None)
-    try:
-        check_cohorts(view.period)
-    except InvalidField as error:
-        shorter = read_view(arguments | {"period": _USUAL}, now, now.date(), _CHOICES)
-        errors = {**view.errors, error.field: error.rule}
-        return replace(view, period=shorter.period, errors=errors)
-    return view
 
 
 async def _content(view: View) -> dict[str, Any]:
@@ -77,7 +71,7 @@ async def _content(view: View) -> dict[str, Any]:
     currency = view.currency or currencies_of(table)[0]
     return {
         "path": path,
-        "presets": _PRESETS,
+        "presets": PERIODS,
         "chips": await chips_of(view, path),
         "shown": shown,
         "choices": SHOWN,
@@ -85,11 +79,48 @@ async def _content(view: View) -> dict[str, Any]:
         "is_summed": is_summed,
         "currency": currency if shown in OF_MONEY else "",
         "others": [other for other in table.currencies if other != currency],
-        "triangle": triangle_of(table, shown, currency, is_summed=is_summed),
+        "triangle": triangle_of(
+            table, shown, currency, is_summed=is_summed, address=partial(_cell_address, view, shown, currency)
+        ),
+        "definitions": _definitions(view, shown),
+        "untouched": sold_address(view, bucket="none", sum=None),
         "has_customers": any(cohort.customers for cohort in table.cohorts),
         "took": took,
         "ends": ends_of(took),
         "buckets": buckets_of(took),
+        "bucket_addresses": {
+            name: sold_address(view, bucket=str(number), sum=None)
+            for number, (name, [count]) in enumerate(buckets_of(took))
+            if count
+        },
         "kinds": kinds_of(kinds),
+        "kind_addresses": {
+            kind.value: (
+                sold_address(view, kind=kind.value, sum=None),
+                sold_address(view, kind=kind.value, sum=None, of="customers"),
+            )
+            for kind in CustomersOf
+        },
         "notes": cohort_notes(table),
     }
+
+
+def _cell_address(view: View, shown: CellFigure, currency: str, label: str, week: int | None) -> str:
+    """The page of what a cell counts; without a week, of the row's customers."""
+    part: dict[str, str | None] = {"cohort": label, "week": None if week is None else str(week)}
+    if week is None or shown not in ADDED_UP:
+        part |= {"of": "customers", "sum": None}
+    elif shown in OF_MONEY:
+        part["currency"] = currency
+    return sold_address(view, **part)
+
+
+def _definitions(view: View, shown: CellFigure) -> dict[str, Definition]:
+    """What the numbers of each card count."""
+    sales = RowsBehind("The sales without a touch", sold_address(view, bucket="none", sum=None))
+    found = [
+        Definition("cohort", SHOWN[shown], _MEANINGS[shown]),
+        Definition("took", "Time from click to sale", _TOOK, sales),
+        Definition("kinds", "New and returning customers", _KINDS),
+    ]
+    return {definition.name: definition for definition in found}

@@ -27,21 +27,26 @@ _SHADES = 5
 
 @dataclass(frozen=True, slots=True)
 class TriangleCell:
-    """A number, how dark its cell is (0 to 5), and whether its week is not over for all customers."""
+    """A number, how dark its cell is (0 to 5), and whether its week is not over for all customers.
+
+    `address` is that of what it counts; "" where that is nothing.
+    """
 
     text: str
     shade: int
     is_partial: bool
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TriangleRow:
-    """A cohort, with a cell for each week that has begun."""
+    """A cohort, with a cell for each week that has begun, and the address of its customers."""
 
     label: str
     customers: int
     cells: Sequence[TriangleCell]
     is_partial: bool
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,23 @@ class Triangle:
     weeks: Sequence[int]
 
 
-def triangle_of(table: CohortTable, shown: CellFigure, currency: str, *, is_summed: bool) -> Triangle:
+# Of a cohort's label and the number of a week: where what a cell counts is shown. No week: its customers.
+CellAddress = Callable[[str, int | None], str]
+
+
+def no_address(_: str, __: int | None) -> str:
+    """Nothing more is shown, as for readers of a report."""
+    return ""
+
+
+def triangle_of(
+    table: CohortTable,
+    shown: CellFigure,
+    currency: str,
+    *,
+    is_summed: bool,
+    address: CellAddress = no_address,
+) -> Triangle:
     """The table with these figures, each week's own, or what all weeks until it come to.
 
     It begins with the first cohort that has customers.
@@ -66,10 +87,16 @@ def triangle_of(table: CohortTable, shown: CellFigure, currency: str, *, is_summ
             f"{date.fromisoformat(cohort.label):%-d %b %Y}",
             cohort.customers,
             [
-                TriangleCell(write(number) if number else "–", _shade(number, largest), week.is_partial)
-                for number, week in zip(row, cohort.weeks, strict=True)
+                TriangleCell(
+                    write(number) if number else "–",
+                    _shade(number, largest),
+                    week.is_partial,
+                    address(cohort.label, place) if number else "",
+                )
+                for place, (number, week) in enumerate(zip(row, cohort.weeks, strict=True))
             ],
             cohort.is_partial,
+            address(cohort.label, None) if cohort.customers else "",
         )
         for cohort, row in zip(cohorts, numbers, strict=True)
     ]

@@ -11,19 +11,13 @@ from duckdb import DuckDBPyConnection
 from backend.domain.analytics.cohorts.cohorts import WEEK, Cohort, CohortTable, CohortWeek, begun_weeks
 from backend.domain.analytics.cohorts.sales import SaleFigures
 from backend.domain.analytics.period import TimeField
-from backend.domain.analytics.query import Field, Query
+from backend.domain.analytics.query import Query
 from backend.storage.analytics.cohorts.credited_sales import SUMS, credited_sales, in_currency
 from backend.storage.analytics.cohorts.figures import figures_by
+from backend.storage.analytics.cohorts.members import FIRSTS, CohortMembers
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
-from backend.storage.analytics.conditions.times import TimeColumns
 
-_FIRSTS = """
-    firsts AS (
-        SELECT * FROM credited_sales WHERE customer IS NOT NULL
-        QUALIFY row_number() OVER (PARTITION BY customer ORDER BY "at", id) = 1
-    )
-"""
 _WEEK = round(WEEK.total_seconds() * 1000)
 # A cohort, and the number of a week after the first touch.
 _Cell = tuple[int, int]
@@ -42,9 +36,7 @@ class _Reading:
     def __init__(self, connection: DuckDBPyConnection, query: Query) -> None:
         self._connection = connection
         self._query = query
-        self._spans = query.period.spans(TimeField.WEEK)
-        self._labels = [span.label or "" for span in self._spans]
-        self._period = QueriedPeriod(query, self._spans, (Field.WEEK,), self._labels)
+        self._members = CohortMembers(query)
 
     def table(self, weeks: int, now: datetime) -> CohortTable:
         """The cohorts."""
@@ -61,7 +53,9 @@ class _Reading:
                 ],
                 label in partial,
             )
-            for number, (label, span) in enumerate(zip(self._labels, self._spans, strict=True))
+            for number, (label, span) in enumerate(
+                zip(self._members.labels, self._members.spans, strict=True)
+            )
         ]
         shown = [week.figures for cohort in cohorts for week in cohort.weeks]
         currencies = sorted({name for figures in shown for name in figures.revenue})
@@ -69,7 +63,7 @@ class _Reading:
 
     def _sizes(self) -> dict[int, int]:
         parameters = SqlParameters()
-        text = f"WITH {self._members(parameters)} SELECT part, count(*) FROM members GROUP BY part"
+        text = f"WITH {self._members.tables(parameters)} SELECT part, count(*) FROM members GROUP BY part"
         return dict(self._connection.execute(text, parameters.values).fetchall())
 
     def _cells(self, weeks: int) -> dict[_Cell, SaleFigures]:
@@ -82,7 +76,7 @@ class _Reading:
                 WHERE {in_currency(self._query, parameters)}
             )
         """
-        tables = f"WITH {self._members(parameters)}, {bought}"
+        tables = f"WITH {self._members.tables(parameters)}, {bought}"
         of_weeks = f"FROM bought WHERE week < {parameters(weeks)} GROUP BY ALL"
         people = self._connection.execute(
             f"{tables} SELECT part, week, count(DISTINCT customer) {of_weeks}", parameters.values
@@ -98,24 +92,11 @@ class _Reading:
         in_period = '"at" >= $start AND "at" < $end'
         found = self._connection.execute(
             f"""
-            WITH {_FIRSTS} SELECT
+            WITH {FIRSTS} SELECT
                 (SELECT count(*) FROM firsts WHERE touched_at IS NULL AND passes AND {in_period}),
                 (SELECT count(*) FROM credited_sales WHERE customer IS NULL AND {in_period})
             """,
-            {"start": self._period.start, "end": self._period.end},
+            {"start": self._members.period.start, "end": self._members.period.end},
         ).fetchone()
         assert found
         return found[0], found[1]
-
-    def _members(self, parameters: SqlParameters) -> str:
-        """Common tables: `members`, the customers of each cohort, which has the number of its week."""
-        start, end = parameters(self._period.start), parameters(self._period.end)
-        times = TimeColumns(self._period, "firsts.touched_at", parameters)
-        return f"""
-            {_FIRSTS},
-            members AS (
-                SELECT customer, touched_at, {times.number} AS part
-                FROM (FROM firsts WHERE passes AND touched_at >= {start} AND touched_at < {end}) AS firsts
-                {times.join}
-            )
-        """

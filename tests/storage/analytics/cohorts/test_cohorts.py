@@ -8,14 +8,16 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
+from duckdb import DuckDBPyConnection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.cohorts import cohorts as domain_cohorts
-from backend.domain.analytics.cohorts.cohorts import cohort_rules, cohorts_of
+from backend.domain.analytics.cohorts.cohorts import CohortTable, cohort_rules, cohorts_of
 from backend.domain.analytics.cohorts.new_customers import new_and_returning
+from backend.domain.analytics.cohorts.parts import CohortCell, CustomersOf, SoldPart, TimeBucket
 from backend.domain.analytics.cohorts.sales import CreditedSale
-from backend.domain.analytics.cohorts.time_to_sale import time_to_sale
+from backend.domain.analytics.cohorts.time_to_sale import EDGES, time_to_sale
 from backend.domain.analytics.period import QueryPeriod, WeekStart
 from backend.domain.analytics.query import Field, FieldFilters, Measure, Prefix, Query
 from backend.domain.ids import CustomerId
@@ -26,8 +28,10 @@ from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.cohorts import cohorts as stored_cohorts
+from backend.storage.analytics.cohorts import singles
 from backend.storage.analytics.cohorts.cohorts import find_cohorts
 from backend.storage.analytics.cohorts.customers import find_new_and_returning, find_time_to_sale
+from backend.storage.analytics.cohorts.singles import Slice, find_customers, find_sold
 from tests.storage.analytics.credited_histories import (
     HOURS,
     RULES,
@@ -100,6 +104,7 @@ def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
         # The histories are a week long.
         patch.setattr(domain_cohorts, "WEEK", timedelta(days=1))
         patch.setattr(stored_cohorts, "_WEEK", 24 * 3_600_000)
+        patch.setattr(singles, "_WEEK", 24 * 3_600_000)
         told = data.draw(histories())
         told.write(connection)
         for _ in range(4):
@@ -112,6 +117,62 @@ def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
             weeks, now = data.draw(st.integers(1, 4)), at(data.draw(HOURS) + 100)
             found = find_cohorts(connection, query, weeks, now)
             assert found == cohorts_of(told_sales(told, query), period, weeks, now, currency)
+            assert_the_last_cell_has_its_rows(connection, query, found, now)
+
+
+def assert_the_last_cell_has_its_rows(
+    connection: DuckDBPyConnection, query: Query, table: CohortTable, now: datetime
+) -> None:
+    """The single sales and customers of the last cell are as many as it counts, and come to its amounts."""
+    cells = [
+        (cohort, number, week.figures)
+        for cohort in table.cohorts
+        for number, week in enumerate(cohort.weeks)
+        if week.figures.conversions
+    ]
+    for cohort, number, figures in cells[-1:]:
+        _, members = find_customers(connection, query, CohortCell(cohort.label), Slice(100), now)
+        assert members == cohort.customers
+        cell = CohortCell(cohort.label, number)
+        sold, total = find_sold(connection, query, cell, Slice(100), now)
+        assert (len(sold), total) == (figures.conversions, figures.conversions)
+        assert sum(row.amount for row in sold) == sum(figures.revenue.values())
+        customers, people = find_customers(connection, query, cell, Slice(100), now)
+        assert (len(customers), people) == (figures.customers, figures.customers)
+        assert sum(row.conversions for row in customers) == total
+
+
+def test_kinds_and_times_have_their_rows() -> None:
+    """Sales of new, returning and unknown customers, and those of each bucket; pages go on where they end."""
+    own = device("phone", clicked(10, at(10), is_named=False))
+    customers = [("a", 20, "ada"), ("b", 50, "ada"), ("c", 51, "ada"), ("d", 52, "bob"), ("e", 53, None)]
+    bought = [
+        sale(name, Telling(at(hour), at(hour), own.id, CustomerId(customer) if customer else None))
+        for name, hour, customer in customers
+    ]
+    told = Told([own], bought, [[] for _ in bought])
+    period = QueryPeriod(at(48), at(96), ZoneInfo("UTC"))
+    query = Query(period=period, measures=(Measure.CONVERSIONS, Measure.CUSTOMERS))
+    with tables() as connection:
+        told.write(connection)
+
+        def sold(part: SoldPart) -> list[int]:
+            rows, total = find_sold(connection, query, part, Slice(10), at(96))
+            assert len(rows) == total
+            return [round((row.at - at(0)).total_seconds() / 3600) for row in rows]
+
+        by_kind = find_new_and_returning(connection, query)
+        assert sold(CustomersOf.NEW) == [52]
+        assert sold(CustomersOf.RETURNING) == [51, 50]
+        assert len(sold(CustomersOf.UNKNOWN)) == by_kind.unknown.conversions
+        took = find_time_to_sale(connection, query)
+        assert [len(sold(TimeBucket(number))) for number in range(len(EDGES))] == took.counts
+        assert len(sold(TimeBucket(None))) == took.untouched
+        assert sum(took.counts) + took.untouched == 4
+        [second], total = find_sold(connection, query, CustomersOf.RETURNING, Slice(1, 1), at(96))
+        assert (second.at, second.customer_id, total) == (at(50), "ada", 2)
+        [ada], _ = find_customers(connection, query, CustomersOf.RETURNING, Slice(10), at(96))
+        assert (ada.customer_id, ada.conversions, ada.last_at) == ("ada", 2, at(51))
 
 
 def test_the_time_begins_with_the_click_and_the_period_with_its_first_moment() -> None:

@@ -1,0 +1,239 @@
+"""/cohorts/sales: the single sales, or customers, that a number on the page of cohorts counts.
+
+Who opens it: whoever doubts a number, or asks who the customers of a good week are. They come from a number,
+see its customers and sales, and go on to the history of a customer or the explanation of a sale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Container, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from quart import Response, url_for
+
+from backend.dashboard.analytics.answers import chips_of
+from backend.dashboard.analytics.figures import amount
+from backend.dashboard.analytics.view import AnyDay, View
+from backend.dashboard.cohorts.shown import bucket_words
+from backend.dashboard.cohorts.view import CHOICES, PERIODS, SOLD_ARGUMENTS, cohorts_view
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.domain.accounts.permissions import Permission
+from backend.domain.analytics.cohorts.cohorts import MOST_WEEKS
+from backend.domain.analytics.cohorts.input import customers_query
+from backend.domain.analytics.cohorts.parts import (
+    CohortCell,
+    CustomerRow,
+    CustomersOf,
+    SoldPart,
+    SoldRow,
+    TimeBucket,
+)
+from backend.domain.analytics.cohorts.time_to_sale import EDGES
+from backend.domain.analytics.query import Measure, Query
+from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.ids import OrgId
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.cohorts.questions import AskCustomers, AskSold
+from backend.web.current import resources
+from backend.web.file_answer import file_answer
+
+_ROWS_PER_PIECE = 5_000
+_OF, _CUSTOMERS = "of", "customers"
+_TABS = {"sales": "Sales", _CUSTOMERS: "Customers"}
+_CHOICES: dict[str, Container[str]] = {
+    **CHOICES,
+    _OF: (_CUSTOMERS,),
+    "cohort": AnyDay(),
+    "week": tuple(map(str, range(MOST_WEEKS))),
+    "kind": tuple(CustomersOf),
+    "bucket": ("none", *map(str, range(len(EDGES)))),
+}
+_SALE_COLUMNS = ("time", "transaction_id", "customer_id", "revenue", "refunded", "currency", "touched")
+_CUSTOMER_COLUMNS = ("customer_id", "revenue", "currency", "first_sale", "last_sale", "touched")
+_KINDS = {
+    CustomersOf.NEW: "what customers bought whose first sale of all is in this time",
+    CustomersOf.RETURNING: "what customers bought who had bought before this time",
+    CustomersOf.UNKNOWN: "sales without a customer id",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SoldCells:
+    """A sale, or what a customer bought, in words. Addresses are "" where nothing more can be shown."""
+
+    customer: str
+    customer_address: str
+    order: str
+    order_address: str
+    amounts: Sequence[str]
+    conversions: int
+    time: str
+    touched: str
+
+
+@dashboard.get("/cohorts/sales")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
+async def cohorts_sales() -> Response:
+    """A page of the sales, or of the customers, that the address names."""
+    view, part = _asked()
+    status = 422 if view.errors else 200
+    return await page(
+        "cohorts/sold.html", status, later=partial(_content, view, part, paging()), view=view,
+        words=_words(part),
+    )  # fmt: skip
+
+
+async def _content(view: View, part: SoldPart, paged: Paging) -> dict[str, Any]:
+    path = url_for("dashboard.cohorts_sales")
+    of_customers = view.others.get(_OF) == _CUSTOMERS
+    rows: list[SoldCells]
+    if of_customers:
+        customers, total = await resources().analytics.ask(
+            org_id(), AskCustomers(_query(view), part, PAGE_SIZE, paged.skip)
+        )
+        rows = [_customer_cells(row, view) for row in customers]
+    else:
+        sales, total = await resources().analytics.ask(
+            org_id(), AskSold(_query(view), part, PAGE_SIZE, paged.skip)
+        )
+        rows = [_sale_cells(row, view) for row in sales]
+    return {
+        "path": path,
+        "csv_path": url_for("dashboard.cohorts_sales_csv"),
+        "presets": PERIODS,
+        "chips": await chips_of(view, path),
+        "tabs": _TABS,
+        "of": view.others.get(_OF, "sales"),
+        "rows": rows,
+        "total": total,
+        "is_cohort": isinstance(part, CohortCell),
+        "paging": paged.with_total(total),
+        "back": view.address(url_for("dashboard.cohorts"), **dict.fromkeys(SOLD_ARGUMENTS)),
+    }
+
+
+@dashboard.get("/cohorts/sales.csv")
+@needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
+async def cohorts_sales_csv() -> Response:
+    """All of these sales or customers, as a file with exact amounts."""
+    view, part = _asked()
+    lines = _lines(resources().analytics, org_id(), view, part)
+    headers = {
+        "Content-Disposition": f'attachment; filename="waylink-cohort-{view.others.get(_OF, "sales")}.csv"'
+    }
+    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+
+
+def _asked() -> tuple[View, SoldPart]:
+    """The view and the part of the request; new customers, where it names no part."""
+    view = cohorts_view(_CHOICES)
+    others = view.others
+    if "cohort" in others:
+        week = int(others["week"]) if "week" in others else None
+        return view, CohortCell(others["cohort"], week, "sum" in others)
+    if "bucket" in others:
+        return view, TimeBucket(None if others["bucket"] == "none" else int(others["bucket"]))
+    return view, CustomersOf(others.get("kind", CustomersOf.NEW))
+
+
+def _query(view: View) -> Query:
+    return customers_query(view.query(Measure.CONVERSIONS))
+
+
+def _words(part: SoldPart) -> str:
+    """What the part has, as the end of a sentence."""
+    match part:
+        case CohortCell():
+            came = (
+                f"customers whose first touch was in the week of {date.fromisoformat(part.label):%-d %b %Y}"
+            )
+            if part.week is None:
+                return f"{came}, with all that they bought until now"
+            when = f"{'until the end of' if part.is_summed else 'in'} week {part.week} after it"
+            return f"{came}, with what they bought {when}"
+        case CustomersOf():
+            return _KINDS[part]
+        case TimeBucket(None):
+            return "sales without a touch before them"
+        case TimeBucket(number):
+            return f"sales that came after the click in a time of {bucket_words()[number or 0]}"
+
+
+def _sale_cells(row: SoldRow, view: View) -> SoldCells:
+    order = row.transaction_id
+    refunded = [f"{amount(row.refunded)} paid back"] if row.refunded else []
+    return SoldCells(
+        *_customer(row.customer_id),
+        order or "–",
+        f"{url_for('dashboard.attribution_sale')}?{urlencode({'order': order})}" if order else "",
+        [f"{amount(row.amount)} {row.currency}", *refunded],
+        1,
+        _time(row.at, view),
+        _time(row.touched_at, view),
+    )
+
+
+def _customer_cells(row: CustomerRow, view: View) -> SoldCells:
+    amounts = [f"{amount(sold)} {currency}" for currency, sold in sorted(row.revenue.items())]
+    return SoldCells(
+        *_customer(row.customer_id), "", "", amounts, row.conversions, _time(row.last_at, view),
+        _time(row.touched_at, view),
+    )  # fmt: skip
+
+
+def _customer(customer: str | None) -> tuple[str, str]:
+    if customer is None:
+        return "–", ""
+    return customer, f"{url_for('dashboard.customer')}?{urlencode({'id': customer})}"
+
+
+def _time(at: datetime | None, view: View) -> str:
+    return "–" if at is None else f"{at.astimezone(view.zone):%-d %b %Y, %H:%M}"
+
+
+async def _lines(
+    analytics: Analytics, organization: OrgId, view: View, part: SoldPart
+) -> AsyncGenerator[bytes, None]:
+    of_customers, query, skipped = view.others.get(_OF) == _CUSTOMERS, _query(view), 0
+    yield csv_line(_CUSTOMER_COLUMNS if of_customers else _SALE_COLUMNS).encode()
+    while True:
+        lines: list[Sequence[str | None]] = []
+        if of_customers:
+            customers, _ = await analytics.ask(
+                organization, AskCustomers(query, part, _ROWS_PER_PIECE, skipped)
+            )
+            lines = [line for row in customers for line in _customer_lines(row, view)]
+            found = len(customers)
+        else:
+            sales, _ = await analytics.ask(organization, AskSold(query, part, _ROWS_PER_PIECE, skipped))
+            lines = [_sale_line(row, view) for row in sales]
+            found = len(sales)
+        yield "".join(map(csv_line, lines)).encode()
+        skipped += found
+        if found < _ROWS_PER_PIECE:
+            return
+
+
+def _sale_line(row: SoldRow, view: View) -> list[str | None]:
+    return [
+        _exact(row.at, view), row.transaction_id, row.customer_id, f"{row.amount:f}", f"{row.refunded:f}",
+        row.currency, _exact(row.touched_at, view),
+    ]  # fmt: skip
+
+
+def _customer_lines(row: CustomerRow, view: View) -> list[list[str | None]]:
+    """A line for each currency."""
+    times = [_exact(each, view) for each in (row.first_at, row.last_at, row.touched_at)]
+    return [
+        [row.customer_id, f"{sold:f}", currency, *times] for currency, sold in sorted(row.revenue.items())
+    ]
+
+
+def _exact(at: datetime | None, view: View) -> str | None:
+    return None if at is None else at.astimezone(view.zone).isoformat(timespec="milliseconds")
