@@ -1,4 +1,4 @@
-"""Limits on password tries, by account and address together (decisions, "sign-in-limits")."""
+"""Limits on tries of passwords and codes, by account and address together (decisions, "sign-in-limits")."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ OF_ADDRESS = Limit("sign-in-address", 30)
 OF_ACCOUNT = Limit("sign-in-account", 200, seconds=3600.0)
 # Wrong tries of one account from an address that it has signed in from.
 OF_KNOWN_ADDRESS = Limit("sign-in-known", 30)
+# Wrong codes of one account's second factor from all addresses together: three of a million hold at a time.
+OF_CODES = Limit("sign-in-code", 30, seconds=3600.0)
 KNOWN_FOR = timedelta(days=60)
 
 
@@ -54,6 +56,7 @@ class SignInLimits:
         self._of_address = ExactLimit(database, OF_ADDRESS)
         self._of_account = ExactLimit(database, OF_ACCOUNT)
         self._of_known = ExactLimit(database, OF_KNOWN_ADDRESS)
+        self._of_codes = ExactLimit(database, OF_CODES)
 
     async def recognize(self, account: str, address: str) -> Visitor:
         """The visitor; `is_known` if the account was signed in to from there in the last sixty days."""
@@ -74,15 +77,39 @@ class SignInLimits:
             or _wait(await self._of_account.count(await self._hashes.hash(visitor.account)))
         )
 
-    async def succeeded(self, visitor: Visitor) -> None:
-        """Undo the count of a correct try, and remember the address for this account."""
-        pair = await self._hashes.hash(visitor.pair)
+    async def begin_code(self, visitor: Visitor) -> float:
+        """Count a code of the second factor as wrong. Returns 0, or the seconds to wait, as `begin_try`.
+
+        Who sends one has the password, so that only the account's own people can be locked out, by somebody
+        who has it too; and an address that signed in before may be that one's.
+        """
+        return await self._pauses.begin(await self._hashes.hash(visitor.pair)) or _wait(
+            await self._of_codes.count(await self._hashes.hash(visitor.account))
+        )
+
+    async def give_back(self, visitor: Visitor) -> None:
+        """Undo the count of a try whose password was right.
+
+        The pauses between tries go on growing: who has the password alone can't begin anew with it.
+        """
         if visitor.is_known:
-            await self._of_known.give_back(pair)
+            await self._of_known.give_back(await self._hashes.hash(visitor.pair))
         else:
             await self._of_address.give_back(await self._hashes.hash(visitor.network))
             await self._of_account.give_back(await self._hashes.hash(visitor.account))
-            await self._pauses.forget(pair)
+
+    async def succeeded(self, visitor: Visitor) -> None:
+        """Undo the count of a correct try, and remember the address for this account."""
+        await self.give_back(visitor)
+        await self._remember(visitor)
+
+    async def code_succeeded(self, visitor: Visitor) -> None:
+        """The same of a correct code, once the count of its password was undone."""
+        await self._of_codes.give_back(await self._hashes.hash(visitor.account))
+        await self._remember(visitor)
+
+    async def _remember(self, visitor: Visitor) -> None:
+        await self._pauses.forget(await self._hashes.hash(visitor.pair))
         now = self._clock()
         key = await address_key_of_month(self._database, month_of(now))
         await add_known_address(self._database, keyed_hash(key, visitor.pair), now + KNOWN_FOR)

@@ -22,8 +22,11 @@ from tests.facts.organizations import TestOrganization
 # Routes that no permission is about: what anybody may read, and what a key of another kind or a secret
 # address is for.
 _WITHOUT_MEMBERS = {"app_api", "documentation", "operations", "sdk", "sdk_script", "shared", "tls"}
-_PUBLIC = {"asset", "sign_in", "sign_in_page"}
-_FOR_EVERY_MEMBER = {"settings", "settings_password", "sign_out", "switch_organization"}
+_PUBLIC = {"asset", "sign_in", "sign_in_code", "sign_in_code_page", "sign_in_page"}
+_FOR_EVERY_MEMBER = {
+    "settings", "settings_password", "settings_recovery_codes", "settings_second_factor",
+    "settings_second_factor_off", "settings_second_factor_set", "sign_out", "switch_organization",
+}  # fmt: skip
 
 
 async def test_every_route_declares_whom_it_is_for(service: Service) -> None:

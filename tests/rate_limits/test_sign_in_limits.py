@@ -127,3 +127,20 @@ async def test_no_address_is_stored(database: Database) -> None:
     ids = await counted.distinct("_id", {"_id": {"$regex": "^sign-in"}})
     assert len(ids) >= 3
     assert all(re.fullmatch(r"sign-in(-[a-z]+)?/[0-9a-f]{64}", each) for each in ids)
+
+
+async def test_wrong_codes_are_followed_by_pauses_from_known_addresses_too(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who signed in from an address may be who guesses there; from all together it is an exact number."""
+    monkeypatch.setattr(sign_in_limits, "OF_CODES", Limit("sign-in-code", 7, seconds=3600.0))
+    limits, account, address = SignInLimits(database, utc_now), an_account(), an_address()
+    await sign_in(limits, account, address)
+    known = await limits.recognize(account, address)
+    assert known.is_known
+    assert [not await limits.begin_code(known) for _ in range(6)] == [True] * 5 + [False]
+    await limits.code_succeeded(known)
+    assert not await limits.begin_code(known), "a right code ends the pause"
+    others = [await limits.recognize(account, an_address()) for _ in range(4)]
+    assert [not await limits.begin_code(visitor) for visitor in others] == [True, True, False, False]
+    assert [not await limits.begin_try(visitor) for visitor in others] == [True] * 4, "passwords go on"

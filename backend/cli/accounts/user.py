@@ -17,7 +17,7 @@ from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, chec
 from backend.domain.ids import OrgId, UserId
 from backend.rate_limits.sign_in_limits import SignInLimits
 from backend.storage.accounts import organizations
-from backend.storage.accounts.users import sessions, users
+from backend.storage.accounts.users import second_factors, sessions, users
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -86,6 +86,24 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
     await sessions.delete_sessions_of(database, stored_user.id)
     await SignInLimits(database, utc_now).forget_account(stored_user.email)
     return {"id": stored_user.id}
+
+
+@user.command("second-factor-off")
+@email_argument
+@yes_option
+@stored
+async def turn_off_second_factor(database: Database, email: str, is_confirmed: bool) -> CommandResult:
+    """Let EMAIL sign in with the password alone: for somebody who has lost the phone and the recovery codes.
+
+    Make sure that it is they who ask. All their sessions end.
+    """
+    stored_user = await _get_user(database, email)
+    if stored_user.second_factor is None:
+        raise click.ClickException(f"{printable(email)} has no second factor.")
+    confirm(f"Turn off the second factor of {printable(stored_user.email)}?", is_confirmed)
+    await second_factors.remove_second_factor(database, stored_user.id)
+    await sessions.delete_sessions_of(database, stored_user.id)
+    return {"id": stored_user.id, "second_factor": False}
 
 
 @user.command("organizations")
@@ -169,4 +187,5 @@ def _row(stored_user: User) -> dict[str, Any]:
         "email": stored_user.email,
         "organizations": list(stored_user.org_ids),
         "roles": [stored_user.role_in(org_id).value for org_id in stored_user.org_ids],
+        "second_factor": stored_user.second_factor is not None,
     }

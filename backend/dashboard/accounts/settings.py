@@ -8,11 +8,11 @@ from typing import Any
 
 from quart import Response
 
+from backend.dashboard.accounts.own_password import password_problem
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.organizations import MOST_DAYS, parse_days
 from backend.domain.accounts.permissions import Permission
@@ -24,15 +24,16 @@ from backend.storage.accounts.organizations import (
     find_event_properties,
     set_click_ids,
     set_event_properties,
+    set_requires_second_factor,
 )
-from backend.storage.accounts.users.passwords import hash_password, is_password
+from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.sessions import delete_sessions_of, insert_session
 from backend.storage.accounts.users.users import set_password_hash
 from backend.storage.analytics.told_names import ToldProperties
 from backend.storage.driver.deadlines import new_deadline
 from backend.storage.driver.mongo import StorageError
 from backend.storage.lifecycle.retention import set_retention
-from backend.web.current import of_app, resources
+from backend.web.current import resources
 
 # Before the name of a property, that of its checkbox.
 _MARK = "mark:"
@@ -99,13 +100,21 @@ async def settings_event_properties() -> Response:
     return redirect_with_notice("settings", "event-properties-set")
 
 
+@dashboard.post("/settings/require-second-factor")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_require_second_factor() -> Response:
+    """Say whether members need a second factor. Who requires one has one."""
+    is_on = field("requires_second_factor") == "on"
+    if is_on and user().second_factor is None:
+        return await _page({"requires_second_factor": "needs your own second factor first"})
+    await set_requires_second_factor(resources().database, org_id(), is_on)
+    return redirect_with_notice("settings", "second-factor-required")
+
+
 async def _password_problems(current: str, new: str) -> dict[str, str]:
-    """The reasons why the password can't be changed, by field. Tries are limited as sign-ins are."""
-    limit = await of_app(DashboardService).password_changes.count(user().id)
-    if not limit.allowed:
-        return {"current": f"was tried too often; wait {limit.reset_after} seconds"}
-    if not await is_password(current, user().password_hash):
-        return {"current": "is not right"}
+    """The reasons why the password can't be changed, by field."""
+    if problem := await password_problem(current):
+        return {"current": problem}
     try:
         check_password(new)
     except WeakPassword as error:

@@ -1,4 +1,4 @@
-"""/sign-in and /sign-out."""
+"""/sign-in, /sign-in/code and /sign-out."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import re
 from contextlib import AsyncExitStack
 from math import ceil
 
-from quart import Response, redirect, request
+from quart import Response, redirect, request, url_for
 
 from backend.concurrency.turns import TooManyWait
-from backend.dashboard.frame.blueprint import dashboard, is_signed_in, needs, public
+from backend.dashboard.frame.blueprint import (
+    awaiting,
+    dashboard,
+    is_signed_in,
+    needs,
+    opens_without_second_factor,
+    public,
+)
 from backend.dashboard.frame.form import field, form, is_form_sent
 from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
-from backend.domain.accounts.sessions import hash_token, new_session
+from backend.domain.accounts.sessions import awaiting_session, hash_token, new_session
 from backend.domain.accounts.users import InvalidEmail, User, normalize_email
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
+from backend.storage.accounts.users.second_factors import accept_code
 from backend.storage.accounts.users.sessions import delete_session, insert_session
 from backend.storage.accounts.users.users import find_user_by_email, set_password_hash
 from backend.storage.driver.deadlines import deadline_paused
@@ -27,6 +35,7 @@ from backend.web.current import of_app, resources, visitor_address
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 # The same for an unknown address and a wrong password: the page tells nobody who has an account.
 _WRONG_CREDENTIALS = "The e-mail address or the password is not right."
+_WRONG_CODE = "That is not the code of this moment, or it was used already. The app shows the next one soon."
 _BUSY_RETRY_AFTER = 3.0  # seconds; by then, waiting sign-ins are done
 _LONGEST_IN_SECONDS = 120.0  # longer waits are told in minutes
 
@@ -60,13 +69,52 @@ async def sign_in() -> Response:
         return await _busy()
     if user is None:
         return await _form(_WRONG_CREDENTIALS, status=422)
+    if user.second_factor:
+        await limits.give_back(visitor)
+        await _await_code(user)
+        return redirect(_code_page(_next(form().get("next", ""))), 303)  # type: ignore[return-value]
     await limits.succeeded(visitor)
     await _open_session(user)
     return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
 
 
+@dashboard.get("/sign-in/code")
+@public
+async def sign_in_code_page() -> Response:
+    """The form for a code of the second factor, for whom the password was right."""
+    if is_signed_in():
+        return redirect(_next(request.args.get("next", "")), 303)  # type: ignore[return-value]
+    if awaiting() is None:
+        return redirect(url_for("dashboard.sign_in_page"), 303)  # type: ignore[return-value]
+    return await _code_form()
+
+
+@dashboard.post("/sign-in/code")
+@public
+async def sign_in_code() -> Response:
+    """Open the session if the code is right. Wrong ones are followed by growing pauses."""
+    user = awaiting()
+    if user is None:
+        return redirect_with_notice("sign_in_page", "sign-in-again")
+    limits = of_app(DashboardService).sign_in_limits
+    visitor = await limits.recognize(user.email, visitor_address())
+    if seconds := await limits.begin_code(visitor):
+        response = await _code_form(f"Too many wrong tries. {_wait_for(seconds)}", 429)
+        response.headers["Retry-After"] = str(ceil(seconds))
+        return response
+    accepted = await accept_code(resources().database, user, form().get("code", ""), resources().clock())
+    if accepted is None:
+        return await _code_form(_WRONG_CODE, 422)
+    await limits.code_succeeded(visitor)
+    await _open_session(user)
+    if accepted.recovery_codes_left is not None:
+        return redirect_with_notice("settings_second_factor", "recovery-code-used")
+    return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
+
+
 @dashboard.post("/sign-out")
 @needs()
+@opens_without_second_factor
 async def sign_out() -> Response:
     """End the session in the database and in the browser."""
     await delete_session(resources().database, hash_token(cookie_token()))
@@ -85,6 +133,11 @@ async def _form(problem: str = "", status: int = 200) -> Response:
         next=_next(sent.get("next", "")),
         notice=notice(request.args.get("notice", "")),
     )
+
+
+async def _code_form(problem: str = "", status: int = 200) -> Response:
+    following = (form() if is_form_sent() else request.args).get("next", "")
+    return await plain_page("accounts/sign_in_code.html", status, problem=problem, next=_next(following))
 
 
 async def _busy() -> Response:
@@ -128,6 +181,18 @@ async def _open_session(user: User) -> None:
     await delete_session(database, hash_token(cookie_token()))
     session = new_session(renew_cookie_token(), user.id, user.org_ids[0], resources().clock())
     await insert_session(database, session)
+
+
+async def _await_code(user: User) -> None:
+    """Note in the browser's session that its password was right."""
+    database = resources().database
+    await delete_session(database, hash_token(cookie_token()))
+    session = awaiting_session(renew_cookie_token(), user.id, user.org_ids[0], resources().clock())
+    await insert_session(database, session)
+
+
+def _code_page(following: str) -> str:
+    return url_for("dashboard.sign_in_code_page", next=None if following == "/" else following)
 
 
 def _next(path: str) -> str:

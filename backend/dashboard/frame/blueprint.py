@@ -18,6 +18,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import Session, hash_token
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
+from backend.storage.accounts.organizations import find_requires_second_factor
 from backend.storage.accounts.users.sessions import find_session, set_session_organization
 from backend.storage.accounts.users.users import find_user, list_users
 from backend.storage.driver.deadlines import lift_deadline
@@ -54,10 +55,14 @@ dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templat
 
 @dataclass(slots=True)
 class _SignIn:
-    """Who sent a request, where somebody is signed in, and by which session."""
+    """Who sent a request, where somebody is signed in, and by which session.
+
+    `awaiting` is the user whose password was right and whose second factor is still to be shown.
+    """
 
     user: User | None = None
     session: Session | None = None
+    awaiting: User | None = None
 
 
 def public(view: ViewT) -> ViewT:
@@ -84,6 +89,12 @@ def needs_of(view: Callable[..., object]) -> tuple[Permission, ...] | None:
     return None if getattr(view, "is_public", False) else view.needs  # type: ignore[attr-defined]
 
 
+def opens_without_second_factor(view: ViewT) -> ViewT:
+    """Mark a view that is open to users who still lack the second factor that their organization requires."""
+    view.lacks_second_factor = True  # type: ignore[attr-defined]
+    return view
+
+
 def accepts_forms_of(most_bytes: int) -> Callable[[ViewT], ViewT]:
     """Mark a view whose forms may have more bytes than others."""
 
@@ -106,6 +117,11 @@ def user() -> User:
     current = of_request(_SignIn).user
     assert current is not None  # only pages marked `public` are shown without one
     return current
+
+
+def awaiting() -> User | None:
+    """The user whose password was right, and who has still to show the second factor."""
+    return of_request(_SignIn).awaiting
 
 
 def org_id() -> OrgId:
@@ -144,7 +160,14 @@ async def _admit() -> Response | None:
         return redirect(sign_in_address(), 303)  # type: ignore[return-value]
     if missing := first_missing(needed, permissions()):
         abort(403, await _refusal(missing))
+    if await _lacks_second_factor() and not hasattr(view, "lacks_second_factor"):
+        return redirect(url_for("dashboard.settings_second_factor"), 303)  # type: ignore[return-value]
     return None
+
+
+async def _lacks_second_factor() -> bool:
+    """Whether the organization requires a second factor, and the user has none."""
+    return user().second_factor is None and await find_requires_second_factor(resources().database, org_id())
 
 
 async def _refusal(missing: Permission) -> str:
@@ -161,10 +184,12 @@ async def _refusal(missing: Permission) -> str:
 async def load_session() -> None:
     """Find the session and user of the current request; none if the session or the user does not exist."""
     sign_in = of_request(_SignIn)
-    sign_in.session = None
+    sign_in.session = sign_in.awaiting = None
     stored = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, stored.user_id) if stored else None
-    if stored and user and user.org_ids:
+    if stored and stored.awaits_code:
+        sign_in.awaiting = user
+    elif stored and user and user.org_ids:
         sign_in.user = user
         sign_in.session = await _in_own_organization(stored, user)
 

@@ -57,6 +57,11 @@ NOTICES = {
     "webhook-goes-on": "The webhook goes on: what waited is sent first.",
     "webhook-replays": "What was since then is sent again.",
     "webhook-deleted": "The webhook is deleted: nothing is sent to it any more.",
+    "second-factor-set": "The second factor is set: from now on, signing in takes a code.",
+    "second-factor-off": "The second factor is off: the password alone signs you in.",
+    "second-factor-required": "It is set, and holds from the next page that a member opens.",
+    "recovery-code-used": "You are signed in with a recovery code. That one is used up.",
+    "sign-in-again": "That took too long. Sign in again.",
     "signed-out": "You are signed out.",
 }
 

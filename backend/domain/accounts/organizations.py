@@ -35,6 +35,7 @@ class Organization:
     do. With `erases_on_withdrawal`, a browser may have the service erase what it has of its device when the
     visitor withdraws consent. With `click_ids`, redirects append the id of their click. `destination_rules`
     says where its links may lead. `event_properties` are the properties of events that questions may name.
+    With `requires_second_factor`, its dashboard opens only for users who have one.
     """
 
     id: OrgId
@@ -49,6 +50,7 @@ class Organization:
     click_ids: bool = True
     destination_rules: DestinationRules = field(default_factory=DestinationRules)
     event_properties: tuple[str, ...] = ()
+    requires_second_factor: bool = False
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether the organization has a paid subscription at `now`."""

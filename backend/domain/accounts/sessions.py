@@ -11,22 +11,33 @@ from backend.domain.ids import OrgId, UserId
 
 # Counted from the sign-in: using a session does not extend it.
 SESSION_DURATION = timedelta(days=7)
+# For how long somebody whose password was right may send the code of the second factor.
+CODE_DURATION = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A signed-in user until `expires_at`. `org_id` is the organization that the dashboard shows."""
+    """A signed-in user until `expires_at`. `org_id` is the organization that the dashboard shows.
+
+    With `awaits_code`, the password was right, and nobody is signed in until the second factor is shown.
+    """
 
     token_hash: str
     user_id: UserId
     org_id: OrgId
     created_at: datetime
     expires_at: datetime
+    awaits_code: bool = False
 
 
 def new_session(token: str, user_id: UserId, org_id: OrgId, now: datetime) -> Session:
     """A new session for this token, which starts now."""
     return Session(hash_token(token), user_id, org_id, now, now + SESSION_DURATION)
+
+
+def awaiting_session(token: str, user_id: UserId, org_id: OrgId, now: datetime) -> Session:
+    """One for this token that awaits the code of the second factor."""
+    return Session(hash_token(token), user_id, org_id, now, now + CODE_DURATION, awaits_code=True)
 
 
 def hash_token(token: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.second_factor import SecondFactor
 from backend.domain.ids import OrgId, UserId
 
 # Characters of a password. The upper limit only bounds the work of hashing it.
@@ -40,7 +41,7 @@ class User:
     """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored.
 
     `roles` has the user's role in each of the organizations. Where it has none, the user is an owner, as all
-    were before there were roles.
+    were before there were roles. Without `second_factor`, the password alone opens a session.
     """
 
     id: UserId
@@ -49,6 +50,7 @@ class User:
     org_ids: tuple[OrgId, ...]
     created_at: datetime
     roles: Mapping[OrgId, Role] = field(default_factory=dict)
+    second_factor: SecondFactor | None = None
 
     def role_in(self, org_id: OrgId) -> Role:
         """The user's role in one of the user's organizations."""

@@ -192,6 +192,20 @@ async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:
         raise UnknownOrganization(org_id)
 
 
+async def set_requires_second_factor(database: Database, org_id: OrgId, is_on: bool) -> None:
+    """Set whether its dashboard opens only for users with a second factor. Raises UnknownOrganization."""
+    change = {"requires_second_factor": is_on}
+    result = await database[NAME].update_one({"_id": org_id}, {"$set": change})
+    if not result.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def find_requires_second_factor(database: Database, org_id: OrgId) -> bool:
+    """Whether the organization's dashboard opens only for users with a second factor."""
+    owned = {"_id": org_id, "requires_second_factor": True}
+    return await database[NAME].find_one(owned, {"_id": 1}) is not None
+
+
 async def find_without_click_ids(database: Database) -> frozenset[OrgId]:
     """The organizations whose redirects append no click ids."""
     without = database[NAME].find({"click_ids": False}, {"_id": 1})
@@ -251,4 +265,5 @@ def _from_document(document: dict[str, Any]) -> Organization:
         click_ids=document.get("click_ids", True),
         destination_rules=_rules_in(document),
         event_properties=_properties_in(document),
+        requires_second_factor=document.get("requires_second_factor", False),
     )

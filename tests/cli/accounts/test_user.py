@@ -7,6 +7,7 @@ import pty
 import subprocess
 
 import httpx
+import pyotp
 import pytest
 
 from backend.domain.ids import OrgId
@@ -36,10 +37,35 @@ def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> 
     """The user gets in with the password, in whatever case the address is typed, and with no other one."""
     user_id = created_id(running, "Ada@Example.com", org_id)
     listed = running.command("user", "list")["users"]
-    ada = {"id": user_id, "email": "ada@example.com", "organizations": [org_id], "roles": ["owner"]}
+    ada = {
+        "id": user_id, "email": "ada@example.com", "organizations": [org_id], "roles": ["owner"],
+        "second_factor": False,
+    }  # fmt: skip
     assert ada in listed
     assert signs_in(running, "ada@example.com", PASSWORD)
     assert not signs_in(running, "ada@example.com", PASSWORD + "x")
+
+
+def test_a_lost_second_factor_is_turned_off(running: ServiceProcess, org_id: OrgId) -> None:
+    """Then the password alone signs in; of whoever has none, it says so."""
+    email = "phoneless@example.com"
+    user_id = created_id(running, email, org_id)
+    off = ("user", "second-factor-off", email, "--yes")
+    assert "has no second factor" in running.refusal(*off)
+    with httpx.Client(base_url=running.base_url, timeout=60) as client:
+        fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
+        client.post("/sign-in", data=fields | {"email": email, "password": PASSWORD})
+        page = "/settings/second-factor"
+        fields = FormsOf(client.get(page).text).fields_of(page)
+        code = pyotp.TOTP(fields["secret"]).now()
+        shown = client.post(page, data=fields | {"code": code, "password": PASSWORD})
+        assert "Keep these codes" in shown.text
+        listed = {user["id"]: user["second_factor"] for user in running.command("user", "list")["users"]}
+        assert listed[user_id] is True
+        assert not signs_in(running, email, PASSWORD)
+        assert running.command(*off) == {"id": user_id, "second_factor": False}
+        assert client.get("/").status_code == 303, "the session has ended"
+    assert signs_in(running, email, PASSWORD)
 
 
 def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id: OrgId) -> None:

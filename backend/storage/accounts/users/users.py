@@ -10,6 +10,7 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.second_factor import SecondFactor
 from backend.domain.accounts.users import User
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId
@@ -106,5 +107,14 @@ def _from_document(document: dict[str, Any]) -> User:
     changed = {
         "org_ids": tuple(document["org_ids"]),
         "roles": {OrgId(org_id): Role(role) for org_id, role in document.get("roles", {}).items()},
+        "second_factor": _second_factor(document.get("second_factor")),
     }
     return User(id=document["_id"], **values | changed)
+
+
+def _second_factor(stored: Document | None) -> SecondFactor | None:
+    if stored is None:
+        return None
+    return SecondFactor(
+        **known_fields(stored, SecondFactor) | {"recovery_hashes": tuple(stored["recovery_hashes"])}
+    )

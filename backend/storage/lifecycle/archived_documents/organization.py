@@ -13,6 +13,7 @@ from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, 
 from backend.domain.accounts.origins import parse_origin
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.second_factor import RECOVERY_CODES, is_secret
 from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.domains.input import DOMAIN_FIELDS
@@ -28,6 +29,7 @@ from backend.storage.schema.document_fields import (
     DocumentFields,
     as_stored,
     days,
+    integer,
     list_of,
     nested,
     one_of,
@@ -61,6 +63,12 @@ def _roles(name: str, value: object) -> object:
     return {Uuid().parse(name, org_id): one_of(Role)(name, role) for org_id, role in value.items()}
 
 
+def _secret(name: str, value: object) -> object:
+    if not isinstance(value, str) or not is_secret(value):
+        raise InvalidField(name, "must be a secret in Base32, as an authenticator app has it")
+    return value
+
+
 def _click_days(name: str, value: object) -> object:
     if type(value) is not int or not FEWEST_CLICK_DAYS <= value <= MOST_DAYS:
         raise InvalidField(name, f"must be a number of days from {FEWEST_CLICK_DAYS}")
@@ -90,6 +98,14 @@ _API_KEY = DocumentFields(
         ),
     },
 )
+_SECOND_FACTOR = DocumentFields(
+    {
+        "secret": _secret,
+        "used_step": integer,
+        "recovery_hashes": list_of(sha256, RECOVERY_CODES),
+        "since": time,
+    }
+)
 _USER = DocumentFields(
     {
         "email": lambda _, value: normalize_email(value),
@@ -97,7 +113,7 @@ _USER = DocumentFields(
         "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,
     },
-    {"roles": _roles},
+    {"roles": _roles, "second_factor": or_none(nested(_SECOND_FACTOR))},
 )
 _ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},
@@ -108,6 +124,7 @@ _ORGANIZATION = DocumentFields(
         "device_cookie": Flag().parse,
         "erases_on_withdrawal": Flag().parse,
         "click_ids": Flag().parse,
+        "requires_second_factor": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
         "event_properties": list_of(PropertyName().parse, MOST_MARKED),
         "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
