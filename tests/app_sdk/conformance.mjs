@@ -19,11 +19,10 @@ class Run {
   constructor({ app = {}, steps }, number) {
     this.variables = { ...service.variables, random: `${Date.now()}-${number}` };
     const { clipboard, install_referrer: referrer, ...given } = this.filled(app);
-    this.fails = given.storage === 'failing';
     this.steps = this.filled(steps);
     this.bound = {};
     this.told = new Set();
-    this.phone = new Phone(packageUrl, {
+    const options = {
       apiKey: given.api_key ?? this.variables.api_key,
       baseUrl: service.base_url,
       platform: given.platform ?? 'ios',
@@ -33,7 +32,9 @@ class Run {
       eraseOnWithdrawal: given.erase_on_withdrawal,
       clipboard: clipboard && (async () => clipboard),
       installReferrer: referrer && (async () => referrer),
-    });
+    };
+    // Every other phone is one of Capacitor, the rest are of React Native.
+    this.phone = new Phone(packageUrl, options, { isCapacitor: number % 2, storageFails: given.storage === 'failing' });
   }
 
   filled(value) {
@@ -77,7 +78,7 @@ class Run {
   }
 
   async start({ address, first, denied }) {
-    await this.phone.start(address, { fails: this.fails, denied });
+    await this.phone.start(address, { denied });
     await pause(50);
     if (first === false) {
       await until(() => this.phone.requests.length, 'the first launch');
