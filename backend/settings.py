@@ -277,7 +277,8 @@ class Settings:
         values_of.seconds_or_none,
         "seconds, from 0 to 86400",
         "How long after a click an app's first launch may be matched with it by address (deferred deep "
-        "link). 0: only the install referrer counts, and no hash of an address is kept.",
+        "link). 0: only the install referrer and texts of the clipboard count, and no hash of an address is "
+        "kept.",
     )
     connections: int = setting(
         10_000,

@@ -14,7 +14,7 @@ from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.accounts.users import User
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS
 from backend.domain.annotations.annotation import NotedBy, NotedTime
-from backend.domain.apps.installs import AppPlatform, Install
+from backend.domain.apps.installs import AppPlatform, Install, Match
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
 from backend.domain.costs.cost import ToldCost
@@ -81,10 +81,11 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         AppPlatform.IOS,
         link_ids[0],
         datetime.now(UTC) - timedelta(days=3),
+        Match.CLIPBOARD,
     )
     assert await record_install(database, install)
     apps = Apps(
-        IosApp("A1B2C3D4E5", "com.shop.app", "1234567890"),
+        IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", clipboard_page=True),
         AndroidApp("com.shop.app", (":".join(["AB"] * 32),)),
     )
     await set_apps(database, organization.domain, organization.id, apps)

@@ -11,14 +11,18 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from backend.domain.ids import InstallId
 from backend.domain.web.client import ClientKind, Platform
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.apps import clipboard_texts, deferred_links
 from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from tests.api.apps.phones import AGENTS, APPS, LinkMaker, Phone, PhoneFactory, ServiceFactory, copied_on
 from tests.api.apps.test_deferred_links import OTHER_APPS
 from tests.api.link_calls import API, info
+from tests.api.told_sales import tell
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.facts.clicks import recorded_clicks
 from tests.facts.organizations import TestOrganization
@@ -63,6 +67,31 @@ async def test_the_text_finds_the_link_from_another_address(
     assert counts.json() == PLAIN
     assert [click.outcome for click in await recorded_clicks(database, organization.id)] == ["app_store"]
     assert await database[clipboard_texts.NAME].count_documents({"org_id": organization.id}) == 0
+
+
+async def test_what_the_install_brings_and_leaves(
+    client: httpx.AsyncClient,
+    phone: Phone,
+    make_phone: PhoneFactory,
+    short_url: str,
+    organization: TestOrganization,
+    database: Database,
+) -> None:
+    """A sale in the app is the link's. An access shows how it was found, and an erasure leaves none of it."""
+    install_id = str(uuid.uuid4())
+    text = await phone.copy(short_url)
+    await make_phone().launch(organization, clipboard_text=text, install_id=install_id)
+    sale = {"transaction_id": "t-1", "revenue": 5, "currency": "EUR", "device_id": install_id}
+    await tell(client, organization, "conversions", sale)
+    body = {"measures": ["conversions", "clicks", "opens"], "group_by": ["link"]}
+    answer = await client.post(f"{API}/analytics/query", json=body, headers=organization.headers)
+    [row] = answer.json()["rows"]
+    assert (row["conversions"], row["clicks"], row["opens"]) == (1, 1, 0)
+    subject = Subject(install_id=InstallId(install_id))
+    kept = [document async for document in export_subject(database, organization.id, subject)]
+    assert "'match': 'clipboard'" in str(kept)
+    await erase_subject(database, organization.id, subject)
+    assert [document async for document in export_subject(database, organization.id, subject)] == []
 
 
 async def test_one_installation_redeems_a_text(
