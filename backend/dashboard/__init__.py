@@ -27,6 +27,7 @@ from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.funnels import editing as edit_funnel
 from backend.dashboard.funnels import funnel, funnels
+from backend.dashboard.funnels import people as funnel_people
 from backend.dashboard.links import bulk, invitations, link, links_file, listing, sales
 from backend.dashboard.links import taps as link_taps
 from backend.dashboard.links.editing import change as change_link
@@ -66,6 +67,7 @@ __all__ = [
     "events",
     "fill_preview",
     "funnel",
+    "funnel_people",
     "funnels",
     "install",
     "invitations",

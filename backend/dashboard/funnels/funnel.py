@@ -7,12 +7,14 @@ from typing import Any
 
 from quart import Response, url_for
 
+from backend.dashboard.analytics.figures import Definition
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import UNGROUPED, fields_of, funnel_view
 from backend.dashboard.funnels.links import link_names
-from backend.dashboard.funnels.shown import name_of_field, shown_funnel
+from backend.dashboard.funnels.people import people_address
+from backend.dashboard.funnels.shown import name_of_field, people_word, shown_funnel
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery
 from backend.domain.analytics.funnels.saved import SavedFunnel
@@ -22,6 +24,11 @@ from backend.domain.reports.views import ViewKind
 from backend.storage.analytics.query_questions import AskFunnel
 from backend.storage.funnels.saved_funnels import get_funnel
 from backend.web.current import resources
+
+_MEANING = (
+    "Who did this step and all before it: each once, by the attempt that got furthest. Whoever did this step "
+    "and not the next one stopped here. A number leads to these people."
+)
 
 
 @dashboard.get("/funnels/<funnel_id>")
@@ -57,7 +64,9 @@ async def _content(saved: SavedFunnel, funnel: Funnel, view: View) -> dict[str, 
     except InvalidField as error:  # a property of events that is marked no more
         return shown | {"problem": f"{error}."}
     names = await link_names(org_id(), funnel.steps)
-    return shown | {"shown": shown_funnel(answer, names)}
+    address = partial(people_address, view, saved.id)
+    definition = Definition("steps", f"{people_word(funnel).capitalize()}s of a step", _MEANING)
+    return shown | {"shown": shown_funnel(answer, names, address), "definition": definition}
 
 
 def _by(funnel: Funnel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from backend.dashboard.analytics.answers import view_of_request
@@ -20,13 +21,19 @@ def fields_of(funnel: Funnel) -> list[QueryField]:
     return fields if funnel.group_by in {None, *fields} else [*fields, funnel.group_by or Field.LINK]
 
 
-async def funnel_view(saved: SavedFunnel) -> tuple[View, Funnel]:
-    """The period that the request's address names, and the funnel with the groups that it names."""
+async def funnel_view(
+    saved: SavedFunnel, choices: Mapping[str, Container[str]] | None = None
+) -> tuple[View, Funnel]:
+    """The period that the request's address names, and the funnel with the groups that it names.
+
+    `choices` are what the page adds to the address.
+    """
     fields = fields_of(saved.funnel)
-    view = await view_of_request({"by": [UNGROUPED, *(field.value for field in fields)]})
+    by = [UNGROUPED, *(field.value for field in fields)]
+    view = await view_of_request({"by": by, **(choices or {})})
     view = replace(view, comparison=None, filters={}, currency=None)
     chosen = view.others.get("by")
     if chosen is None:
         return view, saved.funnel
-    by = next((field for field in fields if field.value == chosen), None)
-    return view, replace(saved.funnel, group_by=by)
+    group_by = next((field for field in fields if field.value == chosen), None)
+    return view, replace(saved.funnel, group_by=group_by)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share, stopped
-from backend.domain.analytics.funnels.funnel import FunnelStep
+from backend.domain.analytics.funnels.funnel import Funnel, FunnelStep
+from backend.domain.analytics.funnels.people import FunnelGroupKey
 from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.analytics.query import QueryField
 from backend.domain.durations import duration_words
@@ -17,7 +18,11 @@ from backend.domain.sales.credit_rules import CreditTo
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A step as the page shows it; times are in words, and "" where nobody did it."""
+    """A step as the page shows it; times are in words, and "" where nobody did it.
+
+    `people` and `stoppers` are the addresses of who did it, and of who stopped there; "" where these are not
+    shown.
+    """
 
     name: str
     filters: Sequence[str]
@@ -28,14 +33,19 @@ class ShownStep:
     stopped: int
     median: str
     p90: str
+    people: str = ""
+    stoppers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownGroup:
-    """A group: what it is of, of each step the count and share of the step before, and where most stop."""
+    """A group: what it is of, the count of each step, and where most stop.
+
+    Beside a count is its share of the step before, and the address of these people.
+    """
 
     name: str
-    steps: Sequence[tuple[int, str]]
+    steps: Sequence[tuple[int, str, str]]
     all_the_way: str
     most_stop: str
 
@@ -53,14 +63,30 @@ class ShownFunnel:
     notes: Sequence[str]
 
 
-def shown_funnel(answer: FunnelAnswer, names: Mapping[str, str]) -> ShownFunnel:
+# Of the number of a step, whether those who stopped there are meant, and a group: where they are listed.
+PeopleAddress = Callable[[int, bool, FunnelGroupKey | None], str]
+
+
+def no_people(_: int, __: bool, ___: FunnelGroupKey | None) -> str:
+    """Nobody is listed, as for readers of a report."""
+    return ""
+
+
+def people_word(funnel: Funnel) -> str:
+    """What one who does a step is called."""
+    return "device" if funnel.by is CreditTo.DEVICE else "customer"
+
+
+def shown_funnel(
+    answer: FunnelAnswer, names: Mapping[str, str], address: PeopleAddress = no_people
+) -> ShownFunnel:
     """What a page shows of the answer; `names` are those of links in filters, by id."""
     funnel, first, last = answer.query.funnel, answer.steps[0], answer.steps[-1]
     return ShownFunnel(
-        people="device" if funnel.by is CreditTo.DEVICE else "customer",
+        people=people_word(funnel),
         by_name=name_of_field(funnel.group_by) if funnel.group_by else "",
-        steps=_steps(answer, names),
-        groups=[_group(answer, group) for group in answer.groups],
+        steps=_steps(answer, names, address),
+        groups=[_group(answer, group, address) for group in answer.groups],
         all_the_way=_percent(share(last.count, first.count)),
         median_of_all=_time(last.median_since_first),
         notes=answer.notes,
@@ -72,11 +98,11 @@ def name_of_field(field: QueryField) -> str:
     return NAMES.get(field, field.value.capitalize())
 
 
-def _steps(answer: FunnelAnswer, names: Mapping[str, str]) -> list[ShownStep]:
+def _steps(answer: FunnelAnswer, names: Mapping[str, str], address: PeopleAddress) -> list[ShownStep]:
     first = answer.steps[0].count
     return [
         ShownStep(
-            _named(number, step),
+            step_name(number, step),
             filters_words(step, names),
             times.count,
             100 * (share(times.count, first) or 0),
@@ -85,25 +111,32 @@ def _steps(answer: FunnelAnswer, names: Mapping[str, str]) -> list[ShownStep]:
             stopped(answer.steps, number),
             _time(times.median),
             _time(times.p90),
+            address(number, False, None) if times.count else "",
+            address(number, True, None) if stopped(answer.steps, number) else "",
         )
         for number, (step, times) in enumerate(zip(answer.query.funnel.steps, answer.steps, strict=True))
     ]
 
 
-def _named(number: int, step: FunnelStep) -> str:
+def step_name(number: int, step: FunnelStep) -> str:
+    """The step with its number, as people count."""
     words = step_words(step)
     return f"{number + 1}. {words[0].upper()}{words[1:]}"
 
 
-def _group(answer: FunnelAnswer, group: FunnelGroup) -> ShownGroup:
+def _group(answer: FunnelAnswer, group: FunnelGroup, address: PeopleAddress) -> ShownGroup:
     funnel, steps = answer.query.funnel, group.steps
     assert funnel.group_by
+    key = FunnelGroupKey(group.value, group.kind)
     most = max(range(len(steps)), key=lambda number: stopped(steps, number))
     return ShownGroup(
         name_of(funnel.group_by, group.value, answer.links, group.kind),
-        [(step.count, _of_previous(steps, number)) for number, step in enumerate(steps)],
+        [
+            (step.count, _of_previous(steps, number), address(number, False, key) if step.count else "")
+            for number, step in enumerate(steps)
+        ],
         _percent(share(steps[-1].count, steps[0].count)),
-        _named(most, funnel.steps[most]) if stopped(steps, most) else "",
+        step_name(most, funnel.steps[most]) if stopped(steps, most) else "",
     )
 
 

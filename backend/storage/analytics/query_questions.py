@@ -11,6 +11,7 @@ from backend.domain.analytics.answer import AnalyticsAnswer, Values
 from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.funnels.answer import FunnelAnswer
 from backend.domain.analytics.funnels.funnel import FunnelQuery
+from backend.domain.analytics.funnels.people import FunnelPart, FunnelPerson
 from backend.domain.analytics.query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, Question
@@ -59,3 +60,20 @@ class AskFunnel(Question[FunnelAnswer]):
 
         self.query.funnel.check_marked(facts.event_properties)
         return answer_funnel(facts.connection, self.query, retention_days=facts.retention_days)
+
+
+@dataclass(frozen=True, slots=True)
+class AskFunnelPeople(Question[tuple[list[FunnelPerson], int]]):
+    """At most `most` of the people of a part of a funnel, behind `skipped` ones, and how many in all."""
+
+    query: FunnelQuery
+    part: FunnelPart
+    most: int
+    skipped: int = 0
+
+    def answer(self, facts: Facts) -> tuple[list[FunnelPerson], int]:
+        """The people, whose first step was last first. Raises InvalidField as AskFunnel does."""
+        from backend.storage.analytics.funnels.singles import find_funnel_people
+
+        self.query.funnel.check_marked(facts.event_properties)
+        return find_funnel_people(facts.connection, self.query, self.part, self.most, self.skipped)

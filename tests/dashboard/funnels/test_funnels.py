@@ -67,6 +67,20 @@ async def test_a_funnel_is_made_shown_split_and_deleted(
     assert "50 % went all the way, half of them within 2 h." in page
     assert "Letter 2 1 50 % 1 100 % 50 % 1. Click" in page
     assert "in this order, within 7 days" in page
+    split = (await person.get(f"{path}?by=link")).text
+    went, stopped_here = (f"{path}/people?by=link&step={step}" for step in ("2", "1&of=stopped"))
+    led_to = {
+        html.unescape(each).replace("compare=none&", "") for each in re.findall('href="([^"]+)"', split)
+    }
+    assert {went, stopped_here} <= led_to
+    assert "1 device. " in words(bought := await person.get(went))
+    assert "Letter 3. Conversion" in words(bought)
+    stopper = words(await person.get(stopped_here))
+    assert f"Device {str(looker.device_id)[:8]}…" in stopper
+    assert "1. Click" in stopper
+    of_group = await person.get(f"{path}/people?by=link&step=1&group=%3D{link_id}")
+    assert "2 devices. " in words(of_group)
+    assert "0 devices. " in words(await person.get(f"{path}/people?by=link&step=1&group=-"))
     assert "Checkout click, campaign: spring" in words(await person.get("/funnels"))
     by_link = {"field_1": "link", "value_1": url, "name": "Letter to sale"}
     changed = await person.send(f"{path}/change", f"{path}/change", **by_link)

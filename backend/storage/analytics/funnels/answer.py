@@ -37,13 +37,14 @@ def answer_funnel(
     `connection` is inside of a transaction that sees one moment.
     """
     with FunnelTables(connection) as tables:
-        return _Answering(tables, query).answer(retention_days)
+        return FunnelAnswering(tables, query).answer(retention_days)
 
 
-class _Answering:
+class FunnelAnswering:
     """One answer while it is worked out."""
 
     def __init__(self, tables: FunnelTables, query: FunnelQuery) -> None:
+        """Nothing is worked out yet."""
         self._tables = tables
         self._query = query
         self._funnel = query.funnel
@@ -53,8 +54,7 @@ class _Answering:
 
     def answer(self, retention_days: int | None) -> FunnelAnswer:
         """The answer."""
-        nobodys = self._find_facts()
-        find_attempts(self._tables, self._funnel, self._period)
+        nobodys = self.work_out()
         [(_, _, steps)] = self._figures()
         groups, in_all = self._groups() if self._funnel.group_by else ([], 0)
         facts = FunnelFacts(
@@ -70,18 +70,31 @@ class _Answering:
             self._query, steps, groups, notes_on_funnel(self._query, facts), self._links(groups)
         )
 
-    def _find_facts(self) -> int:
-        """Make the table of facts. Returns how many of them are nobody's."""
+    def work_out(self, *, has_names: bool = False) -> int:
+        """Make the tables of facts and of people, and their names. Returns how many facts are nobody's."""
         within = self._funnel.within_ms
         before = 0 if self._funnel.is_ordered else within
         times = TimeRange(self._period.start - before, self._period.end + within)
         values = {"credit_start": times.start, "credit_end": times.end}
         credit = CreditTables(self._tables.connection, values)
         kinds = {Kind(step.kind) for step in self._funnel.steps if step.kind in _RECORDS}
-        nobodys = find_people(self._tables, credit, self._funnel, kinds, times)
+        nobodys = find_people(self._tables, credit, self._funnel, kinds, times, has_names=has_names)
         find_facts(self._tables, credit, self._funnel, self._conditions)
         forget_credit(self._tables.connection)
+        find_attempts(self._tables, self._funnel, self._period)
         return nobodys
+
+    def people(self, parameters: SqlParameters) -> tuple[str, str]:
+        """The FROM clause of people with the groups of their first steps, and these groups' columns."""
+        source, groups = "funnel_people AS people", "NULL AS value, NULL AS apart"
+        if self._funnel.group_by:
+            groups = "facts.value, facts.apart"
+            source += " JOIN funnel_facts AS facts ON facts.place = people.first"
+            if tags := self._conditions.tags:
+                kept = "(FROM links WHERE is_kept)"
+                source += f" LEFT JOIN ({tags.of_links(kept, parameters)}) AS tagged USING (link)"
+                groups = "tagged.tag AS value, facts.apart"
+        return source, groups
 
     def _groups(self) -> tuple[list[FunnelGroup], int]:
         """The largest groups, and how many there are in all."""
@@ -95,12 +108,7 @@ class _Answering:
         parameters = SqlParameters()
         source, groups = "funnel_people AS people", "NULL AS value, NULL AS apart"
         if is_grouped:
-            groups = "facts.value, facts.apart"
-            source += " JOIN funnel_facts AS facts ON facts.place = people.first"
-            if tags := self._conditions.tags:
-                kept = "(FROM links WHERE is_kept)"
-                source += f" LEFT JOIN ({tags.of_links(kept, parameters)}) AS tagged USING (link)"
-                groups = "tagged.tag AS value, facts.apart"
+            source, groups = self.people(parameters)
         columns = ", ".join(_columns(self._funnel))
         grouping = "GROUP BY 1, 2" if is_grouped else ""
         text = f"SELECT * FROM (SELECT {groups}, {columns} FROM {source} {grouping})"

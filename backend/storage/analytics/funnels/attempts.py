@@ -19,8 +19,8 @@ _OF_STEP = '(SELECT who, place, "at" FROM funnel_facts WHERE s{number})'
 def find_attempts(tables: FunnelTables, funnel: Funnel, period: TimeRange) -> None:
     """Make the table `people` of one attempt for each person: the steps done (`depth`) and their times.
 
-    `first` is the place of its first step among the facts; `t0`, `t1` and so on are null from where the
-    person stopped.
+    `first` is the place of its first step among the facts, and `last`, in an ordered funnel, that of its
+    last one. `t0`, `t1` and so on are null from where the person stopped.
     """
     begin = 'SELECT who, place AS first, place AS last, "at" AS t0 FROM funnel_facts WHERE s0'
     in_period = '"at" >= $range_start AND "at" < $range_end'
@@ -66,7 +66,7 @@ def _deepest(steps: int) -> str:
         went_on = f"ANTI JOIN funnel_reached_{number + 1} USING (who)" if number + 1 < steps else ""
         chosen = f"SELECT min(first) AS first FROM funnel_reached_{number} {went_on} GROUP BY who"
         parts.append(f"""
-            SELECT {number + 1} AS depth, * EXCLUDE (last) FROM funnel_reached_{number}
+            SELECT {number + 1} AS depth, * FROM funnel_reached_{number}
             SEMI JOIN ({chosen}) USING (first)
         """)
     return " UNION ALL BY NAME ".join(parts)

@@ -46,8 +46,9 @@ def find_facts(
 ) -> None:
     """Make the table `facts` of `funnel_clicks` and `funnel_records`, in the order of `place`.
 
-    `s0`, `s1` and so on say which steps a fact can be. Facts of a person at one time stand in the order of
-    the first steps that they can be, then by kind, links by their ids and records by their keys.
+    `s0`, `s1` and so on say which steps a fact can be; `record` is null for clicks. Facts of a person at one
+    time stand in the order of the first steps that they can be, then by kind, links by their ids and records
+    by their keys.
     """
     parameters, numbers = SqlParameters(), range(len(funnel.steps))
     records = _NOT_CREDITED
@@ -62,9 +63,11 @@ def find_facts(
     steps = ", ".join(f"s{number}" for number in numbers)
     select = f"""
         WITH shares AS ({_CLICKS} UNION ALL {records}) {earning}
-        SELECT row_number() OVER (ORDER BY {order}) AS place, who, "at", kind, {steps}, value, apart, link
+        SELECT row_number() OVER (ORDER BY {order}) AS place, who, "at", kind, {steps}, value, apart, link,
+            record
         FROM (
-            SELECT shares.who, shares."at", shares.kind, shares.tie, shares.more_tie, shares.link,
+            SELECT shares.record, shares.who, shares."at", shares.kind, shares.tie, shares.more_tie,
+                shares.link,
                 {conditions.value(parameters)} AS value, {conditions.apart} AS apart,
                 {", ".join(conditions.columns(parameters))}
             FROM shares {_JOIN_LINKS} {_JOIN_EARNING if earning else ""}

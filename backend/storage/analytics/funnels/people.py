@@ -38,12 +38,19 @@ class TimeRange:
 
 
 def find_people(
-    tables: FunnelTables, credit: CreditTables, funnel: Funnel, kinds: Collection[Kind], times: TimeRange
+    tables: FunnelTables,
+    credit: CreditTables,
+    funnel: Funnel,
+    kinds: Collection[Kind],
+    times: TimeRange,
+    *,
+    has_names: bool = False,
 ) -> int:
     """Make the tables `records` and `clicks`, each with `who` did it and when.
 
-    `credit` has the same range of times; the sales of these kinds stay there. Returns the number of sales
-    that are nobody's, and in no table.
+    `credit` has the same range of times; the sales of these kinds stay there. With `has_names` also `names`,
+    which has the customers and devices of the numbers `who`, as far as they have names. Returns the number
+    of sales that are nobody's, and in no table.
     """
     by_customer = funnel.by is CreditTo.CUSTOMER
     # By customer, so that devices without rows of their own are named. Spans of devices need some kind.
@@ -52,19 +59,43 @@ def find_people(
     find_sales(credit, sale_rules, sale_kinds, has_people=by_customer, has_customers=by_customer)
     find_owners(credit, funnel.rules, has_people=by_customer)
     tables.make("records", _records(credit))
+    if has_names:
+        _find_names(tables, credit, by_customer=by_customer)
     has_clicks = any(step.kind is FunnelStepKind.CLICK for step in funnel.steps)
     tables.make("clicks", _clicks(by_customer=by_customer) + " LIMIT 0" * (not has_clicks), times.values)
     return _find_by_clicks(tables, times, by_customer=by_customer)
+
+
+def _find_names(tables: FunnelTables, credit: CreditTables, *, by_customer: bool) -> None:
+    """Make the table `names` of the numbers of people. A device has the customer that it was told of last."""
+    held = """
+        SELECT entry, arg_max(customer, number) AS customer FROM identities
+        WHERE taken_back_at IS NULL AND replaced_at IS NULL GROUP BY entry
+    """
+    names = [
+        f"""
+        SELECT 2 * devices.entry + 1 AS who, device, held.customer
+        FROM devices LEFT JOIN ({held}) AS held USING (entry)
+    """
+    ]
+    if by_customer:
+        names.append("SELECT 2 * person::BIGINT AS who, NULL AS device, customer FROM credit_people")
+    if credit.has("unlisted"):
+        names.append("SELECT DISTINCT -2 * number AS who, device, NULL AS customer FROM " + _UNLISTED)
+    tables.make("names", " UNION ALL ".join(names))
+
+
+# Devices without rows of their own, each record with the number of its one.
+_UNLISTED = """(
+    SELECT record, device, dense_rank() OVER (ORDER BY device) AS number FROM credit_unlisted
+)"""
 
 
 def _records(credit: CreditTables) -> str:
     number, unlisted = "NULL::BIGINT", ""
     if credit.has("unlisted"):
         number = "-2 * unlisted.number"
-        unlisted = """
-            LEFT JOIN (SELECT record, dense_rank() OVER (ORDER BY device) AS number FROM credit_unlisted)
-                AS unlisted USING (record)
-        """
+        unlisted = f"LEFT JOIN {_UNLISTED} AS unlisted USING (record)"
     return f"""
         SELECT record, sales."at", coalesce({_of_person("sales")}, {number}) AS who
         FROM credit_sales AS sales {unlisted}

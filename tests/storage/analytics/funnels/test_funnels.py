@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import RowKind
-from backend.domain.analytics.funnels.answer import FunnelAnswer, StepTimes
+from backend.domain.analytics.funnels.answer import FunnelAnswer, StepTimes, stopped
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery, FunnelStep, FunnelStepKind
+from backend.domain.analytics.funnels.people import FunnelGroupKey, FunnelPart
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Field, Filter, Not, Prefix
 from backend.domain.ids import DeviceId
@@ -19,6 +20,7 @@ from backend.domain.sales.credit_rules import CreditTo
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.tellings import Telling
 from backend.storage.analytics.funnels.answer import answer_funnel
+from backend.storage.analytics.funnels.singles import find_funnel_people
 from backend.storage.columns.tables.staged import milliseconds
 from tests.examples import examples
 from tests.storage.analytics.credited_histories import Told, at, device, histories, sale, touch
@@ -111,7 +113,38 @@ def test_funnels_equal_the_domain_s(data: st.DataObject) -> None:
             first, last = data.draw(st.sampled_from([(0, 1_000), (12, 60), (48, 72)]))
             period = milliseconds(at(first)), milliseconds(at(last))
             naive = NaiveFunnel(stored, funnel, *period, keys_of(connection)).figures()
-            assert found(asked(connection, funnel, first, last)) == naive
+            answer = asked(connection, funnel, first, last)
+            assert found(answer) == naive
+            assert_people_are_as_many(connection, answer)
+
+
+def assert_people_are_as_many(connection: DuckDBPyConnection, answer: FunnelAnswer) -> None:
+    """Those who stopped at the first step, and of the last group those who did it, are as many as counted."""
+    query, steps = answer.query, answer.steps
+    people, total = find_funnel_people(connection, query, FunnelPart(0, stopped=True), 100, 0)
+    assert (len(people), total) == (stopped(steps, 0), stopped(steps, 0))
+    assert all(len(person.times) == 1 for person in people)
+    for group in answer.groups[-1:]:
+        part = FunnelPart(0, group=FunnelGroupKey(group.value, group.kind))
+        people, total = find_funnel_people(connection, query, part, 100, 0)
+        assert (len(people), total) == (group.steps[0].count, group.steps[0].count)
+
+
+def test_people_have_their_names_and_what_they_did() -> None:
+    """A customer by their id, a device by its own; the order of who bought; pages go on where they end."""
+    own, other = device("phone", touch(1)), device("laptop", touch(2))
+    telling = Telling[Touch](at(30), at(30), DeviceId("phone"), None)
+    told = Told([own, other], [sale("s", telling)], [[]])
+    steps = (FunnelStep(FunnelStepKind.CLICK), FunnelStep(FunnelStepKind.CONVERSION))
+    with tables() as connection:
+        told.write(connection)
+        query = asked(connection, Funnel(steps=steps, within_days=3), 0, 100).query
+        people, total = find_funnel_people(connection, query, FunnelPart(0), 10, 0)
+        assert ([person.device_id for person in people], total) == (["laptop", "phone"], 2)
+        [buyer], total = find_funnel_people(connection, query, FunnelPart(0), 10, 1)
+        assert (buyer.device_id, buyer.times, total) == ("phone", [at(1), at(30)], 2)
+        [looker], _ = find_funnel_people(connection, query, FunnelPart(0, stopped=True), 10, 0)
+        assert (looker.device_id, looker.times) == ("laptop", [at(2)])
 
 
 def test_of_attempts_that_get_as_far_the_earliest_counts() -> None:
