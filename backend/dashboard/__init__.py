@@ -22,6 +22,8 @@ from backend.dashboard.cohorts import cohorts, sold
 from backend.dashboard.costs import costs
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.destinations import reports as link_reports
+from backend.dashboard.domains import look as domain_look
+from backend.dashboard.domains import orphans as domain_orphans
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
@@ -62,6 +64,8 @@ __all__ = [
     "costs",
     "customer",
     "dashboard",
+    "domain_look",
+    "domain_orphans",
     "domains",
     "edit_funnel",
     "events",

@@ -47,8 +47,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app_api": {"concurrency", "domain", "json_api", "storage", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "visitor_pages", "web"},
     "dashboard": {
-        "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "web", "web_client",
-        "webhooks",
+        "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "visitor_pages",
+        "web", "web_client", "webhooks",
     },
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them

@@ -8,6 +8,8 @@ from quart import Response, redirect, url_for
 
 NOTICES = {
     "apps-saved": "The apps are saved.",
+    "domain-saved": "It is saved. Visitors see it within seconds.",
+    "orphans-forgotten": "They are forgotten. Counting goes on.",
     "link-made": "The link is made. It works now.",
     "link-changed": "The link is changed.",
     "link-enabled": "The link is enabled: it redirects again.",

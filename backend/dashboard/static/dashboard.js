@@ -223,3 +223,14 @@ if (latest) {
   latestNote.hidden = false;
   setTimeout(askLatest, ASK_EVERY);
 }
+
+// The picture beside a form is drawn again when the form changes. Without scripts, its button draws it.
+for (const form of document.querySelectorAll('form[data-picture]')) {
+  const button = form.querySelector('[formtarget="picture"]');
+  let waits;
+  form.addEventListener('input', () => {
+    clearTimeout(waits);
+    waits = setTimeout(() => form.requestSubmit(button), 400);
+  });
+  button.hidden = true;
+}

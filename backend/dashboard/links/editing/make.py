@@ -57,15 +57,20 @@ from backend.web.current import resources
 # The field with the id of the link that is copied, in the address and in the form.
 COPY = "copy"
 _LONGEST_NAME = 1024
+_GIVEN = ("domain", "selected_path")
 
 
 @dashboard.get("/links/new")
 @needs(Permission.LINKS_WRITE)
 async def links_new() -> Response:
-    """A form for a new link: empty, or filled as the link that `copy` in the address names."""
+    """A form for a new link: empty, or filled as the link that `copy` in the address names.
+
+    The address may also give the domain and the path of the new link.
+    """
     link_id = request.args.get(COPY)
     if not link_id:
-        return await _form(EMPTY | empty_limits() | empty_forwarding(), {}, await choices_for(()))
+        given = {name: request.args[name] for name in _GIVEN if name in request.args}
+        return await _form(EMPTY | empty_limits() | empty_forwarding() | given, {}, await choices_for(()))
     link = await own_link(LinkId(link_id))
     name = f"Copy of {link.link_name}"[:_LONGEST_NAME]
     fields = fields_of(link) | limits_of(link) | forwarding_of(link)
