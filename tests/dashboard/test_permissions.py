@@ -14,9 +14,11 @@ from backend.app import Service
 from backend.dashboard.frame.blueprint import needs_of
 from backend.domain.accounts.permissions import MEANINGS, Permission, first_missing
 from backend.domain.accounts.roles import Role
+from backend.domain.links.links import Link
 from backend.rest_api.routes.operation import REGISTERED
 from backend.storage.driver.mongo import Database
 from tests.dashboard.people import FormsOf, Person, browser, heading, make_user, open_session
+from tests.dashboard.routes import routes
 from tests.facts.organizations import TestOrganization
 
 # Routes that no permission is about: what anybody may read, and what a key of another kind or a secret
@@ -87,3 +89,41 @@ async def test_each_role_is_refused_what_it_lacks(
             assert stranger.email in answer.text
             refused += 1
     assert refused >= 4
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.ANALYST])
+async def test_pages_offer_only_what_one_may_do(
+    service: Service,
+    member: Callable[[Role], Awaitable[Person]],
+    link: Link,
+    organization: TestOrganization,
+    role: Role,
+) -> None:
+    """No page links to a page, or has a form for an action, that the reader's role is refused."""
+    person = await member(role)
+    endpoints = service.api.url_map.bind("localhost")
+    offered, refused = 0, list[str]()
+    for path in sorted(set(routes("GET", {"link_id": link.id, "domain": organization.domain}))):
+        endpoint, _ = endpoints.match(path)
+        if first_missing(needs_of(service.api.view_functions[endpoint]) or (), role.permissions):
+            continue
+        answer = await person.get(path)
+        assert answer.status_code != 403, path
+        if not answer.headers.get("Content-Type", "").startswith("text/html"):
+            continue
+        for attribute, target in re.findall(r'\b(href|action)="(/[^"#]*)', answer.text):
+            method = "GET" if attribute == "href" else _method_of(answer.text, target)
+            there, _ = endpoints.match(unescape(target).partition("?")[0], method)
+            if there.startswith("dashboard."):
+                needed = needs_of(service.api.view_functions[there]) or ()
+                offered += 1
+                if first_missing(needed, role.permissions):
+                    refused.append(f"{path} offers {target}")
+    assert not refused
+    assert offered > 100
+
+
+def _method_of(html: str, action: str) -> str:
+    match = re.search(rf'<form[^>]*action="{re.escape(action)}', html)
+    assert match
+    return "POST" if 'method="post"' in match[0] else "GET"

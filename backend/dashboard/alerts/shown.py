@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from quart import url_for
 
 from backend.dashboard.analytics.time_zone import time_in_words
+from backend.dashboard.frame.blueprint import may_open
 from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.finding import AlertCause, Preview
 from backend.domain.alerts.rule import AlertKind, AlertRule
@@ -28,9 +29,9 @@ MEANINGS: Mapping[AlertKind, str] = {
 }
 # Where it is mended: the endpoint, and what the page is for. Of the others on the page of the link.
 _MENDED = {
-    AlertKind.BROKEN_DESTINATION: ("dashboard.destinations_broken", "Broken destinations"),
-    AlertKind.REFUSED_SITES: ("dashboard.origins", "Allow the origin"),
-    AlertKind.REJECTED_CALLS: ("dashboard.install", "Rejected calls"),
+    AlertKind.BROKEN_DESTINATION: ("destinations_broken", "Broken destinations"),
+    AlertKind.REFUSED_SITES: ("origins", "Allow the origin"),
+    AlertKind.REJECTED_CALLS: ("install", "Rejected calls"),
 }
 _ABOUT_LINK = {AlertKind.LINK_EXPIRY: "Change its end", AlertKind.LIMITS: "Change its limit"}
 
@@ -152,13 +153,13 @@ def _about(rule: AlertRule, tags: Mapping[TagId, str], links: Mapping[LinkId, Li
 
 
 def _mend(alert: Alert, link: Link | None) -> tuple[str, str]:
-    if alert.kind in _MENDED:
+    if alert.kind in _MENDED and may_open(_MENDED[alert.kind][0]):
         endpoint, words = _MENDED[alert.kind]
-        return url_for(endpoint), words
-    if link and alert.kind in _ABOUT_LINK:
+        return url_for(f"dashboard.{endpoint}"), words
+    if link and alert.kind in _ABOUT_LINK and may_open("links_edit"):
         return url_for("dashboard.links_edit", link_id=link.id), _ABOUT_LINK[alert.kind]
     if link:
         return url_for("dashboard.links_one", link_id=link.id), "Look at the link"
-    if alert.kind is AlertKind.LIMITS:
+    if alert.kind is AlertKind.LIMITS and may_open("install"):
         return url_for("dashboard.install"), "What limits refused"
     return url_for("dashboard.home"), "Look at the overview"

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from quart import url_for
 
 from backend.dashboard.analytics.time_zone import time_in_words
-from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.blueprint import may_open, org_id
 from backend.domain.analytics.answer import Row
 from backend.domain.analytics.period import QueryPeriod, Spans, TimeField
 from backend.domain.analytics.query import Field, QueryField
@@ -73,7 +73,9 @@ async def marks_of(
 
 
 def note_path(link: str | None) -> str:
-    """The address of the form for a new note, of this link if there is one."""
+    """The address of the form for a new note, of this link if there is one; "" if the user may make none."""
+    if not may_open("notes_add"):
+        return ""
     path = url_for("dashboard.notes")
     return f"{path}?{urlencode({'link': link})}" if link else path
 
@@ -92,7 +94,7 @@ async def _noted(notes: Sequence[Annotation], chart: _Chart) -> list[Mark]:
         row = chart.row_of(note.noted_time)
         if row is not None:
             link = links.get(note.link_id) if note.link_id else None
-            address = url_for("dashboard.notes_edit", note_id=note.id)
+            address = url_for("dashboard.notes_edit", note_id=note.id) if may_open("notes_edit") else ""
             when = when_of(note.noted_time, chart.period.zone)
             marks.append(Mark(row, when, note.text, address, link.link_name if link else ""))
     return marks

@@ -10,7 +10,7 @@ from quart import url_for
 
 from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.blueprint import may_open, org_id
 from backend.doctor.finding import Severity
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -49,15 +49,15 @@ class News:
 
 async def what_is_new(now: datetime) -> list[News]:
     """Domains with trouble, broken destinations, alerts that nobody has seen, webhooks that fail, mails that
-    were not sent, links that stopped, origins refused: the worst first."""
+    were not sent, links that stopped, origins refused: the worst first, of what the user may look at."""
     return [
-        *await _domains(),
+        *(await _domains() if may_open("domains_one") else ()),
         *await _broken(),
         *await _alerts(),
-        *await _failing(now),
+        *(await _failing(now) if may_open("webhooks_one") else ()),
         *await _unsent(now),
         *await _stopped(now),
-        *await _refused(now),
+        *(await _refused(now) if may_open("origins") else ()),
     ]
 
 

@@ -26,7 +26,7 @@ from backend.dashboard.analytics.rows_behind import rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.blueprint import dashboard, may_open, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import AnalyticsAnswer
@@ -182,4 +182,4 @@ async def _steps() -> list[Step]:
         Step("The sites that may use the SDK", "origins", bool(await list_origins(database, org_id()))),
         Step("The SDK on your site", "install", bool(await first_and_last_arrival(database, org_id()))),
     ]
-    return [] if all(step.is_done for step in steps) else steps
+    return [] if all(step.is_done for step in steps) else [step for step in steps if may_open(step.endpoint)]

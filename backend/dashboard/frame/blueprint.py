@@ -134,6 +134,7 @@ def permissions() -> Permissions:
     return user().role_in(org_id()).permissions if is_signed_in() else Permissions()
 
 
+@dashboard.app_template_global("may")
 def may_open(endpoint: str) -> bool:
     """Whether the user may open the page, or send the form, with this endpoint of the dashboard."""
     needed = needs_of(current_app.view_functions[f"{dashboard.name}.{endpoint}"])

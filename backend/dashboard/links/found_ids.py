@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.blueprint import org_id, permissions
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import CustomerId
 from backend.storage.sales.customer_history import is_customer_known
 from backend.storage.sales.found_sale import FoundSale, find_sale
@@ -23,7 +24,12 @@ class Found:
 
 
 async def find_by_id(text: str) -> Found:
-    """The organization's sale and customer with exactly this id."""
+    """The organization's sale and customer with exactly this id.
+
+    Nothing is found for a user who must not see persons' data.
+    """
+    if Permission.PERSONS_READ not in permissions():
+        return Found()
     database, customer_id = resources().database, CustomerId(text)
     is_known = await is_customer_known(database, org_id(), customer_id)
     return Found(await find_sale(database, org_id(), text), customer_id if is_known else None)

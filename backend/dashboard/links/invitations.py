@@ -13,7 +13,7 @@ from typing import Any
 from quart import Response, request
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
@@ -62,7 +62,7 @@ async def _content() -> dict[str, Any]:
         after=_after(),
         limit=PER_PAGE + 1,
     )
-    zone = zone_of_browser()
+    zone, sees_persons = zone_of_browser(), Permission.PERSONS_READ in permissions()
     rows = [
         InvitationRow(
             link=each.link,
@@ -71,7 +71,7 @@ async def _content() -> dict[str, Any]:
             clicks=each.clicks,
             opens=each.opens,
             brought=each.brought.count,
-            customers=[customer for customer, _ in each.brought.customers[:_MOST_NAMED]],
+            customers=[customer for customer, _ in each.brought.customers[:_MOST_NAMED] if sees_persons],
         )
         for each in found[:PER_PAGE]
     ]

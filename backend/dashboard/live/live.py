@@ -14,6 +14,7 @@ from quart import Response, abort, redirect, request, stream_with_context, url_f
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session
+from backend.dashboard.frame.blueprint import user as current_user
 from backend.dashboard.frame.page import page
 from backend.dashboard.live.rows import rows_of
 from backend.dashboard.live.words import NAMES
@@ -126,8 +127,9 @@ async def _messages(after: Cursor, types: Collection[EventType]) -> AsyncGenerat
 
 
 async def _is_still_signed_in() -> bool:
-    """Whether the session still exists, for the same organization and a user of it."""
+    """Whether the session still exists, for the same organization and a user who has the same role in it."""
     database = resources().database
     stored_session = await find_session(database, session().token_hash, resources().clock())
     user = await find_user(database, stored_session.user_id) if stored_session else None
-    return bool(stored_session and user and stored_session.org_id == org_id() and org_id() in user.org_ids)
+    is_same = stored_session and user and stored_session.org_id == org_id() and org_id() in user.org_ids
+    return bool(is_same and user and user.role_in(org_id()) is current_user().role_in(org_id()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,9 +11,10 @@ from quart import url_for
 
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.blueprint import org_id, permissions
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.live.words import in_words
+from backend.domain.accounts.permissions import Permission
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -25,10 +27,17 @@ _NOTHING = ""
 
 async def rows_of(events: Iterable[Event]) -> list[dict[str, str]]:
     """The cells of the row of each event by name, the newest event first."""
-    events = list(events)
+    sees_persons = Permission.PERSONS_READ in permissions()
+    events = [event if sees_persons else _without_persons(event) for event in events]
     ids = {link_id for event in events if (link_id := _link_id(event))}
     links = await find_links(resources().database, ids, org_id())
     return [_row(event, links) for event in reversed(events)]
+
+
+def _without_persons(event: Event) -> Event:
+    """The event without what names a customer or a device, for who must not see persons' data."""
+    nobody: dict[str, Any] = {"customer_id": None, "device_id": None, "customers": [], "transaction_id": ""}
+    return replace(event, data={name: nobody.get(name, value) for name, value in event.data.items()})
 
 
 def _link_id(event: Event) -> LinkId | None:

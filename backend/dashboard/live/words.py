@@ -57,7 +57,7 @@ def _event(data: _Data) -> tuple[str, str]:
 
 def _identify(data: _Data) -> tuple[str, str]:
     what = "Customer taken back from a device" if data["taken_back"] else "Customer identified"
-    return what, data["customer_id"]
+    return what, data["customer_id"] or ""
 
 
 def _install(data: _Data) -> tuple[str, str]:

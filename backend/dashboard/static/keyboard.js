@@ -40,7 +40,7 @@ function search() {
 
 const ACTIONS = {
   '/': search,
-  n: () => dialog.querySelector('[data-key=n]').click(),
+  n: () => dialog.querySelector('[data-key=n]')?.click(),
   '?': () => dialog.showModal(),
 };
 
