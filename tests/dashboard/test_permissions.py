@@ -24,11 +24,15 @@ from tests.facts.organizations import TestOrganization
 # Routes that no permission is about: what anybody may read, and what a key of another kind or a secret
 # address is for.
 _WITHOUT_MEMBERS = {"app_api", "documentation", "operations", "sdk", "sdk_script", "shared", "tls"}
-_PUBLIC = {"asset", "sign_in", "sign_in_code", "sign_in_code_page", "sign_in_page"}
+_PUBLIC = {
+    *("asset", "sign_in", "sign_in_code", "sign_in_code_page", "sign_in_page", "join", "join_page"),
+    *("forgot_password", "forgot_password_send", "new_password", "new_password_page"),
+}
 _FOR_EVERY_MEMBER = {
-    "settings", "settings_password", "settings_recovery_codes", "settings_second_factor",
-    "settings_second_factor_off", "settings_second_factor_set", "sign_out", "switch_organization",
-}  # fmt: skip
+    *("settings", "settings_password", "settings_recovery_codes", "settings_second_factor"),
+    *("settings_second_factor_off", "settings_second_factor_set"),
+    *("settings_end_session", "settings_end_others", "sign_out", "switch_organization"),
+}
 
 
 async def test_every_route_declares_whom_it_is_for(service: Service) -> None:

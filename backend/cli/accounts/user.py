@@ -12,12 +12,17 @@ from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
+from backend.domain.accounts.invitations import InvitedBy, invitation_url
+from backend.domain.accounts.password_resets import HANDED_DURATION, reset_url
+from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
+from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId, UserId
+from backend.environment import load_settings
 from backend.rate_limits.sign_in_limits import SignInLimits
 from backend.storage.accounts import organizations
-from backend.storage.accounts.users import second_factors, sessions, users
+from backend.storage.accounts.users import invitations, password_resets, second_factors, sessions, users
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -84,6 +89,7 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
         database, stored_user.id, await hash_password(_read_password(password_stdin))
     )
     await sessions.delete_sessions_of(database, stored_user.id)
+    await password_resets.delete_resets_of(database, stored_user.id)
     await SignInLimits(database, utc_now).forget_account(stored_user.email)
     return {"id": stored_user.id}
 
@@ -145,6 +151,51 @@ async def set_role(database: Database, email: str, role: str, org_id: OrgId) -> 
     return {"id": stored_user.id, "role": role}
 
 
+@user.command("invite")
+@email_argument
+@org_option
+@role_option
+@stored
+async def invite_user(database: Database, email: str, org_id: OrgId, role: str) -> CommandResult:
+    """Invite EMAIL to an organization, and print a link that makes them a member, once, within a week.
+
+    Nothing is sent: pass the link on.
+    """
+    await organizations.get_organization(database, org_id)
+    try:
+        token, invitation = await invitations.invite(
+            database, org_id, email, Role(role), invited_by=InvitedBy.COMMAND_LINE.value,
+            granted=EVERYTHING, now=utc_now(),
+        )  # fmt: skip
+    except InvalidField as error:
+        raise click.ClickException(f"{printable(email)} {error.rule}.") from None
+    url = invitation_url(load_settings().base_url, token)
+    return {"url": url, "expires": invitation.expires_at.isoformat(timespec="seconds")}
+
+
+@user.command("reset")
+@email_argument
+@stored
+async def reset_password(database: Database, email: str) -> CommandResult:
+    """Print a link with which EMAIL sets a new password, once, within a day.
+
+    Nothing is sent: pass the link on.
+    """
+    stored_user = await _get_user(database, email)
+    token = await password_resets.begin_reset(database, stored_user.id, utc_now(), HANDED_DURATION)
+    return {"url": reset_url(load_settings().base_url, token)}
+
+
+@user.command("sign-out")
+@email_argument
+@stored
+async def sign_out_user(database: Database, email: str) -> CommandResult:
+    """Sign EMAIL out of the dashboard, in every browser."""
+    stored_user = await _get_user(database, email)
+    await sessions.delete_sessions_of(database, stored_user.id)
+    return {"id": stored_user.id, "signed_out": True}
+
+
 @user.command("list")
 @stored
 async def list_users(database: Database) -> CommandResult:
@@ -161,6 +212,7 @@ async def delete_user(database: Database, email: str, is_confirmed: bool) -> Com
     stored_user = await _get_user(database, email)
     confirm(f"Delete the user {printable(stored_user.email)}?", is_confirmed)
     await users.delete_user(database, stored_user.id)
+    await password_resets.delete_resets_of(database, stored_user.id)
     await sessions.delete_sessions_of(database, stored_user.id)
     return {"id": stored_user.id, "deleted": True}
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from quart import Response
+from quart import Response, abort
 
 from backend.dashboard.accounts.own_password import password_problem
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.reader import browser_words
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.organizations import MOST_DAYS, parse_days
 from backend.domain.accounts.permissions import Permission
@@ -26,8 +27,15 @@ from backend.storage.accounts.organizations import (
     set_event_properties,
     set_requires_second_factor,
 )
+from backend.storage.accounts.users.password_resets import delete_resets_of
 from backend.storage.accounts.users.passwords import hash_password
-from backend.storage.accounts.users.sessions import delete_sessions_of, insert_session
+from backend.storage.accounts.users.sessions import (
+    delete_other_sessions,
+    delete_session_of,
+    delete_sessions_of,
+    insert_session,
+    list_sessions,
+)
 from backend.storage.accounts.users.users import set_password_hash
 from backend.storage.analytics.told_names import ToldProperties
 from backend.storage.driver.deadlines import new_deadline
@@ -57,10 +65,27 @@ async def settings_password() -> Response:
     database = resources().database
     await set_password_hash(database, user().id, await hash_password(form()["new"]))
     await delete_sessions_of(database, user().id)
-    await insert_session(
-        database, new_session(renew_cookie_token(), user().id, org_id(), resources().clock())
-    )
+    await delete_resets_of(database, user().id)
+    token, now = renew_cookie_token(), resources().clock()
+    await insert_session(database, new_session(token, user().id, org_id(), now, browser_words()))
     return redirect_with_notice("settings", "password-changed")
+
+
+@dashboard.post("/settings/sessions/end")
+@needs()
+async def settings_end_session() -> Response:
+    """End one of the user's sessions."""
+    if not await delete_session_of(resources().database, user().id, field("session")):
+        abort(404)
+    return redirect_with_notice("settings", "session-ended")
+
+
+@dashboard.post("/settings/sessions/end-others")
+@needs()
+async def settings_end_others() -> Response:
+    """End all of the user's sessions but this one."""
+    await delete_other_sessions(resources().database, session())
+    return redirect_with_notice("settings", "sessions-ended")
 
 
 @dashboard.post("/settings/retention")
@@ -137,6 +162,8 @@ async def _page(
         problems=problems,
         retention=retention,
         others=others,
+        sessions=await list_sessions(resources().database, user().id, resources().clock()),
+        this_session=session().token_hash,
     )
 
 

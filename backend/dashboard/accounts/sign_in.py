@@ -20,6 +20,7 @@ from backend.dashboard.frame.blueprint import (
 from backend.dashboard.frame.form import field, form, is_form_sent
 from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
+from backend.dashboard.frame.reader import browser_words
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
 from backend.domain.accounts.sessions import awaiting_session, hash_token, new_session
@@ -74,7 +75,7 @@ async def sign_in() -> Response:
         await _await_code(user)
         return redirect(_code_page(_next(form().get("next", ""))), 303)  # type: ignore[return-value]
     await limits.succeeded(visitor)
-    await _open_session(user)
+    await open_session(user)
     return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
 
 
@@ -106,7 +107,7 @@ async def sign_in_code() -> Response:
     if accepted is None:
         return await _code_form(_WRONG_CODE, 422)
     await limits.code_succeeded(visitor)
-    await _open_session(user)
+    await open_session(user)
     if accepted.recovery_codes_left is not None:
         return redirect_with_notice("settings_second_factor", "recovery-code-used")
     return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
@@ -175,12 +176,12 @@ async def _authenticate(email: str, password: str) -> User | None:
     return user if user.org_ids else None
 
 
-async def _open_session(user: User) -> None:
+async def open_session(user: User) -> None:
     """Open a session with a new token. A token that somebody else put into the browser before is not used."""
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
-    session = new_session(renew_cookie_token(), user.id, user.org_ids[0], resources().clock())
-    await insert_session(database, session)
+    token, now = renew_cookie_token(), resources().clock()
+    await insert_session(database, new_session(token, user.id, user.org_ids[0], now, browser_words()))
 
 
 async def _await_code(user: User) -> None:

@@ -5,7 +5,7 @@ forms need a form token.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -19,7 +19,7 @@ from backend.domain.accounts.sessions import Session, hash_token
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import find_requires_second_factor
-from backend.storage.accounts.users.sessions import find_session, set_session_organization
+from backend.storage.accounts.users.sessions import find_session, note_seen, set_session_organization
 from backend.storage.accounts.users.users import find_user, list_users
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import of_request, resources
@@ -193,6 +193,7 @@ async def load_session() -> None:
     elif stored and user and user.org_ids:
         sign_in.user = user
         sign_in.session = await _in_own_organization(stored, user)
+        await note_seen(resources().database, stored, resources().clock())
 
 
 async def _in_own_organization(stored: Session, user: User) -> Session:
@@ -200,7 +201,7 @@ async def _in_own_organization(stored: Session, user: User) -> Session:
     if stored.org_id in user.org_ids:
         return stored
     await set_session_organization(resources().database, stored.token_hash, user.org_ids[0])
-    return Session(stored.token_hash, stored.user_id, user.org_ids[0], stored.created_at, stored.expires_at)
+    return replace(stored, org_id=user.org_ids[0])
 
 
 def sign_in_address() -> str:

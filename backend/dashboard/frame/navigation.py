@@ -67,7 +67,11 @@ GROUPS = (
     ),
     PageGroup(
         "Account",
-        (Item("Subscription", "subscription", "card"), Item("Settings", "settings", "person")),
+        (
+            Item("Subscription", "subscription", "card"),
+            Item("Members", "members", "person"),
+            Item("Settings", "settings", "shield"),
+        ),
         is_folded=True,
     ),
 )

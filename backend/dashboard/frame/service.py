@@ -10,6 +10,8 @@ from backend.web.current import Resources
 
 # Tries of the current password, for each user who sets a new one.
 _PASSWORD_CHANGES = Limit("password-change", 10)
+# Mails with a link for a new password that one network may ask for.
+_PASSWORD_RESETS = Limit("password-reset", 10, 600)
 # A hash takes at most a tenth of a second, so nobody waits longer than two or three seconds.
 _MOST_PASSWORDS_WAITING = 20
 
@@ -21,5 +23,6 @@ class DashboardService:
         database = resources.database
         self.sign_in_limits = SignInLimits(database, resources.clock)
         self.password_changes = ExactLimit(database, _PASSWORD_CHANGES)
+        self.password_resets = ExactLimit(database, _PASSWORD_RESETS)
         self.hashing = Turns(_MOST_PASSWORDS_WAITING)
         self.is_https = resources.settings.base_url.startswith("https://")

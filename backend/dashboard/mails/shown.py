@@ -11,6 +11,7 @@ from backend.domain.mail.mail import FailedMail, MailResult, MailState
 from backend.domain.reports.recipient import Frequency, Recipient, RecipientId, RecipientState
 from backend.domain.reports.report import Report
 from backend.mail.composing import CONFIRM_KEY, FIGURES_KEY, TRY_KEY
+from backend.mail.member_mails import INVITATION_KEY, RESET_KEY
 from backend.mail.numbers import language_name
 
 FREQUENCIES = {Frequency.WEEKLY: "Every week", Frequency.MONTHLY: "Every month"}
@@ -21,6 +22,8 @@ _KINDS = {
     CONFIRM_KEY: "Question about a report",
     TRY_KEY: "Figures, as a try",
     "alert/": "Alert",
+    INVITATION_KEY: "Invitation of a member",
+    RESET_KEY: "New password of a member",
 }
 _ENDS = {
     MailState.REFUSED: "It is not sent again.",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from enum import StrEnum
 
 from backend.domain.accounts.permissions import EVERYTHING, Permission, Permissions
+from backend.domain.errors import RequestError
 
 
 class Role(StrEnum):
@@ -48,3 +49,17 @@ ROLE_MEANINGS: Mapping[Role, str] = {
     Role.ANALYST: "sees everything but data of single customers, and saves funnels, notes and alert rules",
     Role.VIEWER: "sees links and figures",
 }
+
+
+class LastOwner(RequestError):
+    """The member is the only owner, and an organization keeps one."""
+
+    def __init__(self) -> None:
+        super().__init__("The organization's only owner stays one: make another member an owner first")
+
+
+class RoleNotGrantable(RequestError):
+    """Whoever asks may not grant, or take away, this role."""
+
+    def __init__(self, role: Role) -> None:
+        super().__init__(f"Nobody grants or takes away more than they may do themselves: the role is {role}")

@@ -13,6 +13,28 @@ from backend.domain.ids import OrgId, UserId
 SESSION_DURATION = timedelta(days=7)
 # For how long somebody whose password was right may send the code of the second factor.
 CODE_DURATION = timedelta(minutes=10)
+# How exact a session says when it was used last: each time costs a write.
+SEEN_EVERY = timedelta(hours=1)
+# What a User-Agent has in it, and what people call that. The first that is there counts.
+_BROWSERS = {
+    "Edg": "Edge",
+    "OPR/": "Opera",
+    "SamsungBrowser/": "Samsung Internet",
+    "Firefox/": "Firefox",
+    "FxiOS/": "Firefox",
+    "CriOS/": "Chrome",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+}
+_SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS X": "macOS",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +42,8 @@ class Session:
     """A signed-in user until `expires_at`. `org_id` is the organization that the dashboard shows.
 
     With `awaits_code`, the password was right, and nobody is signed in until the second factor is shown.
+    `client` is the browser in words, as `client_words` has them. `seen_at` is when it was used last, exact to
+    SEEN_EVERY.
     """
 
     token_hash: str
@@ -28,11 +52,24 @@ class Session:
     created_at: datetime
     expires_at: datetime
     awaits_code: bool = False
+    client: str = ""
+    seen_at: datetime | None = None
 
 
-def new_session(token: str, user_id: UserId, org_id: OrgId, now: datetime) -> Session:
+def new_session(token: str, user_id: UserId, org_id: OrgId, now: datetime, client: str = "") -> Session:
     """A new session for this token, which starts now."""
-    return Session(hash_token(token), user_id, org_id, now, now + SESSION_DURATION)
+    return Session(
+        hash_token(token), user_id, org_id, now, now + SESSION_DURATION, client=client, seen_at=now
+    )
+
+
+def client_words(user_agent: str) -> str:
+    """The browser and system of a User-Agent in words; "" if neither is known."""
+    browser, system = (
+        next((name for part, name in names.items() if part in user_agent), "")
+        for names in (_BROWSERS, _SYSTEMS)
+    )
+    return " on ".join(word for word in (browser, system) if word)
 
 
 def awaiting_session(token: str, user_id: UserId, org_id: OrgId, now: datetime) -> Session:

@@ -185,6 +185,17 @@ async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: boo
         raise UnknownOrganization(org_id)
 
 
+async def note_member_change(
+    database: Database, session: ClientSession, org_id: OrgId, now: datetime
+) -> None:
+    """Note in the caller's transaction that it changes the organization's members.
+
+    It is what two such transactions both write, so that the later one begins again and sees the earlier.
+    """
+    changed = {"$set": {"members_changed_at": now}}
+    await database[NAME].update_one({"_id": org_id}, changed, session=session)
+
+
 async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:
     """Set whether redirects append click ids. It holds within seconds. Raises UnknownOrganization."""
     result = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_ids": is_on}})

@@ -18,7 +18,8 @@ from backend.storage.accounts import (
     rate_limits,
     restores,
 )
-from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.accounts.users import invitations as member_invitations
+from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
@@ -106,6 +107,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     clipboard_texts.COLLECTION,
     address_keys.COLLECTION,
     known_addresses.COLLECTION,
+    password_resets.COLLECTION,
+    member_invitations.COLLECTION,
     rejections.COLLECTION,
     rate_limited_requests.COLLECTION,
     link_orders.COLLECTION,

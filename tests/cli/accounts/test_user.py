@@ -145,3 +145,17 @@ def test_the_organizations_of_a_user(running: ServiceProcess, org_id: OrgId) -> 
     listed = {user["email"]: user["organizations"] for user in running.command("user", "list")["users"]}
     assert listed["two@example.com"] == [org_id, second]
     assert "no organization" in running.refusal("user", "organizations", "two@example.com", "--org", "none")
+
+
+def test_links_for_an_invitation_and_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:
+    """Both lead to pages of the dashboard; a member is not invited, and a role is changed."""
+    invited = running.command("user", "invite", "ida@example.com", "--org", org_id, "--role", "editor")
+    assert "ida@example.com" in httpx.get(invited["url"]).text
+    user_id = created_id(running, "member@example.com", org_id)
+    assert "is a member" in running.refusal("user", "invite", "member@example.com", "--org", org_id)
+    reset = running.command("user", "reset", "member@example.com")
+    assert "member@example.com" in httpx.get(reset["url"]).text
+    assert running.command("user", "role", "member@example.com", "viewer", "--org", org_id)["id"] == user_id
+    listed = running.command("user", "list")["users"]
+    assert [user["roles"] for user in listed if user["id"] == user_id] == [["viewer"]]
+    assert running.command("user", "sign-out", "member@example.com")["signed_out"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from pymongo import IndexModel
+from pymongo import IndexModel, WriteConcern
 
-from backend.domain.accounts.sessions import Session
+from backend.domain.accounts.sessions import SEEN_EVERY, Session
 from backend.domain.ids import OrgId, UserId
 from backend.storage.driver.mongo import Database, known_fields
 from backend.storage.schema.collection import (
@@ -47,6 +47,38 @@ async def find_session(database: Database, token_hash: str, now: datetime) -> Se
     """
     document = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
     return Session(token_hash=document["_id"], **known_fields(document, Session)) if document else None
+
+
+async def note_seen(database: Database, session: Session, now: datetime) -> None:
+    """Note that the session was used now. Writes only if the last note is older than SEEN_EVERY.
+
+    It waits for no majority: if it is lost, the next use is noted.
+    """
+    if session.seen_at is None or now - session.seen_at > SEEN_EVERY:
+        collection = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        await collection.update_one({"_id": session.token_hash}, {"$max": {"seen_at": now}})
+
+
+async def list_sessions(database: Database, user_id: UserId, now: datetime) -> list[Session]:
+    """The user's sessions that have not expired, the one that was opened last first."""
+    found = database[NAME].find({"user_id": user_id, "expires_at": {"$gt": now}}).sort("created_at", -1)
+    return [
+        Session(token_hash=each["_id"], **known_fields(each, Session))
+        async for each in found
+        if not each.get("awaits_code")
+    ]
+
+
+async def delete_session_of(database: Database, user_id: UserId, token_hash: str) -> bool:
+    """End a session of the user. Returns False if there is none with this hash."""
+    deleted = await database[NAME].delete_one({"_id": token_hash, "user_id": user_id})
+    return bool(deleted.deleted_count)
+
+
+async def delete_other_sessions(database: Database, kept: Session) -> None:
+    """End all sessions of a session's user but that one."""
+    others = {"user_id": kept.user_id, "_id": {"$ne": kept.token_hash}}
+    await database[NAME].delete_many(others)
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: OrgId) -> None:

@@ -14,7 +14,7 @@ from backend.domain.accounts.second_factor import SecondFactor
 from backend.domain.accounts.users import User
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId
-from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByMembership
 
@@ -44,12 +44,12 @@ class UnknownUser(OperatorError):
         super().__init__(f"There is no user {email!r}; `waylink user list` shows them.")
 
 
-async def insert_user(database: Database, user: User) -> None:
+async def insert_user(database: Database, user: User, session: ClientSession | None = None) -> None:
     """Store a new user. Raises EmailTaken if another user has the address."""
     document = asdict(user)
     try:
         await database[NAME].insert_one(
-            {"_id": document.pop("id"), **document, "org_ids": list(user.org_ids)}
+            {"_id": document.pop("id"), **document, "org_ids": list(user.org_ids)}, session=session
         )
     except DuplicateKeyError:
         raise EmailTaken(user.email) from None
@@ -65,9 +65,9 @@ async def find_user_by_email(database: Database, email: str) -> User | None:
     return _from_found(await database[NAME].find_one({"email": email}))
 
 
-async def list_users(database: Database, org_id: OrgId) -> list[User]:
+async def list_users(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[User]:
     """The users of an organization, sorted by e-mail address."""
-    return await _list(database, {"org_ids": org_id})
+    return await _list(database, {"org_ids": org_id}, session)
 
 
 async def list_users_of_all(database: Database) -> list[User]:
@@ -75,8 +75,9 @@ async def list_users_of_all(database: Database) -> list[User]:
     return await _list(database, {})
 
 
-async def _list(database: Database, condition: Document) -> list[User]:
-    return [_from_document(document) async for document in database[NAME].find(condition).sort("email", 1)]
+async def _list(database: Database, condition: Document, session: ClientSession | None = None) -> list[User]:
+    found = database[NAME].find(condition, session=session).sort("email", 1)
+    return [_from_document(document) async for document in found]
 
 
 async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:

@@ -126,6 +126,7 @@ _ORGANIZATION = DocumentFields(
         "click_ids": Flag().parse,
         "requires_second_factor": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
+        "members_changed_at": time,
         "event_properties": list_of(PropertyName().parse, MOST_MARKED),
         "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
     },

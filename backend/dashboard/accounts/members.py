@@ -1,0 +1,166 @@
+"""/members: who belongs to the organization, with which role, and who is invited.
+
+An owner opens it to let somebody in or out, or to see who can do what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quart import Response, abort
+
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions, user
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.reader import mail_language
+from backend.domain.accounts.invitations import INVITATION_FIELDS, invitation_url
+from backend.domain.accounts.password_resets import HANDED_DURATION, may_hand_reset, reset_url
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import ROLE_MEANINGS, LastOwner, Role, RoleNotGrantable
+from backend.domain.accounts.users import User
+from backend.domain.errors import FieldError, RequestError, raise_all
+from backend.domain.fields.rules import parse_fields
+from backend.domain.ids import UserId
+from backend.mail.member_mails import mail_invitation
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.users.invitations import invite, list_invitations, withdraw_invitation
+from backend.storage.accounts.users.members import get_member, remove_member, set_role
+from backend.storage.accounts.users.password_resets import begin_reset
+from backend.storage.accounts.users.users import list_users
+from backend.web.current import resources
+
+_MAILED = "A mail with it is on its way, too."
+_NOT_MAILED = "No mail goes out: too many did today."
+_ROLES = [(role.value, f"{role.value.title()}: {ROLE_MEANINGS[role]}") for role in Role]
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A link that works once, to be copied now: what it is for, and whether it also went by mail."""
+
+    heading: str
+    url: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """A member in the list. `may_reset` says whether the user may hand them a link for a new password."""
+
+    user: User
+    role: Role
+    is_me: bool
+    may_reset: bool
+
+
+@dashboard.get("/members")
+@needs(Permission.MEMBERS_READ)
+async def members() -> Response:
+    """All members and open invitations."""
+    return await _page()
+
+
+@dashboard.post("/members/invitations")
+@needs(Permission.MEMBERS_WRITE)
+async def members_invite() -> Response:
+    """Invite somebody, and show the link; where mails are sent, it goes by mail too."""
+    sent, errors = {name: field(name) for name in INVITATION_FIELDS}, list[FieldError]()
+    values = parse_fields(INVITATION_FIELDS, sent, errors)
+    database, settings, now = resources().database, resources().settings, resources().clock()
+    try:
+        raise_all(errors)
+        token, invitation = await invite(
+            database, org_id(), values["email"], values["role"], invited_by=user().email,
+            granted=permissions(), now=now,
+        )  # fmt: skip
+    except FieldError as error:
+        return await _page(problems={each.field: each.rule for each in (error, *error.others)}, values=sent)
+    words = f"Give it to {invitation.email} now: it is not shown again. It works once, for seven days."
+    if settings.sends_mail:
+        organization = await get_organization(database, org_id())
+        is_mailed = await mail_invitation(
+            database, settings.base_url, organization.name, invitation,
+            token=token, language=mail_language(), now=now,
+        )  # fmt: skip
+        words += f" {_MAILED if is_mailed else _NOT_MAILED}"
+    link = NewLink("The invitation's link", invitation_url(settings.base_url, token), words)
+    return await _page(link=link)
+
+
+@dashboard.post("/members/invitations/<invitation_id>/withdraw")
+@needs(Permission.MEMBERS_WRITE)
+async def members_withdraw(invitation_id: str) -> Response:
+    """Withdraw an invitation."""
+    await withdraw_invitation(resources().database, org_id(), invitation_id)
+    return redirect_with_notice("members", "invitation-withdrawn")
+
+
+@dashboard.post("/members/<user_id>/role")
+@needs(Permission.MEMBERS_WRITE)
+async def members_role(user_id: UserId) -> Response:
+    """Give a member another role."""
+    if field("role") not in set(Role):
+        abort(400)
+    now, role = resources().clock(), Role(field("role"))
+    try:
+        await set_role(resources().database, org_id(), user_id, role, granted=permissions(), now=now)
+    except (LastOwner, RoleNotGrantable) as error:
+        return await _page(problem=error)
+    endpoint = "members" if user_id != user().id or Permission.MEMBERS_READ in role.permissions else "home"
+    return redirect_with_notice(endpoint, "role-set")
+
+
+@dashboard.post("/members/<user_id>/remove")
+@needs(Permission.MEMBERS_WRITE)
+async def members_remove(user_id: UserId) -> Response:
+    """End a membership."""
+    database, now = resources().database, resources().clock()
+    try:
+        await remove_member(database, org_id(), user_id, granted=permissions(), now=now)
+    except (LastOwner, RoleNotGrantable) as error:
+        return await _page(problem=error)
+    return redirect_with_notice("members" if user_id != user().id else "home", "member-removed")
+
+
+@dashboard.post("/members/<user_id>/new-password")
+@needs(Permission.MEMBERS_WRITE)
+async def members_reset(user_id: UserId) -> Response:
+    """Show a link with which a member sets a new password."""
+    database, now = resources().database, resources().clock()
+    member = await get_member(database, org_id(), user_id)
+    if not may_hand_reset(user(), member):
+        abort(403, "They are in an organization, too, that you are no owner of. They can ask for a mail.")
+    token = await begin_reset(database, member.id, now, HANDED_DURATION)
+    words = f"Give it to {member.email} now: it is not shown again. It works once, for a day."
+    url = reset_url(resources().settings.base_url, token)
+    return await _page(link=NewLink("A link to set a new password", url, words))
+
+
+async def _page(
+    *,
+    link: NewLink | None = None,
+    problem: RequestError | None = None,
+    problems: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
+) -> Response:
+    found = await list_users(resources().database, org_id())
+    rows = [
+        MemberRow(member, member.role_in(org_id()), member.id == user().id, may_hand_reset(user(), member))
+        for member in found
+    ]
+    return await page(
+        "accounts/members.html",
+        422 if problem or problems else 200,
+        rows=rows,
+        invitations=await list_invitations(resources().database, org_id(), resources().clock()),
+        roles=list(Role),
+        role_choices=_ROLES,
+        meanings=ROLE_MEANINGS,
+        link=link,
+        problem=problem,
+        problems=problems or {},
+        values=values or {"email": "", "role": Role.VIEWER.value},
+        sends_mail=resources().settings.sends_mail,
+    )

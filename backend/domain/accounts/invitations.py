@@ -1,0 +1,64 @@
+"""Invitations: a link with which somebody becomes a member of an organization, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from backend.domain.accounts.roles import Role
+from backend.domain.accounts.users import InvalidEmail, normalize_email
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import Rule, Schema, Word, parse_string
+from backend.domain.ids import OrgId
+
+INVITATION_DURATION = timedelta(days=7)
+MOST_INVITATIONS = 100
+INVITATION_PATH = "/join"
+
+
+class InvitedBy(StrEnum):
+    """From where somebody was invited, if no member did."""
+
+    KEY = "a key"
+    COMMAND_LINE = "the command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """An invitation that nobody has used yet. `token_hash` is that of the token in its link, which only who
+    has the link knows. `invited_by` is the e-mail address of a member, or what InvitedBy says."""
+
+    id: str
+    org_id: OrgId
+    email: str
+    role: Role
+    token_hash: str
+    invited_by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+class EmailRule:
+    """The rule for an e-mail address of a user, in the form in which it is compared."""
+
+    def parse(self, field: str, value: object) -> str:
+        """The address, trimmed and in lower case. Raises InvalidField."""
+        try:
+            return normalize_email(parse_string(field, value))
+        except InvalidEmail as error:
+            raise InvalidField(field, str(error)) from None
+
+    def schema(self) -> Schema:
+        """JSON Schema of the address."""
+        return {"type": "string", "format": "email", "maxLength": 254}
+
+
+INVITATION_FIELDS: Mapping[str, Rule[Any]] = {"email": EmailRule(), "role": Word(Role)}
+
+
+def invitation_url(base_url: str, token: str) -> str:
+    """The address of the page where the invitation is accepted."""
+    return f"{base_url}{INVITATION_PATH}/{token}"

@@ -1,0 +1,76 @@
+"""Mails to members of an organization: invitations, and links that set a new password."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from backend.domain.accounts.invitations import Invitation, invitation_url
+from backend.domain.accounts.password_resets import reset_url
+from backend.domain.accounts.users import User
+from backend.domain.mail.language import Language
+from backend.domain.mail.mail import Mail
+from backend.domain.reports.recipient import unlinked
+from backend.mail.composing import templates
+from backend.mail.numbers import day_in
+from backend.mail.texts import text_in
+from backend.storage.driver.mongo import Database
+from backend.storage.mail import mails
+
+# The beginnings of the keys of mails.
+INVITATION_KEY, RESET_KEY = "member-invitation/", "password-reset/"
+_INVITATIONS_A_DAY = 50
+_RESETS_AN_HOUR = 3
+
+
+async def mail_invitation(
+    database: Database,
+    base_url: str,
+    organization: str,
+    invitation: Invitation,
+    *,
+    token: str,
+    language: Language,
+    now: datetime,
+) -> bool:
+    """Queue the mail with the invitation's link. False if the organization has sent too many today."""
+    org_id = invitation.org_id
+    if await mails.count_of(database, org_id, now - timedelta(days=1), INVITATION_KEY) >= _INVITATIONS_A_DAY:
+        return False
+    names = {
+        "organization": unlinked(organization),
+        "by": unlinked(invitation.invited_by),
+        "date": day_in(language, invitation.expires_at),
+    }
+    texts = _texts(language, "invitation", names)
+    subject, text, html = _written(language, texts, invitation_url(base_url, token))
+    key = f"{INVITATION_KEY}{invitation.id}"
+    return await mails.queue_mail(database, Mail(org_id, key, invitation.email, subject, text, html), now)
+
+
+async def mail_reset(
+    database: Database, base_url: str, user: User, *, token: str, language: Language, now: datetime
+) -> bool:
+    """Queue the mail with the link that sets the user's new password, unless too many were sent of late."""
+    org_id = user.org_ids[0]
+    sent = await mails.count_to(database, user.email, now - timedelta(hours=1), None, RESET_KEY)
+    if sent >= _RESETS_AN_HOUR:
+        return False
+    texts = _texts(language, "password_reset", {"email": user.email})
+    subject, text, html = _written(language, texts, reset_url(base_url, token))
+    key = f"{RESET_KEY}{user.id}/{now.isoformat()}"
+    return await mails.queue_mail(database, Mail(org_id, key, user.email, subject, text, html), now)
+
+
+def _texts(language: Language, section: str, names: Mapping[str, str]) -> dict[str, str]:
+    texts = {
+        name: text_in(language, section, name, **names) for name in ("subject", "text", "button", "until")
+    }
+    return texts | {"hello": text_in(language, "words", "hello")}
+
+
+def _written(language: Language, texts: Mapping[str, str], url: str) -> tuple[str, str, str]:
+    """Subject, text and HTML of a mail that has one link."""
+    html = templates.get_template("one_link.html").render(language=language.value, texts=texts, url=url)
+    parts = (texts["hello"], texts["text"], url, texts["until"])
+    return texts["subject"], "\n\n".join(parts) + "\n", html

@@ -1,0 +1,84 @@
+"""Members of an organization: users who have a role in it. An organization that has an owner keeps one."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from datetime import datetime
+
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import LastOwner, Role, RoleNotGrantable
+from backend.domain.accounts.users import User
+from backend.domain.errors import ItemUnknown
+from backend.domain.ids import OrgId, UserId
+from backend.storage.accounts import organizations
+from backend.storage.accounts.users import users
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+
+
+async def get_member(database: Database, org_id: OrgId, user_id: UserId) -> User:
+    """The member with this id. Raises ItemUnknown."""
+    user = await users.find_user(database, user_id)
+    if user is None or org_id not in user.org_ids:
+        raise ItemUnknown
+    return user
+
+
+async def set_role(
+    database: Database,
+    org_id: OrgId,
+    user_id: UserId,
+    role: Role,
+    *,
+    granted: Set[Permission],
+    now: datetime,
+) -> User:
+    """Give a member another role, for somebody with these permissions.
+
+    Raises ItemUnknown, RoleNotGrantable and LastOwner. The member's open sessions follow from their next
+    request on.
+    """
+    if not role.is_grantable_by(granted):
+        raise RoleNotGrantable(role)
+    change = {"$set": {f"roles.{org_id}": role.value}}
+    stays_owner = role is Role.OWNER
+    await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=stays_owner)
+    return await get_member(database, org_id, user_id)
+
+
+async def remove_member(
+    database: Database, org_id: OrgId, user_id: UserId, *, granted: Set[Permission], now: datetime
+) -> None:
+    """End a membership, for somebody with these permissions. The user stays, with their other organizations.
+
+    Raises ItemUnknown, RoleNotGrantable and LastOwner.
+    """
+    change = {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
+    await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=False)
+
+
+async def _change(
+    database: Database,
+    org_id: OrgId,
+    user_id: UserId,
+    change: Document,
+    *,
+    granted: Set[Permission],
+    now: datetime,
+    stays_owner: bool,
+) -> None:
+    async def work(session: ClientSession) -> None:
+        # Of two changes at one moment the second one waits, and sees what the first one did.
+        await organizations.note_member_change(database, session, org_id, now)
+        members = await users.list_users(database, org_id, session)
+        member = next((each for each in members if each.id == user_id), None)
+        if member is None:
+            raise ItemUnknown
+        role = member.role_in(org_id)
+        if not role.is_grantable_by(granted):
+            raise RoleNotGrantable(role)
+        owners = [each for each in members if each.role_in(org_id) is Role.OWNER]
+        if not stays_owner and owners == [member]:
+            raise LastOwner
+        await database[users.NAME].update_one({"_id": user_id}, change, session=session)
+
+    await in_transaction(database, work)
