@@ -89,9 +89,9 @@ async def _content(view: View) -> dict[str, Any]:
         "ends": ends_of(took),
         "buckets": buckets_of(took),
         "bucket_addresses": {
-            name: sold_address(view, bucket=str(number), sum=None)
+            name: address
             for number, (name, [count]) in enumerate(buckets_of(took))
-            if count
+            if count and (address := sold_address(view, bucket=str(number), sum=None))
         },
         "kinds": kinds_of(kinds),
         "kind_addresses": {
@@ -117,10 +117,11 @@ def _cell_address(view: View, shown: CellFigure, currency: str, label: str, week
 
 def _definitions(view: View, shown: CellFigure) -> dict[str, Definition]:
     """What the numbers of each card count."""
-    sales = RowsBehind("The sales without a touch", sold_address(view, bucket="none", sum=None))
+    address = sold_address(view, bucket="none", sum=None)
+    sales = [RowsBehind("The sales without a touch", address)] if address else []
     found = [
         Definition("cohort", SHOWN[shown], _MEANINGS[shown]),
-        Definition("took", "Time from click to sale", _TOOK, sales),
+        Definition("took", "Time from click to sale", _TOOK, *sales),
         Definition("kinds", "New and returning customers", _KINDS),
     ]
     return {definition.name: definition for definition in found}

@@ -9,6 +9,7 @@ from quart import request, url_for
 
 from backend.dashboard.analytics.view import PRESETS, View, read_view
 from backend.dashboard.cohorts.triangle import SHOWN
+from backend.dashboard.frame.blueprint import may_open
 from backend.domain.analytics.cohorts.cohorts import check_cohorts
 from backend.domain.errors import InvalidField
 from backend.web.current import resources
@@ -38,5 +39,10 @@ def cohorts_view(choices: Mapping[str, Container[str]] = CHOICES) -> View:
 
 
 def sold_address(view: View, **part: str | None) -> str:
-    """The page of the single sales or customers of a part of what the view shows."""
+    """The page of the single sales or customers of a part of what the view shows.
+
+    "" for a user who may not see it.
+    """
+    if not may_open("cohorts_sales"):
+        return ""
     return view.address(url_for("dashboard.cohorts_sales"), show=None, **part)
