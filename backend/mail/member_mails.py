@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from backend.domain.accounts.invitations import Invitation, invitation_url
+from backend.domain.accounts.invitations import MemberInvitation, invitation_url
 from backend.domain.accounts.password_resets import reset_url
 from backend.domain.accounts.users import User
 from backend.domain.mail.language import Language
@@ -27,7 +27,7 @@ async def mail_invitation(
     database: Database,
     base_url: str,
     organization: str,
-    invitation: Invitation,
+    invitation: MemberInvitation,
     *,
     token: str,
     language: Language,

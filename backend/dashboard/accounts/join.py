@@ -12,7 +12,7 @@ from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public, s
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.hashing import new_password_hash
 from backend.dashboard.frame.page import plain_page
-from backend.domain.accounts.invitations import INVITATION_PATH, Invitation
+from backend.domain.accounts.invitations import INVITATION_PATH, MemberInvitation
 from backend.domain.accounts.roles import ROLE_MEANINGS
 from backend.domain.accounts.users import WeakPassword
 from backend.storage.accounts.organizations import find_organizations
@@ -46,7 +46,7 @@ async def join(token: str) -> Response:
     return await _join_as_new_user(token, invitation)
 
 
-async def _join_as_user(token: str, invitation: Invitation) -> Response:
+async def _join_as_user(token: str, invitation: MemberInvitation) -> Response:
     database = resources().database
     if user().email != invitation.email:
         return await _shown(token, invitation)
@@ -56,7 +56,7 @@ async def _join_as_user(token: str, invitation: Invitation) -> Response:
     return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]
 
 
-async def _join_as_new_user(token: str, invitation: Invitation) -> Response:
+async def _join_as_new_user(token: str, invitation: MemberInvitation) -> Response:
     database, now = resources().database, resources().clock()
     try:
         password_hash = await new_password_hash(form().get("password", ""))
@@ -73,7 +73,7 @@ async def _join_as_new_user(token: str, invitation: Invitation) -> Response:
     return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]
 
 
-async def _shown(token: str, invitation: Invitation, *, problem: str = "", status: int = 0) -> Response:
+async def _shown(token: str, invitation: MemberInvitation, *, problem: str = "", status: int = 0) -> Response:
     organizations = await find_organizations(resources().database, [invitation.org_id])
     is_known = await find_user_by_email(resources().database, invitation.email) is not None
     return await plain_page(

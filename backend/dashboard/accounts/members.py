@@ -37,7 +37,7 @@ _ROLES = [(role.value, f"{role.value.title()}: {ROLE_MEANINGS[role]}") for role 
 
 
 @dataclass(frozen=True, slots=True)
-class NewLink:
+class SecretLink:
     """A link that works once, to be copied now: what it is for, and whether it also went by mail."""
 
     heading: str
@@ -85,7 +85,7 @@ async def members_invite() -> Response:
             token=token, language=mail_language(), now=now,
         )  # fmt: skip
         words += f" {_MAILED if is_mailed else _NOT_MAILED}"
-    link = NewLink("The invitation's link", invitation_url(settings.base_url, token), words)
+    link = SecretLink("The invitation's link", invitation_url(settings.base_url, token), words)
     return await _page(link=link)
 
 
@@ -135,12 +135,12 @@ async def members_reset(user_id: UserId) -> Response:
     token = await begin_reset(database, member.id, now, HANDED_DURATION)
     words = f"Give it to {member.email} now: it is not shown again. It works once, for a day."
     url = reset_url(resources().settings.base_url, token)
-    return await _page(link=NewLink("A link to set a new password", url, words))
+    return await _page(link=SecretLink("A link to set a new password", url, words))
 
 
 async def _page(
     *,
-    link: NewLink | None = None,
+    link: SecretLink | None = None,
     problem: RequestError | None = None,
     problems: Mapping[str, str] | None = None,
     values: Mapping[str, str] | None = None,

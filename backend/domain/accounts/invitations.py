@@ -27,7 +27,7 @@ class InvitedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class MemberInvitation:
     """An invitation that nobody has used yet. `token_hash` is that of the token in its link, which only who
     has the link knows. `invited_by` is the e-mail address of a member, or what InvitedBy says."""
 

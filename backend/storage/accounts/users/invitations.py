@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pymongo import IndexModel
 
-from backend.domain.accounts.invitations import INVITATION_DURATION, MOST_INVITATIONS, Invitation
+from backend.domain.accounts.invitations import INVITATION_DURATION, MOST_INVITATIONS, MemberInvitation
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import Role, RoleNotGrantable
 from backend.domain.accounts.sessions import hash_token
@@ -57,7 +57,7 @@ async def invite(
     invited_by: str,
     granted: Set[Permission],
     now: datetime,
-) -> tuple[str, Invitation]:
+) -> tuple[str, MemberInvitation]:
     """Invite somebody, for a person or a key with these permissions. Returns the link's token, and what is
     stored.
 
@@ -71,7 +71,7 @@ async def invite(
         raise InvalidField("email", "is a member's already")
     await _OWN.check_room(database, org_id)
     token = secrets.token_urlsafe(32)
-    invitation = Invitation(
+    invitation = MemberInvitation(
         str(uuid.uuid4()), org_id, email, role, hash_token(token), invited_by, now, now + INVITATION_DURATION
     )
     document = asdict(invitation)
@@ -86,19 +86,19 @@ async def invite(
     return token, invitation
 
 
-async def list_invitations(database: Database, org_id: OrgId, now: datetime) -> list[Invitation]:
+async def list_invitations(database: Database, org_id: OrgId, now: datetime) -> list[MemberInvitation]:
     """The organization's open invitations, the newest first."""
     found = database[NAME].find({"org_id": org_id, "expires_at": {"$gt": now}}).sort("created_at", -1)
     return [_from_document(document) async for document in found]
 
 
-async def find_invitation(database: Database, token: str, now: datetime) -> Invitation | None:
+async def find_invitation(database: Database, token: str, now: datetime) -> MemberInvitation | None:
     """The invitation whose link has this token; None if it was used or withdrawn, or its time is over."""
     document = await database[NAME].find_one(_open(token, now))
     return _from_document(document) if document else None
 
 
-async def withdraw_invitation(database: Database, org_id: OrgId, given_id: str) -> Invitation:
+async def withdraw_invitation(database: Database, org_id: OrgId, given_id: str) -> MemberInvitation:
     """End an invitation: its link works no more. Raises ItemUnknown."""
     return _from_document(await _OWN.delete(database, org_id, given_id))
 
@@ -127,12 +127,12 @@ async def accept_as_new_user(
     return made[0] if made else None
 
 
-async def accept_as(database: Database, token: str, user: User, now: datetime) -> Invitation | None:
+async def accept_as(database: Database, token: str, user: User, now: datetime) -> MemberInvitation | None:
     """Make the user a member, whose address the invitation has. None if it is not open any more.
 
     Raises ItemUnknown for another user.
     """
-    used: list[Invitation] = []
+    used: list[MemberInvitation] = []
 
     async def work(session: ClientSession) -> None:
         used.clear()
@@ -151,7 +151,9 @@ async def accept_as(database: Database, token: str, user: User, now: datetime) -
     return used[0] if used else None
 
 
-async def _use(database: Database, session: ClientSession, token: str, now: datetime) -> Invitation | None:
+async def _use(
+    database: Database, session: ClientSession, token: str, now: datetime
+) -> MemberInvitation | None:
     document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
     if document is None:
         return None
@@ -164,6 +166,6 @@ def _open(token: str, now: datetime) -> Document:
     return {"token_hash": hash_token(token), "expires_at": {"$gt": now}}
 
 
-def _from_document(document: Document) -> Invitation:
-    values = known_fields(document, Invitation)
-    return Invitation(id=document["_id"], **values | {"role": Role(document["role"])})
+def _from_document(document: Document) -> MemberInvitation:
+    values = known_fields(document, MemberInvitation)
+    return MemberInvitation(id=document["_id"], **values | {"role": Role(document["role"])})
