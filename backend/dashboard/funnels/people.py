@@ -122,6 +122,10 @@ async def _content(
         "steps": len(funnel.steps),
         "total": total,
         "rows": [_row(person, funnel, view) for person in found],
+        # What would be the same in all rows is left out.
+        "has_places": not (is_last or part.stopped),
+        "has_more": not part.stopped or part.step > 0,
+        "has_orders": any(person.transaction_id for person in found),
         "paging": paged.with_total(total),
     }
 

@@ -23,7 +23,7 @@ from backend.domain.errors import FieldError, InvalidField, collect_errors, rais
 from backend.domain.fields.rules import Rule, parse_fields
 
 MOST_TABLES = 8
-MOST_ROWS, DEFAULT_ROWS = 100, 8  # of each table
+MOST_TABLE_ROWS, DEFAULT_TABLE_ROWS = 100, 8  # of each table
 # What an overview has without `measures` and `group_by`.
 FIGURES = (
     Measure.CLICKS,
@@ -39,7 +39,7 @@ _COLUMNS = frozenset({Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE})
 # Where its query has other rules than that of a table.
 OVERVIEW_FIELDS: Mapping[str, Rule[Any]] = {
     "group_by": Words(Field, MOST_TABLES, has_event_fields=True),
-    "limit": UpTo(MOST_ROWS, DEFAULT_ROWS),
+    "limit": UpTo(MOST_TABLE_ROWS, DEFAULT_TABLE_ROWS),
 }
 _MOST_CURRENCIES = 10
 
@@ -60,7 +60,7 @@ def read_overview(saved: Mapping[str, Any], now: datetime) -> tuple[Query, Seque
     if times := TIMES.intersection(tables):
         errors.append(InvalidField("group_by", f"can't have {min(times)}: the chart shows the time"))
     raise_all(errors)
-    return queries[0], tables, fields.get("limit", DEFAULT_ROWS)
+    return queries[0], tables, fields.get("limit", DEFAULT_TABLE_ROWS)
 
 
 def overview_queries(figures: Query, tables: Sequence[QueryField], rows: int) -> tuple[Query, ...]:

@@ -16,7 +16,7 @@ from backend.domain.analytics.query import Measure, Query, is_of_events
 from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, Word, parse_fields
 
-MOST_ROWS, DEFAULT_ROWS = 1_000, 100
+MOST_SINGLES, DEFAULT_SINGLES = 1_000, 100
 
 
 class ClicksOf(StrEnum):
@@ -43,7 +43,7 @@ COUNTED: Mapping[ClicksOf | SalesOf, tuple[Measure, ...]] = {
     SalesOf.EVENTS: (Measure.EVENTS,),
 }
 _TIMES = ("from", "to", "period", "timezone", "week_starts", "filters")
-_LIMIT = UpTo(MOST_ROWS, DEFAULT_ROWS)
+_LIMIT = UpTo(MOST_SINGLES, DEFAULT_SINGLES)
 CLICKS_FIELDS: Mapping[str, Rule[Any]] = {
     **{name: FIELDS[name] for name in _TIMES},
     "of": Word(ClicksOf),
@@ -87,4 +87,4 @@ def _read(
         if is_of_events(name)
     ]
     raise_all(errors)
-    return replace(queries[0], limit=fields.get("limit", DEFAULT_ROWS)), fields
+    return replace(queries[0], limit=fields.get("limit", DEFAULT_SINGLES)), fields

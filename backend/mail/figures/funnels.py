@@ -19,7 +19,7 @@ from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Recipient
 from backend.domain.sales.credit_rules import CreditTo
 from backend.mail.figures.mailed import (
-    MOST_ROWS,
+    MOST_MAILED_ROWS,
     MailedReport,
     MailFigure,
     MailRow,
@@ -94,7 +94,7 @@ def _steps(answer: FunnelAnswer, language: Language) -> MailSection:
 def _groups(answer: FunnelAnswer, language: Language) -> MailSection:
     by = answer.query.funnel.group_by
     assert by
-    rows = [_group(answer, group, language) for group in answer.groups[:MOST_ROWS]]
+    rows = [_group(answer, group, language) for group in answer.groups[:MOST_MAILED_ROWS]]
     return MailSection(name_of_field(by, language), rows, len(answer.groups) - len(rows))
 
 

@@ -11,7 +11,7 @@ from backend.mail.numbers import period_in
 from backend.mail.texts import text_in
 
 # A mail is read on a phone; the report's page has all rows.
-MOST_ROWS = 10
+MOST_MAILED_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)

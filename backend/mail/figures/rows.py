@@ -15,7 +15,7 @@ from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.views import ReportView
 from backend.mail.figures.mailed import (
-    MOST_ROWS,
+    MOST_MAILED_ROWS,
     MailedReport,
     MailFigure,
     MailRow,
@@ -40,7 +40,7 @@ def mailed_query(view: ReportView, reader: Recipient, now: datetime) -> Query:
         query,
         period=reader.period_at(now),
         compare=Comparison.PREVIOUS,
-        limit=min(query.limit, _MOST_DAYS if tuple(query.group_by) in _DAYS else MOST_ROWS),
+        limit=min(query.limit, _MOST_DAYS if tuple(query.group_by) in _DAYS else MOST_MAILED_ROWS),
         now=now,
     )
 

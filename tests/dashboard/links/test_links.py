@@ -10,8 +10,10 @@ import httpx
 import pytest
 from markupsafe import escape
 
+from backend.storage.accounts.domains import insert_domain
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_link_at
+from backend.system.clock import utc_now
 from tests.api.link_calls import create, info, link_body
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person, heading
@@ -32,6 +34,25 @@ async def path_of_new(person: Person, organization: TestOrganization, **fields: 
     answer = await person.send("/links/new", "/links/new", **new_link(organization, **fields))
     assert answer.status_code == 303, answer.text
     return answer.headers["Location"].partition("?")[0]
+
+
+async def test_a_form_begins_with_the_domain_that_people_use(
+    person: Person, organization: TestOrganization, database: Database, client: httpx.AsyncClient
+) -> None:
+    """That of the newest link that a person made; without any, of anybody's; else the first one."""
+    other = f"a-{organization.domain}"
+    await insert_domain(database, other, organization.id, utc_now())
+
+    async def chosen() -> list[str]:
+        forms = [(await person.get(path)).text for path in ("/links/new", "/links/sheet")]
+        return re.findall(r'<option value="([^"]*localhost)" selected>', "".join(forms))
+
+    assert await chosen() == [other, other]
+    await create(client, organization)
+    assert await chosen() == [organization.domain, organization.domain]
+    await path_of_new(person, organization, domain=other)
+    await create(client, organization)
+    assert await chosen() == [other, other]
 
 
 async def test_a_link_is_made_as_a_user_s(

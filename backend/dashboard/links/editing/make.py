@@ -34,6 +34,7 @@ from backend.dashboard.links.editing.tags import (
     field_of,
     sent_choices,
 )
+from backend.dashboard.links.editing.usual_domain import usual_domain
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
@@ -69,8 +70,10 @@ async def links_new() -> Response:
     """
     link_id = request.args.get(COPY)
     if not link_id:
+        domain = await usual_domain(await list_domains(resources().database, org_id()))
         given = {name: request.args[name] for name in _GIVEN if name in request.args}
-        return await _form(EMPTY | empty_limits() | empty_forwarding() | given, {}, await choices_for(()))
+        fields = EMPTY | empty_limits() | empty_forwarding() | {"domain": domain} | given
+        return await _form(fields, {}, await choices_for(()))
     link = await own_link(LinkId(link_id))
     name = f"Copy of {link.link_name}"[:_LONGEST_NAME]
     fields = fields_of(link) | limits_of(link) | forwarding_of(link)

@@ -18,6 +18,7 @@ from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, needs
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.own_link import short_url_of
+from backend.dashboard.links.editing.usual_domain import usual_domain
 from backend.dashboard.links.sheets.checked_rows import (
     COLUMN_LABELS,
     CheckedRow,
@@ -58,7 +59,7 @@ class MadeRow:
 async def links_sheet() -> Response:
     """The form for a table."""
     domains = await list_domains(resources().database, org_id())
-    return await _form(SheetForm(domain=domains[0] if domains else ""))
+    return await _form(SheetForm(domain=await usual_domain(domains)))
 
 
 @dashboard.post("/links/sheet")
