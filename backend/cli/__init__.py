@@ -24,7 +24,7 @@ _PLACES = {
     "user": "accounts.user:user",
     "key": "accounts.key:key",
     "identity": "visitors.identity:identity",
-    "domain": "accounts.domain:domain",
+    "domain": "domains:domain",
     "app": "accounts.app:app",
     "origin": "accounts.origin:origin",
     "limit": "accounts.limit:limit",

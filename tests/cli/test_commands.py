@@ -163,7 +163,7 @@ def test_the_application_does_not_load_duckdb() -> None:
 def test_short_commands_import_no_more_than_they_need() -> None:
     """Nearly all of their time is imports: they load the driver, and neither metrics nor all collections."""
     links = ("links.list_links", "links.show", "links.write", "links.archive", "links.hold", "links.reports")
-    accounts = ("accounts.organization", "accounts.key", "accounts.domain", "accounts.origin")
+    accounts = ("accounts.organization", "accounts.key", "domains.owned", "accounts.origin")
     loaded = modules_after(", ".join(f"backend.cli.{name}" for name in (*accounts, *links)))
     assert "motor" in loaded
     unneeded = {

@@ -1,4 +1,4 @@
-"""`waylink domain`."""
+"""`waylink domain add`, `remove` and `list`: whose link domains they are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import click
 
 from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
+from backend.cli.domains.own_domain import host
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
-from backend.domain.web.host_names import InvalidHostName, normalize_host
 from backend.environment import load_settings
 from backend.storage.accounts import domains, organizations
 from backend.storage.driver.mongo import Database
@@ -17,18 +17,13 @@ from backend.system.clock import utc_now
 from backend.web.api_host import ApiHost
 
 
-@click.group()
-def domain() -> None:
-    """Link domains: the host names of short URLs."""
-
-
-@domain.command("add")
+@click.command("add")
 @click.argument("domain_name", metavar="DOMAIN")
 @org_option
 @stored
 async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> CommandResult:
     """Let an organization create links on DOMAIN, such as go.shop.com."""
-    name = _host(domain_name)
+    name = host(domain_name)
     if ApiHost(load_settings().base_url).owns(name):
         raise click.BadParameter(f"{name} is the API's own host name (WAYLINK_BASE_URL)", param_hint="DOMAIN")
     await organizations.get_organization(database, org_id)
@@ -36,7 +31,7 @@ async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Com
     return {"domain": name, "org_id": org_id}
 
 
-@domain.command("remove")
+@click.command("remove")
 @click.argument("domain_name", metavar="DOMAIN")
 @org_option
 @yes_option
@@ -48,7 +43,7 @@ async def remove_domain(
 
     Refused while it has links, archived ones included. It takes about ten seconds.
     """
-    name = _host(domain_name)
+    name = host(domain_name)
     await organizations.get_organization(database, org_id)
     confirm(f"Remove {name}? Other organizations may add it then.", is_confirmed)
     click.echo("Waiting for some ten seconds, until no process makes links on it any more ...", err=True)
@@ -56,17 +51,10 @@ async def remove_domain(
     return {"domain": name, "removed": True}
 
 
-@domain.command("list")
+@click.command("list")
 @org_option
 @stored
 async def list_domains(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's link domains."""
     await organizations.get_organization(database, org_id)
     return {"domains": await domains.list_domains(database, org_id)}
-
-
-def _host(text: str) -> str:
-    try:
-        return normalize_host(text)
-    except InvalidHostName as error:
-        raise click.BadParameter(f"{text!r} {error}", param_hint="DOMAIN") from None

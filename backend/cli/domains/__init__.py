@@ -1,0 +1,5 @@
+"""Commands about link domains."""
+
+from backend.cli.domains.group import domain
+
+__all__ = ["domain"]
