@@ -41,6 +41,7 @@ from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
 from backend.dashboard.links.sheets import sheets
 from backend.dashboard.live import live
+from backend.dashboard.mails import change as change_reader
 from backend.dashboard.mails import mails, readers
 from backend.dashboard.mails import new as new_reader
 from backend.dashboard.reports import pages as report_pages
@@ -63,6 +64,7 @@ __all__ = [
     "broken",
     "bulk",
     "change_link",
+    "change_reader",
     "cohorts",
     "costs",
     "customer",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backend.domain.accounts.organizations import Organization
 from backend.domain.alerts.alert import Alert, AlertNews
+from backend.domain.alerts.rule import ALERT_KEY
 from backend.domain.alerts.words import Reader, kind_name, why
 from backend.domain.ids import LinkId
 from backend.domain.mail.address import address_hash
@@ -15,8 +16,6 @@ from backend.mail.composing import templates
 
 # The id of a rule and a token follow.
 STOP_PATH = "/mail/alerts/stop"
-# The beginning of the keys of these mails. The id of a rule follows.
-ALERT_KEY = "alert/"
 
 
 @dataclass(frozen=True, slots=True)

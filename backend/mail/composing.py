@@ -11,13 +11,13 @@ from jinja2 import Environment, PackageLoader
 from backend.domain.mail.language import Language
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.json_form import report_url
-from backend.domain.reports.recipient import Recipient, unlinked
+from backend.domain.reports.recipient import Frequency, Recipient, unlinked
 from backend.domain.reports.report import Report
 from backend.mail.figures.mailed import MailedReport, MailFigure
 from backend.mail.numbers import day_in, whole_number
 from backend.mail.texts import text_in
 
-CONFIRM_PATH, UNSUBSCRIBE_PATH = "/mail/confirm", "/mail/unsubscribe"
+CONFIRM_PATH, UNSUBSCRIBE_PATH, SETTINGS_PATH = "/mail/confirm", "/mail/unsubscribe", "/mail/settings"
 # The beginnings of the keys of mails. The id of a recipient follows, or of the user who wants a try.
 FIGURES_KEY, CONFIRM_KEY, TRY_KEY = "figures/", "confirm/", "try/"
 templates = Environment(
@@ -38,9 +38,17 @@ def figures_mail(
     unsubscribe_url = f"{base_url}{UNSUBSCRIBE_PATH}/{recipient.token}"
     why = _why("why", organization, report, recipient)
     text, html = _texts(
-        base_url, report, recipient.language, figures, why=why, unsubscribe_url=unsubscribe_url
+        base_url,
+        report,
+        recipient.language,
+        figures,
+        why=why,
+        unsubscribe_url=unsubscribe_url,
+        settings_url=f"{base_url}{SETTINGS_PATH}/{recipient.token}",
     )
-    key = f"{FIGURES_KEY}{recipient.id}/{first.isoformat()}"
+    # A month is not named by its first day: whoever changes from weekly mails may have had that week's.
+    of = first.isoformat() if recipient.frequency is Frequency.WEEKLY else f"{first:%Y-%m}"
+    key = f"{FIGURES_KEY}{recipient.id}/{of}"
     subject = f"{report.name}: {figures.period}"
     return Mail(recipient.org_id, key, recipient.address, subject, text, html, unsubscribe_url)
 
@@ -105,11 +113,15 @@ def _texts(
     *,
     why: str,
     unsubscribe_url: str | None = None,
+    settings_url: str | None = None,
 ) -> tuple[str, str]:
     """The mail as text, and as HTML."""
     words = {
         "why": why,
-        **{name: text_in(language, "words", name) for name in ("total", "no_rows", "open", "unsubscribe")},
+        **{
+            name: text_in(language, "words", name)
+            for name in ("total", "no_rows", "open", "settings", "unsubscribe")
+        },
     }
     url = report_url(base_url, report)
     more = partial(_more_rows, language)
@@ -121,8 +133,10 @@ def _texts(
         more=more,
         url=url,
         unsubscribe_url=unsubscribe_url,
+        settings_url=settings_url,
     )
-    end = [f"{words['unsubscribe']}: {unsubscribe_url}"] if unsubscribe_url else []
+    end = [f"{words['settings']}: {settings_url}"] if settings_url else []
+    end += [f"{words['unsubscribe']}: {unsubscribe_url}"] if unsubscribe_url else []
     lines = [*_figures_text(report.name, figures, words, more, url), *end]
     return "\n".join(lines) + "\n", html
 

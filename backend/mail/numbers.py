@@ -107,6 +107,11 @@ def language_name(language: Language) -> str:
     return str(Locale.parse(Language.EN.value).languages[language.value])
 
 
+def own_language_name(language: Language) -> str:
+    """What a language is called in itself."""
+    return str(Locale.parse(language.value).languages[language.value])
+
+
 def whole_number(number: int, language: Language) -> str:
     """A whole number."""
     return str(format_decimal(number, locale=language.value))

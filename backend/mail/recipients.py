@@ -1,4 +1,4 @@
-"""Asks people whether they want the figures of a report, and stops their mails."""
+"""Asks people whether they want the figures of a report, and stops their mails, also with the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.storage.reports import recipients
-from backend.storage.reports.reports import get_report
+from backend.storage.reports.reports import delete_report, get_report
 
 _DAY = timedelta(days=1)
 
@@ -64,6 +64,15 @@ async def unsubscribe(database: Database, token: str) -> Recipient | None:
 async def remove(database: Database, org_id: OrgId, given_id: str) -> None:
     """Delete a recipient of the organization, and the mails that wait. Raises ItemUnknown."""
     await _drop_waiting(database, await recipients.remove_recipient(database, org_id, given_id))
+
+
+async def delete_report_and_mails(database: Database, org_id: OrgId, given_id: str) -> None:
+    """Delete a report with its recipients, and the mails of it that wait. Raises ItemUnknown."""
+    readers = await recipients.list_recipients(database, org_id)
+    await delete_report(database, org_id, given_id)
+    for reader in readers:
+        if reader.report_id == given_id:
+            await _drop_waiting(database, reader)
 
 
 async def last_mails(

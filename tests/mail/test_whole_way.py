@@ -114,6 +114,11 @@ async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: M
 
         await wait_for_async(ended, "a mail that was asked for later")
         assert len(mailbox.to(ADDRESS)) == 3
+        one = f"{API}/report-recipients/{listed['id']}"
+        changed = await client.patch(one, json={"frequency": "monthly", "language": "de"})
+        assert (changed.status_code, changed.json()["frequency"]) == (200, "monthly")
+        wrong = await client.patch(one, json={"address": ADDRESS, "timezone": "Nowhere"})
+        assert wrong.json()["error"]["fieldName"] == "address"
         deleted = await client.delete(f"{API}/report-recipients/{listed['id']}")
         assert deleted.status_code == 204
         again = await client.delete(f"{API}/report-recipients/{listed['id']}")

@@ -26,6 +26,7 @@ from backend.domain.reports.saved_query import MOST_ROWS
 from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.reports.views import ReportView, ViewKind
 from backend.environment import load_settings
+from backend.mail.recipients import delete_report_and_mails
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.reports import reports
@@ -163,7 +164,7 @@ async def revoke_report(
     try:
         report = await reports.get_report(database, org_id, report_text)
         confirm(f"Revoke the report {printable(report.name)}? Its URL can't be made again.", is_confirmed)
-        await reports.delete_report(database, org_id, report_text)
+        await delete_report_and_mails(database, org_id, report_text)
     except ItemUnknown:
         raise click.ClickException(
             "The organization has no such report; "

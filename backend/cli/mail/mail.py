@@ -19,6 +19,7 @@ from backend.domain.mail.address import MailAddress
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import (
     RECIPIENT_FIELDS,
+    RECIPIENT_SETTINGS,
     Frequency,
     recipient_json,
 )
@@ -99,6 +100,30 @@ async def add(database: Database, org_id: OrgId, **options: str) -> CommandResul
     except ItemUnknown:
         raise click.ClickException("The organization has no such report.") from None
     return recipient_json(asked, None)
+
+
+@mail.command("change")
+@click.argument("recipient_text", metavar="ID")
+@org_option
+@click.option("--frequency", type=click.Choice([frequency.value for frequency in Frequency]))
+@click.option("--language", type=click.Choice([language.value for language in Language]))
+@click.option("--timezone", help="IANA time zone, as Europe/Berlin.")
+@stored
+async def change(
+    database: Database, recipient_text: str, org_id: OrgId, **options: str | None
+) -> CommandResult:
+    """Change how often the recipient ID gets mails, in which language or time zone. Nobody is asked again."""
+    errors: list[FieldError] = []
+    given = {name: value for name, value in options.items() if value is not None}
+    fields = parse_fields(RECIPIENT_SETTINGS, given, errors)
+    try:
+        raise_all(errors)
+        changed = await recipients.change_recipient(database, org_id, recipient_text, fields, utc_now())
+    except FieldError as error:
+        raise RefusedField(error.field, error.rule) from None
+    except ItemUnknown:
+        raise click.ClickException("The organization has no such recipient.") from None
+    return recipient_json(changed, None)
 
 
 @mail.command("remove")

@@ -9,9 +9,11 @@ from __future__ import annotations
 from quart import Response, abort, request
 
 from backend.dashboard.shared.blueprint import public_page, shared
+from backend.dashboard.shared.nothing_sent import nothing_is_sent
+from backend.domain.alerts.rule import ALERT_KEY
 from backend.domain.alerts.words import Reader
 from backend.domain.fields.rules import is_token, is_uuid
-from backend.mail.alert_mails import ALERT_KEY, STOP_PATH
+from backend.mail.alert_mails import STOP_PATH
 from backend.storage.alerts.rules import find_rule_of_mail, stop_mails
 from backend.storage.mail.mails import drop_waiting
 from backend.web.current import resources
@@ -24,7 +26,9 @@ async def alert_mails_stop(rule_id: str, token: str) -> Response:
     is_possible = is_uuid(rule_id) and is_token(token)
     found = await find_rule_of_mail(database, rule_id, token) if is_possible else None
     if found is None:
-        abort(404)
+        if not is_possible:
+            abort(404)
+        return await nothing_is_sent()
     rule, address = found
     gets_mails = address in rule.mail_to
     if request.method == "POST" and gets_mails:

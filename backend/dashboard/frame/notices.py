@@ -41,6 +41,7 @@ NOTICES = {
     "report-deleted": "The report is revoked: its address leads nowhere any more.",
     "mail-asked": "The question is on its way. Figures come once it is answered with yes.",
     "mail-had": "That address gets these figures already.",
+    "mail-changed": "The change is saved. The reader was not asked again.",
     "mail-removed": "The reader is removed: nothing more is sent, not even what waited.",
     "try-sent": "The mail is on its way to you.",
     "tag-made": "The tag is made.",

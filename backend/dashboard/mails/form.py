@@ -12,7 +12,7 @@ from backend.dashboard.frame.form import field
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
 from backend.domain.mail.language import Language
-from backend.domain.reports.recipient import RECIPIENT_FIELDS, Frequency
+from backend.domain.reports.recipient import RECIPIENT_FIELDS, Frequency, Recipient
 
 Fields = dict[str, str]
 Problems = dict[str, str]
@@ -28,6 +28,15 @@ def new_fields() -> Fields:
         "frequency": Frequency.WEEKLY.value,
         "language": Language.EN.value,
         "timezone": zone_of_browser().key,
+    }
+
+
+def fields_of(reader: Recipient) -> Fields:
+    """The text of each field that can be changed of a reader."""
+    return {
+        "frequency": reader.frequency.value,
+        "language": reader.language.value,
+        "timezone": reader.timezone,
     }
 
 

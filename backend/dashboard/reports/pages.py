@@ -55,13 +55,13 @@ from backend.domain.fields.rules import Word
 from backend.domain.ids import ReportId
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
+from backend.mail.recipients import delete_report_and_mails
 from backend.storage.accounts.users.passwords import with_password_hash
 from backend.storage.funnels.saved_funnels import get_funnel
 from backend.storage.reports.recipients import count_recipients_of
 from backend.storage.reports.reports import (
     change_report,
     create_report,
-    delete_report,
     get_report,
     list_reports,
 )
@@ -167,7 +167,7 @@ async def reports_change(report_id: ReportId) -> Response:
 @needs(Permission.REPORTS_WRITE)
 async def reports_delete(report_id: ReportId) -> Response:
     """Revoke the report: its URL leads nowhere any more."""
-    await delete_report(resources().database, org_id(), report_id)
+    await delete_report_and_mails(resources().database, org_id(), report_id)
     return redirect_with_notice("reports", "report-deleted")
 
 

@@ -15,6 +15,8 @@ from backend.domain.mail.language import Language
 
 # Of an organization. Two that are made at the same moment may exceed it.
 MOST_RULES = 50
+# The beginning of the keys of mails that tell of alerts. The id of a rule follows.
+ALERT_KEY = "alert/"
 
 
 class AlertKind(StrEnum):

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import QueryPeriod
+from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Rule, Uuid, Word
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.ids import OrgId, ReportId
@@ -108,8 +109,20 @@ RECIPIENT_FIELDS: dict[str, Rule[Any]] = {
     "timezone": TimeZone(),
 }
 RECIPIENT_REQUIRED = ("report_id", "address", "frequency")
+# What can be changed of who has confirmed, without asking them again.
+RECIPIENT_SETTINGS = {name: RECIPIENT_FIELDS[name] for name in ("frequency", "language", "timezone")}
 RECIPIENT_DEFAULTS: Mapping[str, Any] = {"language": Language.EN, "timezone": ZoneInfo("UTC")}
 _LINK_LIKE = re.compile(r"[./:@\\\s]+")
+
+
+def check_asked_for(before: Recipient, changes: Mapping[str, Any]) -> None:
+    """Raise InvalidField for changes by others that bring a reader more mails than they said yes to."""
+    is_oftener = before.frequency is Frequency.MONTHLY and changes.get("frequency") is Frequency.WEEKLY
+    if is_oftener and before.state is RecipientState.CONFIRMED:
+        raise InvalidField(
+            "frequency",
+            "can be made weekly by the reader only, who said yes to monthly mails, by the link in each mail",
+        )
 
 
 def unlinked(name: str) -> str:

@@ -12,6 +12,7 @@ from backend.domain.fields.rules import Uuid
 from backend.domain.reports.recipient import (
     RECIPIENT_FIELDS,
     RECIPIENT_REQUIRED,
+    RECIPIENT_SETTINGS,
     recipient_json,
 )
 from backend.json_api import error_table
@@ -28,6 +29,7 @@ _PATH = "/report-recipients"
 _ID = PathParameter(
     "recipientId", Uuid().schema(), "The recipient's id.", errors=(error_table.RECIPIENT_NOT_FOUND,)
 )
+_SETTINGS = BodyFields(RECIPIENT_SETTINGS)
 _NEW = BodyFields(RECIPIENT_FIELDS, required=RECIPIENT_REQUIRED)
 
 
@@ -67,6 +69,23 @@ async def post_report_recipient(fields: dict[str, Any]) -> dict[str, Any]:
         raise InvalidField("report_id", "must be a report of your organization") from None
     last = await last_mails(database, org_id, [recipient])
     return recipient_json(recipient, last.get(recipient.id))
+
+
+@Operation(
+    method="PATCH",
+    path=f"{_PATH}/<recipient_text>",
+    summary="Change how often somebody gets figures, in which language and time zone",
+    path_parameter=_ID,
+    body=_SETTINGS,
+    needs=(Permission.REPORTS_WRITE,),
+    answer="ReportRecipient",
+)
+async def patch_report_recipient(recipient_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Change the fields in the body. Nobody is asked again; only readers themselves ask for more mails."""
+    database, org_id = resources().database, caller().org_id
+    changed = await recipients.change_recipient(database, org_id, recipient_text, fields, resources().clock())
+    last = await last_mails(database, org_id, [changed])
+    return recipient_json(changed, last.get(changed.id))
 
 
 @Operation(

@@ -19,6 +19,7 @@ from backend.domain.reports.report import Report
 from backend.domain.reports.views import ReportView
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
+from backend.mail.recipients import delete_report_and_mails
 from backend.rest_api.analytics.counts import has_subscription
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
@@ -108,7 +109,7 @@ async def patch_report(report_text: str, fields: dict[str, Any]) -> dict[str, An
 )
 async def remove_report(report_text: str) -> Response:
     """Delete a report. Its URL leads nowhere from now on."""
-    await reports.delete_report(resources().database, caller().org_id, report_text)
+    await delete_report_and_mails(resources().database, caller().org_id, report_text)
     return Response(status=204)
 
 

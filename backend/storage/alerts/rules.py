@@ -14,7 +14,7 @@ from typing import Any
 from pymongo import IndexModel
 
 from backend.domain.alerts.input import check_change, check_new
-from backend.domain.alerts.rule import MOST_RULES, AlertKind, AlertRule
+from backend.domain.alerts.rule import ALERT_KEY, MOST_RULES, AlertKind, AlertRule
 from backend.domain.errors import InvalidField
 from backend.domain.fields.item_names import name_key
 from backend.domain.ids import AlertRuleId, LinkId, OrgId, TagId
@@ -24,6 +24,7 @@ from backend.storage.alerts import alerts
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.links.links import find_link
 from backend.storage.links.tags import find_tag_ids, list_tags
+from backend.storage.mail.mails import drop_waiting
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
@@ -112,8 +113,10 @@ async def change_rule(
 
 
 async def delete_rule(database: Database, org_id: OrgId, given_id: str) -> None:
-    """Delete the rule. What it has told of stays. Raises ItemUnknown."""
-    await _RULES.delete(database, org_id, given_id)
+    """Delete the rule, and its mails that wait. What it has told of stays. Raises ItemUnknown."""
+    rule = from_document(await _RULES.delete(database, org_id, given_id))
+    for address in rule.mail_to:
+        await drop_waiting(database, org_id, address, f"{ALERT_KEY}{rule.id}/")
 
 
 async def find_rule_of_mail(database: Database, given_id: str, token: str) -> tuple[AlertRule, str] | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
+from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.mail.address import address_hash
 from backend.domain.mail.language import Language
@@ -20,6 +23,7 @@ from backend.domain.reports.recipient import (
     Recipient,
     RecipientId,
     RecipientState,
+    check_asked_for,
 )
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
@@ -121,6 +125,46 @@ async def unsubscribe_recipient(database: Database, token: str) -> Recipient | N
         {"token": token}, {"$set": ended}, return_document=ReturnDocument.AFTER
     )
     return from_document(document) if document else None
+
+
+async def change_recipient(
+    database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any], now: datetime
+) -> Recipient:
+    """Change these RECIPIENT_SETTINGS for the organization. The recipient is not asked again.
+
+    Raises ItemUnknown, and InvalidField for what they would have to agree to or get already.
+    """
+    before = await get_recipient(database, org_id, given_id)
+    check_asked_for(before, changes)
+    return await _change(database, before, changes, now)
+
+
+async def change_own_settings(
+    database: Database, token: str, changes: Mapping[str, Any], now: datetime
+) -> Recipient | None:
+    """Change the RECIPIENT_SETTINGS of whoever has this token; None if nobody has it.
+
+    Raises InvalidField for what they get already.
+    """
+    before = await find_recipient_by_token(database, token)
+    return await _change(database, before, changes, now) if before else None
+
+
+async def _change(
+    database: Database, before: Recipient, changes: Mapping[str, Any], now: datetime
+) -> Recipient:
+    """Who has confirmed gets the next mail when it is due by the new settings."""
+    values = {name: value for name, value in changes.items() if name != "timezone"}
+    values |= {"timezone": changes["timezone"].key} if "timezone" in changes else {}
+    if before.state is RecipientState.CONFIRMED:
+        values["next_at"] = replace(before, **values).next_after(now)
+    stored = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
+    try:
+        return from_document(await _RECIPIENTS.change(database, before.org_id, before.id, stored))
+    except StorageError as error:
+        if is_duplicate(error):
+            raise InvalidField("frequency", "is one at which this address gets the report already") from None
+        raise
 
 
 async def find_recipient(database: Database, org_id: OrgId, values: Mapping[str, Any]) -> Recipient | None:

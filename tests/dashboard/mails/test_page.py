@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -107,6 +107,26 @@ async def test_what_is_wrong_stands_beside_its_field(
     )
     assert "Report must be one of your reports" in words(other.text)
     assert await list_recipients(database, report.org_id) == []
+
+
+async def test_settings_are_changed(
+    person: Person, report: Report, database: Database, clock: MovableClock
+) -> None:
+    """Language, time zone and fewer mails, without another question; more mails only the reader asks for."""
+    reader = await confirmed(database, report, clock())
+    form = f"/mails/{reader.id}"
+    assert f'href="{form}"' in (await person.get("/mails")).text
+    changed = await person.send(form, form, frequency="monthly", language="en", timezone="Asia/Tokyo")
+    assert changed.headers["location"] == "/mails?notice=mail-changed"
+    [stored] = await list_recipients(database, report.org_id)
+    assert (stored.state, stored.frequency, stored.timezone) == ("confirmed", "monthly", "Asia/Tokyo")
+    assert stored.next_at == datetime(2026, 3, 31, 22, tzinfo=UTC)
+    refused = await person.send(form, form, frequency="weekly", timezone="Nowhere")
+    assert (refused.status_code, "must be the IANA name" in refused.text) == (422, True)
+    refused = await person.send(form, form, frequency="weekly")
+    assert "How often can be made weekly by the reader only" in words(refused.text)
+    assert await list_recipients(database, report.org_id) == [stored]
+    assert len(await mails_to(database, reader, "confirm")) == 1
 
 
 async def test_each_state_is_told(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import uuid
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -12,6 +13,7 @@ from backend.domain.ids import OrgId
 from backend.domain.mail.address import address_hash
 from backend.domain.reports.recipient import ASKED_A_DAY, Recipient, RecipientState
 from backend.domain.reports.report import Report
+from backend.mail.recipients import delete_report_and_mails
 from backend.mail.report_mails import ReportMailResources, make_due_mail
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.privacy.belongings import Subject
@@ -84,12 +86,68 @@ async def test_one_click(
     assert await state_of(database, recipient) is RecipientState.UNSUBSCRIBED
 
 
+async def test_settings_without_another_question(
+    database: Database, report: Report, reader: httpx.AsyncClient, mailing: ReportMailResources
+) -> None:
+    """Each mail leads to a form for how often, language and time zone; opening it changes nothing, and saving
+    it asks nobody again. The next mail comes when it is due by the new settings."""
+    clock = mailing.clock
+    recipient = await confirmed(database, report, clock())
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    path = path_in(mail["text"], "/mail/settings/")
+    assert f'href="{BASE_URL}{path}"' in mail["html"]
+    page = await reader.get(path)
+    assert (page.status_code, '<option value="weekly" selected>Jede Woche' in page.text) == (200, True)
+    assert path in (await reader.get(f"/mail/unsubscribe/{recipient.token}")).text
+    sent = {"frequency": "monthly", "language": "en", "timezone": "America/New_York"}
+    saved = await reader.post(path, data=sent)
+    assert (saved.status_code, "This is saved." in saved.text) == (200, True)
+    [changed] = await list_recipients(database, report.org_id)
+    assert (changed.state, changed.frequency, changed.language) == ("confirmed", "monthly", "en")
+    assert changed.next_at == datetime(2026, 4, 1, 11, tzinfo=UTC)
+    assert len(await mails_to(database, recipient, "confirm")) == 1
+    await make_due_mail(mailing, changed)
+    subjects = [each["subject"] for each in await mails_to(database, recipient, "figures")]
+    assert [each.partition(": ")[2] for each in subjects] == ["9.–15. März 2026", "February 2026"]
+    for wrong in ({"language": "en"}, sent | {"timezone": "Nowhere"}, sent | {"frequency": "daily"}):
+        assert (await reader.post(path, data=wrong)).status_code == 422
+    await confirmed(database, report, clock())
+    taken = await reader.post(path, data=sent | {"frequency": "weekly"})
+    assert (taken.status_code, "that often already" in taken.text) == (422, True)
+    await reader.post(f"/mail/unsubscribe/{recipient.token}")
+    ended = await reader.post(path, data=sent)
+    assert "You are unsubscribed" in ended.text
+    assert await state_of(database, recipient) is RecipientState.UNSUBSCRIBED
+
+
+async def test_what_is_deleted_sends_nothing_any_more(
+    database: Database, report: Report, reader: httpx.AsyncClient, mailing: ReportMailResources
+) -> None:
+    """The link to unsubscribe from a deleted report or rule, or of who was removed, says so politely, in the
+    language of the browser; nothing of it waits to be sent."""
+    now = mailing.clock()
+    recipient = await confirmed(database, report, now)
+    await make_due_mail(mailing, recipient)
+    await delete_report_and_mails(database, report.org_id, report.id)
+    assert await mails_to(database, recipient, "figures") == []
+    rule = f"/mail/alerts/stop/{uuid.uuid4()}/{recipient.token}"
+    for path in (f"/mail/unsubscribe/{recipient.token}", f"/mail/settings/{recipient.token}", rule):
+        for method in ("GET", "POST"):
+            said = await reader.request(method, path, headers={"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"})
+            assert (said.status_code, "Es wird nichts mehr geschickt" in said.text) == (200, True), path
+            assert '<html lang="de">' in said.text
+        assert "Nothing is sent any more" in (await reader.get(path)).text
+    for path in ("/mail/unsubscribe/x", "/mail/settings/x", f"/mail/alerts/stop/x/{recipient.token}"):
+        assert (await reader.get(path)).status_code == 404
+
+
 async def test_addresses_that_confirm_nobody(
     database: Database, report: Report, reader: httpx.AsyncClient, clock: MovableClock
 ) -> None:
     """A wrong token, a wrong code, and one that is too late."""
     recipient = await asked(database, report, clock())
-    for path in ("/mail/confirm/x/y", f"/mail/unsubscribe/{'a' * 43}", f"/mail/confirm/{'a' * 43}/y"):
+    for path in ("/mail/confirm/x/y", "/mail/unsubscribe/x", f"/mail/confirm/{'a' * 43}/y"):
         assert [(await reader.request(method, path)).status_code for method in ("GET", "POST")] == [404, 404]
     wrong = f"/mail/confirm/{recipient.token}/{recipient.token}"
     assert [(await reader.request(method, wrong)).status_code for method in ("GET", "POST")] == [410, 410]
