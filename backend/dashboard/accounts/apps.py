@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quart import Response, abort
+from quart import Response, abort, render_template
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
@@ -18,6 +18,7 @@ from backend.storage.accounts.apps import find_apps, list_apps, set_apps
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.path_rules import FileFill, find_file_fill
 from backend.web.current import resources
+from backend.web.sdk_files import app_archive
 
 _PREVIEW = "preview_taps"  # the name of the button that shows what a change does, before it is saved
 # The form's field for each identifier.
@@ -35,12 +36,19 @@ _FIELDS = {
 @dashboard.get("/apps")
 @needs(Permission.SETTINGS_READ)
 async def apps() -> Response:
-    """The list of the organization's domains with the apps of each."""
+    """The list of the organization's domains with the apps of each, and what an app's developer needs."""
     database = resources().database
     apps_by_domain = await list_apps(database, org_id())
     names = await list_domains(database, org_id())
     domains = [(name, apps_by_domain.get(name, Apps())) for name in names]
-    return await page("accounts/apps.html", domains=domains)
+    base_url = resources().settings.base_url
+    snippet = await render_template("dashboard/accounts/app_snippet.txt", base_url=base_url, domains=names)
+    return await page(
+        "accounts/apps.html",
+        domains=domains,
+        snippet=snippet,
+        client_address=f"{base_url}/{app_archive()}",
+    )
 
 
 @dashboard.get("/apps/<domain>")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -46,7 +47,11 @@ async def test_apps_are_set_and_taken_away(
     answer = await person.send(path, path, **FORM)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/apps?notice=apps-saved")
     assert await find_apps(database, organization.domain) == APPS
-    assert (await person.get("/apps")).text.count("com.shop.app") == 2
+    listed = unescape((await person.get("/apps")).text)
+    assert listed.count("com.shop.app") == 2
+    # What the app's developer copies is filled in.
+    assert f"domains: ['{organization.domain}']," in listed
+    assert "curl -O http://localhost:8080/waylink-app-" in listed
     await person.send(path, path)  # the form as it is changes nothing
     assert await find_apps(database, organization.domain) == APPS
     await person.send(path, path, **dict.fromkeys(FORM, ""))
