@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import segno
-from markupsafe import Markup
 from quart import Response, redirect, url_for
 
 from backend.dashboard.accounts.own_password import password_problem
 from backend.dashboard.frame.blueprint import dashboard, needs, opens_without_second_factor, user
+from backend.dashboard.frame.ceremony import ceremony
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -21,7 +23,15 @@ from backend.storage.accounts.users.second_factors import (
 )
 from backend.web.current import resources
 
-_PIXELS = 5  # of a module of the QR code
+_BORDER = 4  # modules of the QR code, as the standard wants it
+
+
+@dataclass(frozen=True, slots=True)
+class QrDrawing:
+    """The dark modules of a QR code as the data of an SVG path; `size` is how many modules a side has."""
+
+    size: int
+    path: str
 
 
 @dashboard.get("/settings/second-factor")
@@ -29,7 +39,7 @@ _PIXELS = 5  # of a module of the QR code
 @opens_without_second_factor
 async def settings_second_factor() -> Response:
     """The state of the user's second factor; without one, a new secret for an app."""
-    return await _page(new_secret(), {})
+    return await factor_page(new_secret(), {})
 
 
 @dashboard.post("/settings/second-factor")
@@ -46,7 +56,7 @@ async def settings_second_factor_set() -> Response:
     if step and (problem := await password_problem(form().get("password", ""))):
         problems = {"password": problem}
     if step is None or problems:
-        return await _page(secret, problems)
+        return await factor_page(secret, problems)
     codes = new_recovery_codes()
     factor = SecondFactor(secret, step, tuple(map(recovery_hash, codes)), now)
     await set_second_factor(resources().database, user().id, factor)
@@ -58,7 +68,7 @@ async def settings_second_factor_set() -> Response:
 async def settings_recovery_codes() -> Response:
     """Replace the recovery codes, and show the new ones this once."""
     if problem := await password_problem(form().get("renewing_password", "")):
-        return await _page("", {"renewing_password": problem})
+        return await factor_page("", {"renewing_password": problem})
     codes = new_recovery_codes()
     await set_recovery_codes(resources().database, user().id, codes)
     return await _codes_page(codes)
@@ -69,12 +79,13 @@ async def settings_recovery_codes() -> Response:
 async def settings_second_factor_off() -> Response:
     """Let the password alone sign the user in again."""
     if problem := await password_problem(form().get("password", "")):
-        return await _page("", {"password": problem})
+        return await factor_page("", {"password": problem})
     await remove_second_factor(resources().database, user().id)
     return redirect_with_notice("settings_second_factor", "second-factor-off")
 
 
-async def _page(secret: str, problems: dict[str, str]) -> Response:
+async def factor_page(secret: str, problems: dict[str, str]) -> Response:
+    """The page of the second factor, with what is wrong with a form of it, by field."""
     return await page(
         "accounts/second_factor.html",
         422 if problems else 200,
@@ -82,6 +93,7 @@ async def _page(secret: str, problems: dict[str, str]) -> Response:
         secret=secret,
         qr_code=_qr_code(secret),
         problems=problems,
+        passkey_options=ceremony().creation_options(user()),
     )
 
 
@@ -89,9 +101,12 @@ async def _codes_page(codes: list[str]) -> Response:
     return await page("accounts/recovery_codes.html", codes=[shown_recovery_code(code) for code in codes])
 
 
-def _qr_code(secret: str) -> Markup:
-    """The QR code as SVG within the page: an address of its own would have the secret in it."""
+def _qr_code(secret: str) -> QrDrawing | None:
+    """The QR code, to be drawn in the page: an address of its own would have the secret in it."""
     if not secret:
-        return Markup()
-    code = segno.make_qr(provisioning_uri(secret, user().email))
-    return Markup(code.svg_inline(scale=_PIXELS, border=4, light="white", svgclass=None, lineclass=None))  # noqa: S704 - our own drawing
+        return None
+    rows = list(segno.make_qr(provisioning_uri(secret, user().email)).matrix_iter(border=_BORDER))
+    dark = (
+        (column, row) for row, modules in enumerate(rows) for column, module in enumerate(modules) if module
+    )
+    return QrDrawing(len(rows), "".join(f"M{column} {row}h1v1h-1z" for column, row in dark))

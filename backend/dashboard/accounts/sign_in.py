@@ -17,6 +17,7 @@ from backend.dashboard.frame.blueprint import (
     opens_without_second_factor,
     public,
 )
+from backend.dashboard.frame.ceremony import ceremony
 from backend.dashboard.frame.form import field, form, is_form_sent
 from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
@@ -46,8 +47,8 @@ _LONGEST_IN_SECONDS = 120.0  # longer waits are told in minutes
 async def sign_in_page() -> Response:
     """The sign-in form. Users who are signed in already are sent to the dashboard."""
     if is_signed_in():
-        return redirect(_next(request.args.get("next", "")), 303)  # type: ignore[return-value]
-    return await _form()
+        return redirect(next_page(request.args.get("next", "")), 303)  # type: ignore[return-value]
+    return await sign_in_form()
 
 
 @dashboard.post("/sign-in")
@@ -69,14 +70,14 @@ async def sign_in() -> Response:
     except TooManyWait:
         return await _busy()
     if user is None:
-        return await _form(_WRONG_CREDENTIALS, status=422)
+        return await sign_in_form(_WRONG_CREDENTIALS, status=422)
     if user.second_factor:
         await limits.give_back(visitor)
         await _await_code(user)
-        return redirect(_code_page(_next(form().get("next", ""))), 303)  # type: ignore[return-value]
+        return redirect(_code_page(next_page(form().get("next", ""))), 303)  # type: ignore[return-value]
     await limits.succeeded(visitor)
     await open_session(user)
-    return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
+    return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
 
 
 @dashboard.get("/sign-in/code")
@@ -84,7 +85,7 @@ async def sign_in() -> Response:
 async def sign_in_code_page() -> Response:
     """The form for a code of the second factor, for whom the password was right."""
     if is_signed_in():
-        return redirect(_next(request.args.get("next", "")), 303)  # type: ignore[return-value]
+        return redirect(next_page(request.args.get("next", "")), 303)  # type: ignore[return-value]
     if awaiting() is None:
         return redirect(url_for("dashboard.sign_in_page"), 303)  # type: ignore[return-value]
     return await _code_form()
@@ -110,7 +111,7 @@ async def sign_in_code() -> Response:
     await open_session(user)
     if accepted.recovery_codes_left is not None:
         return redirect_with_notice("settings_second_factor", "recovery-code-used")
-    return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
+    return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
 
 
 @dashboard.post("/sign-out")
@@ -123,7 +124,8 @@ async def sign_out() -> Response:
     return redirect_with_notice("sign_in_page", "signed-out")
 
 
-async def _form(problem: str = "", status: int = 200) -> Response:
+async def sign_in_form(problem: str = "", status: int = 200) -> Response:
+    """The page with the sign-in form."""
     is_sent = is_form_sent()
     sent = form() if is_sent else request.args
     return await plain_page(
@@ -131,14 +133,15 @@ async def _form(problem: str = "", status: int = 200) -> Response:
         status,
         problem=problem,
         email=field("email") if is_sent else "",
-        next=_next(sent.get("next", "")),
+        next=next_page(sent.get("next", "")),
         notice=notice(request.args.get("notice", "")),
+        passkey_options=ceremony().request_options(),
     )
 
 
 async def _code_form(problem: str = "", status: int = 200) -> Response:
     following = (form() if is_form_sent() else request.args).get("next", "")
-    return await plain_page("accounts/sign_in_code.html", status, problem=problem, next=_next(following))
+    return await plain_page("accounts/sign_in_code.html", status, problem=problem, next=next_page(following))
 
 
 async def _busy() -> Response:
@@ -148,7 +151,7 @@ async def _busy() -> Response:
 
 
 async def _retry_later(problem: str, status: int, seconds: float) -> Response:
-    response = await _form(problem, status)
+    response = await sign_in_form(problem, status)
     response.headers["Retry-After"] = str(ceil(seconds))
     return response
 
@@ -196,5 +199,6 @@ def _code_page(following: str) -> str:
     return url_for("dashboard.sign_in_code_page", next=None if following == "/" else following)
 
 
-def _next(path: str) -> str:
+def next_page(path: str) -> str:
+    """Where to go on after the sign-in: the path if it is one of the dashboard, else its first page."""
     return path if _OWN_PATH.fullmatch(path) else "/"

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from backend.domain.accounts.passkeys import Passkey
+
 RECOVERY_CODES = 10
 # In Base32, as pyotp.random_base32 makes them: 160 bits, as RFC 4226 recommends.
 SECRET_LENGTH = 32
@@ -20,13 +22,14 @@ class SecondFactor:
 
     `secret` is shared with the authenticator app. `used_step` is the time step of the last code that was
     accepted: no code of it or of an earlier one is accepted again. `recovery_hashes` are SHA-256 hashes of
-    the recovery codes that were not used yet.
+    the recovery codes that were not used yet. Each of `passkeys` signs in by itself.
     """
 
     secret: str
     used_step: int
     recovery_hashes: tuple[str, ...]
     since: datetime
+    passkeys: tuple[Passkey, ...] = ()
 
 
 def is_secret(text: str) -> bool:

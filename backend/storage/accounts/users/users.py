@@ -9,6 +9,7 @@ from typing import Any
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.accounts.passkeys import Passkey
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor import SecondFactor
 from backend.domain.accounts.users import User
@@ -116,6 +117,10 @@ def _from_document(document: dict[str, Any]) -> User:
 def _second_factor(stored: Document | None) -> SecondFactor | None:
     if stored is None:
         return None
-    return SecondFactor(
-        **known_fields(stored, SecondFactor) | {"recovery_hashes": tuple(stored["recovery_hashes"])}
-    )
+    changed = {
+        "recovery_hashes": tuple(stored["recovery_hashes"]),
+        "passkeys": tuple(
+            Passkey(**known_fields(passkey, Passkey)) for passkey in stored.get("passkeys", ())
+        ),
+    }
+    return SecondFactor(**known_fields(stored, SecondFactor) | changed)

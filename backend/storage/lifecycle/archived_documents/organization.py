@@ -11,6 +11,8 @@ from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.destination_rules import MOST_PATTERNS
 from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE
 from backend.domain.accounts.origins import parse_origin
+from backend.domain.accounts.passkeys import MOST_PASSKEYS
+from backend.domain.accounts.passkeys import NAME_RULE as PASSKEY_NAME_RULE
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor import RECOVERY_CODES, is_secret
@@ -28,6 +30,7 @@ from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRu
 from backend.storage.schema.document_fields import (
     DocumentFields,
     as_stored,
+    binary,
     days,
     integer,
     list_of,
@@ -98,13 +101,24 @@ _API_KEY = DocumentFields(
         ),
     },
 )
+_PASSKEY = DocumentFields(
+    {
+        "id": text,
+        "public_key": binary,
+        "sign_count": integer,
+        "name": PASSKEY_NAME_RULE.parse,
+        "created_at": time,
+    },
+    {"last_used_at": or_none(time)},
+)
 _SECOND_FACTOR = DocumentFields(
     {
         "secret": _secret,
         "used_step": integer,
         "recovery_hashes": list_of(sha256, RECOVERY_CODES),
         "since": time,
-    }
+    },
+    {"passkeys": list_of(nested(_PASSKEY), MOST_PASSKEYS)},
 )
 _USER = DocumentFields(
     {
