@@ -72,7 +72,11 @@ async def test_links_redirect_after_a_start_without_mongodb(
         wait_for((tmp_path / "links.cache").exists, "there is no file of links")
         async with httpx.AsyncClient(base_url=before.base_url, timeout=30) as client:
             short_url = await create(client, organization)
+            root = {"root_url": "https://shop.example/", "brand": {"name": "Kites of the file"}}
+            domain = f"{API}/domains/{organization.domain}"
+            assert (await client.patch(domain, json=root, headers=organization.headers)).status_code == 200
         path = "/" + short_url.rpartition("/")[2]
+        wait_for(lambda: visit(before, organization, "/").status_code == 302, "the root leads nowhere")
         assert visit(before, organization, path).status_code == 302
     with members.frozen(), service_process(tmp_path, **settings) as service:
         assert visit(service, organization, path).headers["location"].startswith("https://shop.example/sale")
@@ -80,7 +84,9 @@ async def test_links_redirect_after_a_start_without_mongodb(
         os.kill(killed, signal.SIGKILL)
         wait_for(lambda: service.workers - {killed}, "the worker is not replaced")
         assert visit(service, organization, path).status_code == 302
+        assert visit(service, organization, "/").headers["location"] == "https://shop.example/"
         unknown = visit(service, organization, "/unknown")
+        assert "Kites of the file" in unknown.text
         links = list_links(service, organization)
         for refused in (unknown, links):
             assert refused.status_code == 503
