@@ -39,6 +39,7 @@ from demo_site.history.alert_rules import make_alert_rules
 from demo_site.history.catalogue import DOMAINS, MOST_LINKS, TAGS, PlannedLink, planned_links
 from demo_site.history.costs import make_costs
 from demo_site.history.days import History, UsedLink
+from demo_site.history.funnels import make_funnels
 from demo_site.history.journeys import Ids
 
 DAYS = 60
@@ -117,6 +118,7 @@ async def _make_links(
     ]
     await insert_history_links(database, made, new_tags)
     await make_alert_rules(database, org_id, made, now)
+    await make_funnels(database, org_id, now)
     return made
 
 

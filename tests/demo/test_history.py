@@ -26,6 +26,7 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.costs.costs import CostFilter, list_costs
 from backend.storage.driver.mongo import Database
+from backend.storage.funnels.saved_funnels import list_funnels
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.demo_history import find_history_links
@@ -176,6 +177,14 @@ async def test_paid_campaigns_have_costs(database: Database, org_id: OrgId) -> N
     assert campaigns
     assert len(costs) == len(campaigns) * DAYS
     assert not any(campaign.startswith("newsletter") for campaign in campaigns)
+
+
+async def test_a_funnel_is_saved_once(database: Database, org_id: OrgId) -> None:
+    """From a click to a sale: later starts make no second one."""
+    for _ in range(2):
+        await make_history(database, org_id, SHOP, NOW, nothing, days=1, links=LINKS)
+    [saved] = await list_funnels(database, org_id)
+    assert [step.kind for step in saved.funnel.steps] == ["click", "event", "conversion"]
 
 
 async def test_nothing_is_made_in_the_future(database: Database, org_id: OrgId) -> None:

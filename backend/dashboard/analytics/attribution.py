@@ -48,6 +48,8 @@ from backend.domain.sales.credit_rules import (
 _ROWS_PER_PAGE = 25
 # A narrow screen shows these and what the rows are sorted by; the others once they are asked for.
 _ON_PHONES = {Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE}
+# Of the totals, those that a budget is decided by.
+_FIRST_ON_PHONES = {*_ON_PHONES, Measure.COST, Measure.RETURN_ON_AD_SPEND, Measure.COST_PER_CONVERSION}
 FIELDS = (
     Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
     Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.OUTCOME,
@@ -203,6 +205,7 @@ async def _content(view: View) -> dict[str, Any]:
         "figures": [
             figure for figure in figures(shown.totals, None, currencies[0]) if figure.measure in measures
         ],
+        "first": _FIRST_ON_PHONES,
         "headings": headings,
         "folded": [
             not (measure in _ON_PHONES or heading.direction or heading.change_direction)

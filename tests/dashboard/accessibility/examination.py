@@ -13,7 +13,9 @@ from backend.dashboard.frame.form import FORM_TOKEN
 
 RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 SIZES: dict[str, ViewportSize] = {
+    "wide": {"width": 1920, "height": 1080},
     "desktop": {"width": 1280, "height": 800},
+    "tablet": {"width": 768, "height": 1024},
     "phone": {"width": 390, "height": 844},
 }
 
@@ -29,15 +31,19 @@ class View:
 
 # What the rules see but those of colour (markup, and what of it is shown) is the same in light and dark, so
 # they run once for each size. Colours are the same on every screen, and take most of the time: light ones are
-# looked at on the one, dark ones on the other. Between neighbours of the list one thing changes.
+# looked at on the one, dark ones on the other. Between neighbours of the list one thing changes. On a tablet
+# one rule is run, beside which where things stand is looked at.
+ONE_RULE = {"runOnly": ["document-title"]}
 VIEWS = (
     View("desktop", "light", {}),
+    View("tablet", "light", ONE_RULE),
     View("phone", "light", {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}),
     View("phone", "dark", {"runOnly": RULES_OF_COLOUR}),
 )
-# Of pages with nothing to show. What they have, pages with much have too, and there all rules run on a phone:
-# here one rule does, beside which where things stand is looked at.
-VIEWS_OF_EMPTY = (VIEWS[0], View("phone", "light", {"runOnly": ["document-title"]}))
+# Of pages with nothing to show. What they have, pages with much have too, and there all rules run on a phone.
+VIEWS_OF_EMPTY = (VIEWS[0], View("phone", "light", ONE_RULE))
+# Of what fills a wide screen.
+WIDE = (View("wide", "light", ONE_RULE),)
 # The violations of axe's rules, by how much the page has to be scrolled sideways, and the headings of cards
 # without space between themselves and the card before; once what follows the size of the screen has done so.
 EXAMINE = """async options => {

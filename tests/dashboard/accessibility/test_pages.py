@@ -21,6 +21,7 @@ from tests.dashboard.accessibility.examination import (
     OPEN_DETAILS,
     VIEWS,
     VIEWS_OF_EMPTY,
+    WIDE,
     examine,
     examine_new,
     show,
@@ -90,6 +91,17 @@ def test_every_page(watched: Page, office: str, examined: set[str], request: pyt
     at.open_session(watched)
     for path in at.pages:
         wrong += examine_new(watched, f"{at.base_url}{path}", examined, views)
+    assert wrong == []
+
+
+def test_wide_screens(watched: Page, full: Office) -> None:
+    """What has most columns fits a wide screen, and fills it without touching."""
+    full.open_session(watched)
+    wrong = []
+    for path in ("/", "/attribution", "/links", "/cohorts"):
+        watched.goto(f"{full.base_url}{path}")
+        watched.evaluate(OPEN_DETAILS)
+        wrong += examine(watched, WIDE)
     assert wrong == []
 
 
