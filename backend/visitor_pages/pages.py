@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
 
 from backend.domain.taps.app_page import PageButtons
 from backend.visitor_pages.look import Look, content_policy
@@ -18,7 +16,7 @@ from backend.visitor_pages.look import Look, content_policy
 _templates = Environment(
     loader=PackageLoader("backend.visitor_pages"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
-_COPY = (Path(__file__).parent / "templates" / "copy.js").read_text(encoding="utf-8")
+_COPY = _templates.get_template("copy.js").render()
 _HOST = re.compile(r"([^:/?#]+://(?:[^/?#]*@)?)([^/?#]*)")
 
 
@@ -85,7 +83,6 @@ def store_page(look: Look, social: Mapping[str, str], store: str, copied: str) -
         button=button,
         other=other,
         report=texts["report"][0],
-        script=Markup(_COPY),  # noqa: S704 - a file of ours
     )
     return VisitorPage(html, content_policy(look.brand, has_form=True, script=_COPY))
 
