@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from backend.app import Service
+from backend.dashboard.frame.blueprint import needs_of
 from backend.domain.links.links import Link
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
@@ -124,6 +125,12 @@ async def report(
     return await make_report(kind=shared.kind, query=shared.query)
 
 
+@pytest.fixture(params=[name for name in VIEWS if name != "events"])
+async def empty_report(request: pytest.FixtureRequest, make_report: ReportFactory) -> Report:
+    """A report of each kind, whose token is tried elsewhere."""
+    return await make_report(kind=VIEWS[request.param].kind, query=VIEWS[request.param].query)
+
+
 @pytest.fixture
 async def other(make_organization: OrganizationFactory, database: Database, now: datetime) -> Report:
     """A report of another organization."""
@@ -201,35 +208,47 @@ async def test_no_other_path_knows_the_token(
     assert ">77<" not in (await reader.get(path)).text
 
 
-async def test_the_token_is_no_key(reader: httpx.AsyncClient, service: Service, report: Report) -> None:
+async def test_the_token_is_no_key(reader: httpx.AsyncClient, service: Service, empty_report: Report) -> None:
     """Every route of the REST API, the SDK's and the apps' refuses it in place of a key or an id."""
     tried = 0
     for rule in service.api.url_map.iter_rules():
         if not rule.rule.startswith("/serviceCore/pa/v1/") or rule.rule.endswith(("/docs", "/openapi.json")):
             continue
-        path = re.sub("<.*>", report.id, rule.rule)
+        path = re.sub("<.*>", empty_report.id, rule.rule)
         for method in sorted((rule.methods or set()) - {"OPTIONS", "HEAD"}):
-            for headers in ({"API-KEY": report.token}, {"Authorization": f"Bearer {report.token}"}):
+            for headers in (
+                {"API-KEY": empty_report.token},
+                {"Authorization": f"Bearer {empty_report.token}"},
+            ):
                 answer = await reader.request(method, path, json={}, headers=headers)
                 assert answer.status_code == 401, f"{method} {path}"
                 tried += 1
     assert tried > 40
     for path in ("/serviceCore/sdk/v1/batch", "/serviceCore/app/v1/open"):
-        answer = await reader.post(path, json={"api_key": report.token}, headers={"API-KEY": report.token})
+        answer = await reader.post(
+            path, json={"api_key": empty_report.token}, headers={"API-KEY": empty_report.token}
+        )
         assert answer.status_code in {401, 403}, path
 
 
-async def test_the_token_is_no_session(reader: httpx.AsyncClient, report: Report) -> None:
+def is_for_members(service: Service, path: str) -> bool:
+    """Whether somebody has to be signed in for this page of the dashboard."""
+    endpoint, _ = service.api.url_map.bind("localhost").match(path)
+    return needs_of(service.api.view_functions[endpoint]) is not None
+
+
+async def test_the_token_is_no_session(
+    reader: httpx.AsyncClient, service: Service, empty_report: Report
+) -> None:
     """With it as a cookie, each page of the dashboard leads to the sign-in; no form is taken."""
-    cookies = {"Cookie": f"waylink={report.token}; __Host-waylink={report.token}"}
-    pages = [path for path in routes("GET", {"report_id": report.id}) if "/assets/" not in path]
+    cookies = {"Cookie": f"waylink={empty_report.token}; __Host-waylink={empty_report.token}"}
+    all_pages = routes("GET", {"report_id": empty_report.id})
+    pages = [path for path in all_pages if is_for_members(service, path)]
     assert len(pages) > 20
     for path in pages:
         answer = await reader.get(path, headers=cookies)
-        if path != "/sign-in":
-            assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, "/sign-in"), (
-                path
-            )
-    for path in routes("POST", {"report_id": report.id}):
-        answer = await reader.post(path, data={"form_token": report.token}, headers=cookies)
+        to = answer.headers.get("location", "").partition("?")[0]
+        assert (answer.status_code, to) == (303, "/sign-in"), path
+    for path in routes("POST", {"report_id": empty_report.id}):
+        answer = await reader.post(path, data={"form_token": empty_report.token}, headers=cookies)
         assert answer.status_code == 403, path
