@@ -69,6 +69,8 @@ class OrphanVisits:
         except StorageError as error:
             _logger.warning("Orphan visits can't be stored: %s", error)
             self._tallies.give_back(days)
+        if dropped := self._tallies.take_dropped():
+            _logger.warning("%d orphan visits are not counted: they are of too many domains", dropped)
 
     async def _keep_storing(self) -> NoReturn:
         while True:

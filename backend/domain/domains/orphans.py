@@ -85,7 +85,7 @@ class OrphanTallies:
     def __init__(self) -> None:
         self._days: dict[DayKey, DayTally] = {}
         self._paths = 0
-        self.dropped = 0  # visits of more domains than it takes
+        self.dropped = 0
 
     def add(
         self, org_id: OrgId, domain: str, path: str | None, referrer_host: str | None, at: datetime
@@ -111,6 +111,11 @@ class OrphanTallies:
         """All visits, which are no longer here."""
         taken, self._days, self._paths = self._days, {}, 0
         return taken
+
+    def take_dropped(self) -> int:
+        """How many visits were dropped since the last call, since they were of too many domains."""
+        dropped, self.dropped = self.dropped, 0
+        return dropped
 
     def give_back(self, days: Mapping[DayKey, DayTally]) -> None:
         """Take visits back that could not be stored, as far as there is room."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
@@ -12,10 +14,11 @@ from backend.storage.driver.mongo import Database
 from backend.storage.links.links import NAME
 
 # All links of a domain are compared if it has at most so many; else those whose path begins alike.
-MOST_COMPARED = 20_000
+MOST_COMPARED = 10_000
 _MOST_ALIKE = 1_000
 _BEGINNING = 2  # characters
 _SHORTEST_BEGINNING = 4  # characters of a path that may be the beginning of a cut one
+_MOST_BEGUN = 100  # paths that begin with a cut one
 _AT_THE_END = re.compile(r"[^A-Za-z0-9]+$")
 _LIVE = {"is_enabled": True, "hold": None}
 
@@ -43,16 +46,47 @@ async def _paths(
     return [document["path"] for document in await cursor.to_list(most)]
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Paths of links in lower case, sorted, and as they are."""
+
+    lowered: list[str]
+    paths: list[str]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Candidates:
+        """The candidates of these paths."""
+        pairs = sorted((path.lower(), path) for path in paths)
+        return cls([lowered for lowered, _ in pairs], [path for _, path in pairs])
+
+    def beginning(self, text: str) -> list[str]:
+        """Some paths that begin with this text in lower case."""
+        first = bisect_left(self.lowered, text)
+        several = range(first, min(first + _MOST_BEGUN, len(self.paths)))
+        return [self.paths[place] for place in several if self.lowered[place].startswith(text)]
+
+    def above(self, text: str) -> list[str]:
+        """The paths that this text in lower case lies below."""
+        parts = text.split("/")
+        starts = ("/".join(parts[:number]) for number in range(1, len(parts)))
+        places = ((start, bisect_left(self.lowered, start)) for start in starts)
+        return [
+            self.paths[place]
+            for start, place in places
+            if place < len(self.paths) and self.lowered[place] == start
+        ]
+
+
 def _nearest_of_each(paths: Sequence[str], choices: Sequence[str]) -> dict[str, str]:
-    lowered = [choice.lower() for choice in choices]
-    return {path: nearest for path in paths if (nearest := nearest_path(path, choices, lowered))}
+    candidates = Candidates.of(choices)
+    return {path: nearest for path in paths if (nearest := nearest_path(path, candidates))}
 
 
-def nearest_path(path: str, choices: Sequence[str], lowered: Sequence[str]) -> str | None:
-    """The choice that is most like the path; None if none is like it. `lowered` are they in lower case.
+def nearest_path(path: str, candidates: Candidates) -> str | None:
+    """The candidate that is most like the path; None if none is like it.
 
-    Case, and characters such as a full stop at the end, do not count. Else one choice has to begin with the
-    path, or the path with one, or a fourth of the characters at most may differ.
+    Case, and characters such as a full stop at the end, do not count. Else a candidate has to begin with the
+    path, or the path has to lie below one, or a fourth of the characters at most may differ.
     """
     # Its import takes a tenth of a second, and few questions need it.
     from rapidfuzz.distance import OSA  # noqa: PLC0415
@@ -61,11 +95,9 @@ def nearest_path(path: str, choices: Sequence[str], lowered: Sequence[str]) -> s
     asked = _AT_THE_END.sub("", path).lower()
     if not asked:
         return None
-    if match := extractOne(asked, lowered, scorer=OSA.distance, score_cutoff=max(1, len(asked) // 4)):
-        return choices[match[2]]
-    begun = [
-        choice
-        for choice, low in zip(choices, lowered, strict=True)
-        if (len(asked) >= _SHORTEST_BEGINNING and low.startswith(asked)) or asked.startswith(f"{low}/")
-    ]
+    most = max(1, len(asked) // 4)
+    if match := extractOne(asked, candidates.lowered, scorer=OSA.distance, score_cutoff=most):
+        return candidates.paths[match[2]]
+    begun = candidates.beginning(asked) if len(asked) >= _SHORTEST_BEGINNING else []
+    begun += candidates.above(asked)
     return min(begun, key=lambda choice: (abs(len(choice) - len(asked)), choice), default=None)

@@ -9,7 +9,7 @@ import pytest
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import Database
 from backend.storage.links import nearest
-from backend.storage.links.nearest import find_nearest, nearest_path
+from backend.storage.links.nearest import Candidates, find_nearest, nearest_path
 from tests.facts.organizations import TestOrganization
 from tests.facts.stored_links import insert_links
 from tests.redirector.sample_pages import link
@@ -35,7 +35,7 @@ CHOICES = ["Spring", "summer/sale", "winter", "x"]
 )
 def test_typing_errors_find_their_link(path: str, meant: str | None) -> None:
     """Few wrong letters, another case, marks at the end, a part that is cut or too much."""
-    assert nearest_path(path, CHOICES, [choice.lower() for choice in CHOICES]) == meant
+    assert nearest_path(path, Candidates.of(CHOICES)) == meant
 
 
 async def test_only_links_that_work_are_near(
