@@ -40,6 +40,8 @@ from backend.dashboard.links.editing import change as change_link
 from backend.dashboard.links.editing import make as make_link
 from backend.dashboard.links.editing import preview as fill_preview
 from backend.dashboard.links.editing import rules as link_rules
+from backend.dashboard.links.qr_codes import codes as qr_codes
+from backend.dashboard.links.qr_codes import sheets as qr_sheets
 from backend.dashboard.links.sheets import sheets
 from backend.dashboard.live import live
 from backend.dashboard.mails import change as change_reader
@@ -99,6 +101,8 @@ __all__ = [
     "origins",
     "overview",
     "passkeys",
+    "qr_codes",
+    "qr_sheets",
     "readers",
     "report_pages",
     "reports",

@@ -162,6 +162,7 @@ QUERY_INVALID = ErrorRow(400, 400, "Invalid query parameters", "{message}", "{fi
 CREATED_BY_INVALID = ErrorRow(
     400, 400, INVALID_PAGE, "createdBy must be one of api_user, api_rest, sdk", "createdBy"
 )
+LOGO_NOT_SET = ErrorRow(404, 103, NOT_FOUND, "Your organization has set no logo for QR codes", "LOGO_NOT_SET")
 TAG_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Tag not found or does not belong to your organization", "TAG_NOT_FOUND"
 )

@@ -182,6 +182,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "TAG_TAKEN": tag_taken,
     "TEMPLATE_TAKEN": template_taken,
     "TEMPLATE_NOT_FOUND": calling("DELETE", "/utm-templates/mail"),
+    "LOGO_NOT_SET": calling("GET", "/qr-logo"),
     "TAG_NOT_FOUND": calling("DELETE", "/tags/spring"),
     "WEBHOOK_NOT_FOUND": calling("GET", f"/webhooks/{uuid.UUID(int=7)}"),
     "REPORT_NOT_FOUND": calling("GET", f"/reports/{uuid.UUID(int=7)}"),

@@ -39,6 +39,7 @@ from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.links.destinations.broken import BrokenDestination, keep_results
 from backend.storage.links.links import find_link, list_links
+from backend.storage.links.qr_logos import set_logo
 from backend.storage.links.reports import add_report
 from backend.storage.links.tags import list_tags
 from backend.storage.links.taken_clicks import take_clicks
@@ -57,11 +58,15 @@ from tests.facts.sdk_batches import Visitor, call, check, conversion
 PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=4$" + "c2FsdA" * 4 + "$" + "aGFzaA" * 7
 CREATE = "/serviceCore/pa/v1/create-link"
 
+# The first bytes of a PNG file.
+_LOGO = b"\x89PNG\r\n\x1a\n"
+
 
 async def fill(client: httpx.AsyncClient, database: Database, organization: TestOrganization) -> list[LinkId]:
     """Give the organization links, visitors and apps; gives the ids of its links."""
     await _make_links(client, organization)
     link_ids = [link.id for link in await list_links(database, organization.id, skip=0, limit=9)]
+    await set_logo(database, organization.id, _LOGO, datetime.now(UTC))
     clicks = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": {"imported_clicks": clicks}})
     await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))

@@ -227,6 +227,8 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("tags", {"color": "red"}, "color is not in the form in which it is stored"),
     ("utm_templates", {"utm": {"utm_x": "y"}}, "utm_x is not a field of such a document"),
     ("utm_templates", {"key": "x"}, "key does not belong to the name"),
+    ("qr_logos", {"image": "x"}, "image must be bytes"),
+    ("qr_logos", {"image": b"<svg/>"}, "image must be a small PNG file"),
     ("tags", {"key": "x"}, "key does not belong to the name"),
     ("apps", {"android": {"package": "x;y", "fingerprints": []}}, "the document is not as such are stored"),
     ("apps", {"ios": {"team_id": 1, "bundle_id": "a", "app_store_id": None}}, "the document is not as such"),

@@ -46,5 +46,8 @@ LABELS = {
     "day": "Day",
     "time": "Time",
     "link": "Shown in",
+    "background": "Background",
+    "qr_text": "Text below the code",
+    "image": "Image",
 }
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}

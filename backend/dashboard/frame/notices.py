@@ -11,6 +11,8 @@ NOTICES = {
     "domain-saved": "It is saved. Visitors see it within seconds.",
     "orphans-forgotten": "They are forgotten. Counting goes on.",
     "link-made": "The link is made. It works now.",
+    "logo-kept": "The logo is kept. Codes can have it from now on.",
+    "logo-removed": "The logo is removed.",
     "link-changed": "The link is changed.",
     "link-enabled": "The link is enabled: it redirects again.",
     "link-disabled": "The link is disabled: visitors see an error page.",

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from quart import Response, abort, request, url_for
+from quart import Response, request, url_for
 
 from backend.dashboard.analytics.answers import ask_all
 from backend.dashboard.analytics.events import NAME_CARD, events_query
@@ -43,7 +43,6 @@ from backend.storage.clicks.retention import single_clicks_since
 from backend.storage.links.tags import find_tags_of
 from backend.storage.links.taken_clicks import count_taken
 from backend.web.current import resources
-from backend.web.qr_image import MEDIA_TYPES, qr_image
 
 _OUTCOME = (
     Measure.LEADS,
@@ -114,20 +113,6 @@ async def _content(link: Link) -> dict[str, Any]:
         "outcome_names": OUTCOMES,
         "reasons": REASONS,
     }
-
-
-@dashboard.get("/links/<link_id>/qr.<kind>")
-@needs(Permission.LINKS_READ)
-async def links_qr(link_id: LinkId, kind: str) -> Response:
-    """The link's QR code as SVG or PNG. With `download` in the query string, browsers save it as a file."""
-    link = await own_link(link_id)
-    if kind not in MEDIA_TYPES:
-        abort(404)
-    response = Response(await qr_image(short_url_of(link), kind), mimetype=MEDIA_TYPES[kind])
-    if "download" in request.args:
-        name = link.path.replace("/", "-")
-        response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
-    return response
 
 
 async def _installs(link: Link, now: datetime) -> int | None:

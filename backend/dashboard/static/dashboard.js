@@ -35,6 +35,41 @@ for (const form of document.querySelectorAll('form[data-ticks]')) {
   });
 }
 
+// The picture of a QR code and its files follow the form at once. Without scripts they do after "Show".
+const code = document.querySelector('form[data-qr]');
+if (code) {
+  const picture = document.querySelector('[data-qr-picture]');
+  const refused = document.querySelector('[data-qr-refused]');
+  const files = document.querySelectorAll('[data-qr-file]');
+  let waiting;
+  picture.addEventListener('error', () => { refused.hidden = false; });
+  picture.addEventListener('load', () => { refused.hidden = true; });
+  code.addEventListener('input', () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const style = new URLSearchParams(new FormData(code));
+      picture.src = `${picture.dataset.qrPicture}?${style}`;
+      for (const file of files) file.href = `${file.dataset.qrFile}?${style}&download=1`;
+    }, 250);
+  });
+}
+
+// An image file is sent in base64, as a field of its form.
+const logo = document.querySelector('form[data-logo]');
+if (logo) {
+  const file = logo.querySelector('input[type="file"]');
+  const keep = logo.querySelector('[data-logo-keep]');
+  logo.querySelector('[data-logo-file]').hidden = false;
+  file.addEventListener('change', () => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => {
+      logo.querySelector('input[name="image"]').value = reader.result.split(',')[1] ?? '';
+      keep.hidden = false;
+    });
+    if (file.files[0]) reader.readAsDataURL(file.files[0]);
+  });
+}
+
 // A chosen template fills the UTM fields at once. Without scripts it does so when the link is made.
 const template = document.querySelector('select[data-template]');
 if (template) {

@@ -10,8 +10,6 @@ from typing import Any
 from quart import Response
 
 from backend.domain.accounts.permissions import Permission
-from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Flag, Schema
 from backend.domain.ids import LinkId
 from backend.domain.links.input import (
     CHANGE_FIELDS,
@@ -55,6 +53,7 @@ from backend.rest_api.routes.idempotency_key import (
 )
 from backend.rest_api.routes.operation import Operation, PlainOperation, reference
 from backend.rest_api.routes.parameters import QueryParameter
+from backend.rest_api.routes.query_flag import QueryFlag
 from backend.rest_api.routes.query_string import query_error, refuse_parameters
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.purge import LinkHasClicks, LinkIsHeld, purge_link
@@ -63,21 +62,6 @@ from backend.storage.links.tags import find_tags_of
 from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.links.writing.writes import Submission
 from backend.web.current import resources
-
-
-class QueryFlag:
-    """A boolean in a query string: `true` or `false`."""
-
-    def parse(self, field: str, value: object) -> bool:
-        """The boolean. Raises InvalidField."""
-        if value not in {"true", "false"}:
-            raise InvalidField(field, "must be true or false")
-        return value == "true"
-
-    def schema(self) -> Schema:
-        """JSON Schema of a boolean."""
-        return Flag().schema() | {"default": False}
-
 
 _ONE = "/links/<link:link_text>"
 _CREATION_ERRORS = (

@@ -103,7 +103,10 @@ def _content(operation: Operation) -> dict[str, Any]:
 
 
 # Of media types that are no text, what the schema has beside its type.
-_BINARY = {RowFormat.PARQUET.media_type: {"format": "binary"}}
+_BINARY = {
+    media_type: {"format": "binary"}
+    for media_type in (RowFormat.PARQUET.media_type, "image/png", "application/pdf")
+}
 
 
 def _error(status: int, rows: list[ErrorRow], body_of: Callable[[ErrorRow], Schema]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from backend.rest_api.domains import domains, orphans
 from backend.rest_api.feed import events
 from backend.rest_api.funnels import ask, saved
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
+from backend.rest_api.qr_codes import codes, logo
 from backend.rest_api.reports import recipients, reports
 from backend.rest_api.routes.operation import REGISTERED
 from backend.rest_api.sales import explain, tell_calls, tell_refunds
@@ -24,6 +25,7 @@ from backend.rest_api.webhooks import webhooks
 # Every module that has operations. What is not imported has no routes.
 _MODULES = (
     *(create, change, info, listing, write, preview, explain_taps, bulk, page),
+    *(codes, logo),
     *(tags, utm_templates),
     rules,
     *(domains, orphans),

@@ -6,9 +6,9 @@ from werkzeug.routing import BaseConverter
 
 
 class LinkText(BaseConverter):
-    """Any text but the last words of the paths links/page, links/info and links/bulk.
+    """Any text but the last words of the paths links/page, links/info, links/bulk and links/qr-sheet.
 
     So another method at one of these paths is answered 405, instead of an error about a link's id."""
 
-    regex = "(?!(?:page|info|bulk)$)[^/]+"
+    regex = "(?!(?:page|info|bulk|qr-sheet)$)[^/]+"
     part_isolating = True

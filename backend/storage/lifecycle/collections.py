@@ -31,7 +31,7 @@ from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
-from backend.storage.links import links, orphans, tags, taken_clicks, utm_templates
+from backend.storage.links import links, orphans, qr_logos, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
@@ -83,6 +83,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     alerts.COLLECTION,
     tags.COLLECTION,
     utm_templates.COLLECTION,
+    qr_logos.COLLECTION,
     links.COLLECTION,
     apps.COLLECTION,
     origins.COLLECTION,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from PIL import Image
 
 from backend.domain.ids import OrgId
 from tests.processes.service_process import ServiceProcess, invoke, run_command
+from tests.web.test_qr_drawing import image_file, pages, texts
 
 DOMAIN = "go.own.localhost"
 USUAL = ("--domain", DOMAIN, "--destination", "https://shop.example/", "--name", "Spring")
@@ -183,3 +186,30 @@ def test_links_of_others_are_not_found(running: ServiceProcess, org: str, other_
     assert refused(running, "create", "--org", other_org, *USUAL)["field"] == "domain"
     assert running.command("links", "show", made["id"], "--org", org) == made
     assert "There is no organization" in running.refusal("links", "list", "--org", "nobody")
+
+
+def test_qr_codes(running: ServiceProcess, org: str, other_org: str, tmp_path: Path) -> None:
+    """Codes in a style with the organization's logo, and sheets, are files that a decoder reads."""
+    made, other = create(running, org, "--path", "qr"), create(running, org, "--path", "qr/2")
+    image = tmp_path / "logo.png"
+    image.write_bytes(image_file(60, 40))
+    logo = ("links", "qr-logo", "--org", org)
+    assert running.command(*logo) == {"has_logo": False}
+    code = ("qr", made["short_url"], "--org", org, "--logo", "--color", "1f5fbf", "--text", "Scan me")
+    file = tmp_path / "code.png"
+    assert refused(running, *code, "--output", str(file))["field"] == "logo"
+    assert running.command(*logo, "--set", str(image)) == {"has_logo": True}
+    running.command("links", *code, "--output", str(file))
+    assert texts(Image.open(file)) == [made["short_url"]]
+    sheet = tmp_path / "sheet.pdf"
+    named = (made["id"], other["short_url"], "--org", org, "--output", str(sheet))
+    assert running.command("links", "qr-sheet", *named)["labels"] == 2
+    assert len(texts(pages(sheet.read_bytes(), 3)[0])) == 2
+    for wrong, field in (
+        ((*code, "--output", "code.gif"), "output"),
+        (("qr", made["id"], "--org", org, "--color", "ff0", "--output", str(file)), "color"),
+        (("qr-sheet", "--org", org, "--output", str(sheet)), "links"),
+    ):
+        assert refused(running, *wrong)["field"] == field
+    assert refused(running, "qr", made["id"], "--org", other_org, "--output", str(file))
+    assert running.command(*logo, "--remove") == {"has_logo": False}

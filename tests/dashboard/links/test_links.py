@@ -293,4 +293,4 @@ async def test_the_qr_code(person: Person, organization: TestOrganization, kind:
     assert "Content-Disposition" not in shown.headers
     kept = await person.get(f"{where}/qr.{kind}?download=1")
     assert kept.headers["Content-Disposition"] == f'attachment; filename="a-b.{kind}"'
-    assert (await person.get(f"{where}/qr.pdf")).status_code == 404
+    assert (await person.get(f"{where}/qr.gif")).status_code == 404

@@ -32,12 +32,13 @@ from backend.storage.lifecycle.archive_context import (
     own_id,
     own_link,
 )
-from backend.storage.links import links, tags, taken_clicks, utm_templates
+from backend.storage.links import links, qr_logos, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
 from backend.storage.schema.document_fields import (
     DocumentFields,
     anything,
     as_stored,
+    binary,
     integer,
     list_of,
     nested,
@@ -77,6 +78,9 @@ _LIMITS = nested(
 )
 _HOLD = nested(DocumentFields({"at": time, "why": HOLD_REASON.parse}))
 _TAKEN = DocumentFields({"link_id": text, "taken": integer})
+_QR_LOGO = DocumentFields({"image": binary, "set_at": time})
+_PNG = b"\x89PNG\r\n\x1a\n"
+_LARGEST_LOGO = 2_000_000  # of 400 x 400 pixels that no compression makes smaller, and more
 _PURGED_LINK = DocumentFields({"at": time})
 _TAG = DocumentFields(
     {"name": ItemName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
@@ -163,7 +167,14 @@ def _named(fields: DocumentFields) -> DocumentRule:
     return check
 
 
+def _qr_logo(document: Document, context: ArchiveContext) -> None:
+    _QR_LOGO.check(document)
+    if not bytes(document["image"]).startswith(_PNG) or len(document["image"]) > _LARGEST_LOGO:
+        raise InvalidField("image", "must be a small PNG file")
+
+
 RULES: Mapping[str, DocumentRule] = {
+    qr_logos.NAME: _qr_logo,
     tags.NAME: _named(_TAG),
     utm_templates.NAME: _named(_TEMPLATE),
     links.NAME: _link,
