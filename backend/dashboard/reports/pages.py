@@ -97,7 +97,7 @@ async def reports_new() -> Response:
         abort(404)
     fields = new_fields(
         kind,
-        _suggested_name(words),
+        _suggested_name(kind, words),
         kept,
         by=default_grouping(view).value,
         measures=figures_of_cohorts(view) if kind is ViewKind.COHORTS else figures_of(view),
@@ -219,6 +219,7 @@ def _groupings(fields: Fields, properties: Sequence[EventProperty]) -> Sequence[
     return (*([Field.HOUR] if fields["by"] == Field.HOUR else []), *GROUPINGS, *properties)
 
 
-def _suggested_name(words: QueryWords) -> str:
-    """A name that says what is filtered, for whoever does not type one."""
-    return ", ".join(value for _, value in words.filters)[:100] or "All figures"
+def _suggested_name(kind: ViewKind, words: QueryWords) -> str:
+    """A name that says what is filtered, or else what is shown, for whoever does not type one."""
+    shown = "All figures" if kind in dict(_KINDS) else words.shown.partition(":")[0]
+    return ", ".join(value for _, value in words.filters)[:100] or shown

@@ -161,7 +161,7 @@ async def test_a_funnel_is_shared_as_it_is(
 
 
 @pytest.mark.parametrize(
-    ("shown", "kind", "query", "listed"),
+    ("shown", "kind", "query", "listed", "name"),
     [
         (
             "/events?campaign=spring&period=7&properties=event.plan",
@@ -172,12 +172,14 @@ async def test_a_funnel_is_shared_as_it_is(
                 "group_by": ["campaign", "link", "referrer", "country", "platform", "event", "event.plan"],
             },
             "Overview: Events, Identities by campaign",
+            "spring",
         ),
         (
             "/events?event=Signed+up",
             ViewKind.OVERVIEW,
             {"measures": ["events"], "filters": {"event": ["Signed up"]}},
             "Event: Signed up",
+            "Signed up",
         ),
         (
             "/cohorts?show=conversions&sum=1&country=AT",
@@ -189,17 +191,20 @@ async def test_a_funnel_is_shared_as_it_is(
                 "added_up": True,
             },
             "Cohorts: Conversions, Customers who bought, added up",
+            "AT",
         ),
         (
             "/clicks?of=not_counted&compare=none&country=AT",
             ViewKind.CLICKS,
             {"of": "not_counted", "filters": {"country": ["AT"]}, "currency": None, "compare": None},
             "Single requests that do not count",
+            "AT",
         ),
         (
             "/sales?of=leads&touch=linear&window=30",
             ViewKind.SALES,
             {"of": "leads", "model": "linear", "lookback_days": 30},
+            "Single leads",
             "Single leads",
         ),
     ],
@@ -213,13 +218,14 @@ async def test_other_pages_are_shared_as_they_are(
     kind: ViewKind,
     query: Any,
     listed: str,
+    name: str,
 ) -> None:
     """Events as an overview of them; cohorts and single rows as kinds of their own."""
     await set_event_properties(database, organization.id, ("plan",))
     shared = await share(person, shown)
     assert shared.status_code == 303, words(shared.text)
     report = await only_report(database, organization)
-    assert report.kind is kind
+    assert (report.kind, report.name) == (kind, name)
     assert {name: report.query.get(name) for name in query} == query
     assert listed in words((await person.get("/reports")).text)
     changing = (await person.get(f"/reports/{report.id}")).text
