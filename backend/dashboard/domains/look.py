@@ -37,7 +37,7 @@ _PAGES = {
 
 
 @dashboard.get("/domains/<domain>/look")
-@needs(Permission.SETTINGS_READ)
+@needs(Permission.SETTINGS_WRITE)
 async def domains_look(domain: str) -> Response:
     """The form, beside a picture of a page."""
     return await _page(domain, values_of(await _stored(domain)), {})
