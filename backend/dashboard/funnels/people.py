@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from quart import Response, url_for
 
 from backend.dashboard.analytics.view import PRESETS, View
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.blueprint import dashboard, may_open, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.funnels.grouping import funnel_view
@@ -77,7 +77,12 @@ def group_argument(key: FunnelGroupKey) -> str:
 def people_address(
     view: View, funnel_id: FunnelId, step: int, stopped: bool = False, group: FunnelGroupKey | None = None
 ) -> str:
-    """The page of who did the step of this number, or stopped there, of one group if it is given."""
+    """The page of who did the step of this number, or stopped there, of one group if it is given.
+
+    "" for a user who may not see it.
+    """
+    if not may_open("funnels_people"):
+        return ""
     return view.address(
         url_for("dashboard.funnels_people", funnel_id=funnel_id),
         step=str(step + 1),
