@@ -37,7 +37,7 @@ def make_link(page: Page, office: Office, path: str) -> str:
     """Make a link by the form; its short URL."""
     page.goto(f"{office.base_url}/links")
     page.get_by_role("link", name="New link").click()
-    page.get_by_label("Path").fill(path)
+    page.get_by_role("textbox", name="Path").fill(path)
     page.get_by_label("Destination", exact=True).fill("https://shop.example/spring")
     page.get_by_label("Name", exact=True).fill("Spring")
     page.get_by_role("button", name="Make the link").click()
