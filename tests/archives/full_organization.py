@@ -18,12 +18,14 @@ from backend.domain.apps.installs import AppPlatform, Install, Match
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
 from backend.domain.costs.cost import ToldCost
+from backend.domain.domains.input import DOMAIN_FIELDS
 from backend.domain.feed.events import EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.reports import parse_report
 from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.storage.accounts.apps import set_apps
+from backend.storage.accounts.domain_settings import store_domain_settings
 from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
 from backend.storage.accounts.users.users import insert_user
 from backend.storage.annotations.notes import add_annotation
@@ -57,6 +59,13 @@ from tests.facts.sdk_batches import Visitor, call, check, conversion
 # Of no password that anyone knows.
 PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=4$" + "c2FsdA" * 4 + "$" + "aGFzaA" * 7
 CREATE = "/serviceCore/pa/v1/create-link"
+DOMAIN_SETTINGS = {
+    "root_url": "https://shop.example/",
+    "not_found_url": "https://shop.example/help",
+    "brand": {"name": "Kites", "logo_url": "https://shop.example/logo.svg", "color": "#1f5fbf"},
+    "texts": {"de": {"not_found": {"title": "Nichts", "text": "Hier ist nichts."}}},
+    "robots_txt": "User-agent: *\nDisallow: /\n",
+}
 
 # The first bytes of a PNG file.
 _LOGO = b"\x89PNG\r\n\x1a\n"
@@ -94,6 +103,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         AndroidApp("com.shop.app", (":".join(["AB"] * 32),)),
     )
     await set_apps(database, organization.domain, organization.id, apps)
+    settings = {name: DOMAIN_FIELDS[name].parse(name, value) for name, value in DOMAIN_SETTINGS.items()}
+    await store_domain_settings(database, organization.id, organization.domain, settings)
     tag = (await list_tags(database, organization.id))[0]
     fields = {
         "url": "https://crm.example/",

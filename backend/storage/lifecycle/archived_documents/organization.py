@@ -19,6 +19,7 @@ from backend.domain.accounts.second_factor import RECOVERY_CODES, is_secret
 from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.domains.input import DOMAIN_FIELDS
+from backend.domain.domains.json_form import texts_json
 from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPattern
 from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
@@ -56,7 +57,9 @@ def _domain_settings(name: str, value: object) -> object:
     for field, inner in value.items():
         if field not in DOMAIN_FIELDS:
             raise InvalidField(f"{name}.{field}", "is not a field of such a document")
-        DOMAIN_FIELDS[field].parse(f"{name}.{field}", inner)
+        parsed = DOMAIN_FIELDS[field].parse(f"{name}.{field}", inner)
+        if (texts_json(parsed) if field == "texts" else parsed) != inner:
+            raise InvalidField(f"{name}.{field}", "is not in the form in which it is stored")
     return to_plain(from_plain(value))
 
 
