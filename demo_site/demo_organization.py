@@ -105,7 +105,7 @@ async def _keys(database: Database, file: Path, org_id: OrgId, now: datetime) ->
     kept = _read_keys(file)
     keys = {kind: kept.get(kind.value, "") for kind in KeyKind}
     for kind, key in keys.items():
-        if not key or await api_keys.find_active_key(database, hash_key(key)) is None:
+        if not key or await api_keys.find_active_key(database, hash_key(key), now) is None:
             keys[kind], _ = await api_keys.create_api_key(database, org_id, kind, now)
     _write_keys(file, keys)
     return keys

@@ -216,6 +216,19 @@ RECIPIENT_NOT_FOUND = ErrorRow(
     "Recipient not found or does not belong to your organization",
     "RECIPIENT_NOT_FOUND",
 )
+KEY_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Key not found or does not belong to your organization", "KEY_NOT_FOUND"
+)
+MEMBER_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Member not found or does not belong to your organization", "MEMBER_NOT_FOUND"
+)
+INVITATION_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "Invitation not found or does not belong to your organization",
+    "INVITATION_NOT_FOUND",
+)
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"
@@ -256,6 +269,30 @@ SCOPE_MISSING = ErrorRow(
     "Access Denied",
     "This key has not the scope {message}; its organization can make a key that has it",
     "SCOPE_MISSING",
+)
+SCOPES_NOT_GRANTED = ErrorRow(
+    403,
+    403,
+    "Access Denied",
+    "This key must not make, change or replace a key that may do more than it may itself",
+    "SCOPES_NOT_GRANTED",
+)
+ROLE_NOT_GRANTED = ErrorRow(
+    403,
+    403,
+    "Access Denied",
+    "This key must not grant, or take away, a role that may do more than it may itself",
+    "ROLE_NOT_GRANTED",
+)
+LAST_OWNER = ErrorRow(
+    409,
+    409,
+    "Conflict",
+    "The organization's only owner stays one: make another member an owner first",
+    "LAST_OWNER",
+)
+KEY_ENDED = ErrorRow(
+    409, 409, "Conflict", "The key was revoked, is over, or was replaced already", "KEY_ENDED"
 )
 KEY_MAKES_NO_LINKS = ErrorRow(
     403,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -20,15 +21,18 @@ from backend.json_api.error_table import ErrorRow
 from backend.redirector.links.file import path_in
 from backend.settings import Settings
 from backend.storage.accounts.api_keys import create_api_key
+from backend.storage.accounts.users.users import list_users
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing.holds import hold_link
 from backend.system.clock import utc_now
 from tests.api.link_calls import API, create, link_body
+from tests.dashboard.people import make_user
 from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.processes.service_process import free_port
 
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
+HOUR = timedelta(hours=1)
 UPDATE = f"/update-link/{uuid.UUID(int=7)}"
 RECIPIENT = {"report_id": str(uuid.UUID(int=7)), "address": "ada@shop.example", "frequency": "weekly"}
 REFUND = {"refund_id": "refund-1", "transaction_id": "order-1", "amount": 1, "currency": "EUR"}
@@ -135,12 +139,28 @@ async def makes_no_links(caller: Caller) -> httpx.Response:
     return await caller.client.post("/serviceCore/app/v1/links", json={}, headers=headers)
 
 
-async def scope_missing(caller: Caller) -> httpx.Response:
-    """A call with a key that may only read links."""
-    key, _ = await create_api_key(
-        caller.database, caller.organization.id, KeyKind.REST, utc_now(), scopes=(Permission.LINKS_READ,)
-    )
-    return await caller.call("GET", "/annotations", headers={"API-KEY": key})
+def scoped(method: str, path: str, scopes: Sequence[Permission], body: object = None) -> Provocation:
+    """A call with a key that has these scopes. The path may name the organization's own key and owner."""
+
+    async def provoke(caller: Caller) -> httpx.Response:
+        org_id = caller.organization.id
+        key, stored = await create_api_key(
+            caller.database,
+            org_id,
+            KeyKind.REST,
+            utc_now(),
+            scopes=tuple(scopes),
+            expires_at=utc_now() + HOUR,
+        )
+        await make_user(caller.database, org_id)
+        [owner] = await list_users(caller.database, org_id)
+        headers = {"API-KEY": key}
+        filled = path.format(key=stored.id, owner=owner.id)
+        if "rotate" in path:
+            await caller.call("POST", filled, {}, headers)
+        return await caller.call(method, filled, body, headers)
+
+    return provoke
 
 
 async def wrong_media_type(caller: Caller) -> httpx.Response:
@@ -175,7 +195,14 @@ BY_A_CALL: dict[str, Provocation] = {
     "EXTERNAL_ID_TAKEN": external_id_taken,
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
     "KEY_MAKES_NO_LINKS": makes_no_links,
-    "SCOPE_MISSING": scope_missing,
+    "SCOPE_MISSING": scoped("GET", "/annotations", [Permission.LINKS_READ]),
+    "SCOPES_NOT_GRANTED": scoped("POST", "/keys", [Permission.KEYS_WRITE], {"kind": "rest"}),
+    "KEY_ENDED": scoped("POST", "/keys/{key}/rotate", [Permission.KEYS_WRITE], {}),
+    "KEY_NOT_FOUND": scoped("DELETE", f"/keys/{uuid.UUID(int=7)}", [Permission.KEYS_WRITE]),
+    "ROLE_NOT_GRANTED": scoped("DELETE", "/members/{owner}", [Permission.MEMBERS_WRITE]),
+    "LAST_OWNER": scoped("DELETE", "/members/{owner}", list(Permission)),
+    "MEMBER_NOT_FOUND": scoped("DELETE", f"/members/{uuid.UUID(int=7)}", list(Permission)),
+    "INVITATION_NOT_FOUND": scoped("DELETE", f"/member-invitations/{uuid.UUID(int=7)}", list(Permission)),
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
     "PAGE_UNREADABLE": page_unreadable,

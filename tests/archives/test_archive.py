@@ -131,7 +131,7 @@ async def test_types_are_kept_and_keys_work(
     file = tmp_path / "organization.jsonl"
     await export(database, full.id, file)
     await restore(elsewhere, file)
-    key = await api_keys.find_active_key(elsewhere, hash_key(full.rest_key))
+    key = await api_keys.find_active_key(elsewhere, hash_key(full.rest_key), utc_now())
     assert key
     assert key.org_id == full.id
     assert full.rest_key not in file.read_text()
@@ -191,7 +191,7 @@ async def test_a_restore_goes_on_where_it_was(
             )
         with pytest.raises(organizations.UnknownOrganization):
             await organizations.get_organization(elsewhere, full.id)
-        assert await api_keys.find_active_key(elsewhere, hash_key(full.rest_key)) is None
+        assert await api_keys.find_active_key(elsewhere, hash_key(full.rest_key), utc_now()) is None
     assert (await restore(elsewhere, file)).resumed
     await export(elsewhere, full.id, after)
     assert archive_content(file) == archive_content(after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
@@ -12,8 +13,9 @@ from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
+from backend.domain.accounts.key_input import DEFAULT_OVERLAP_HOURS, KEY_FIELDS, MOST_OVERLAP_HOURS, KeyEnded
 from backend.domain.accounts.link_grants import LinkGrant
-from backend.domain.accounts.permissions import Permission, stored_permissions
+from backend.domain.accounts.permissions import EVERYTHING, Permission, stored_permissions
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.accounts import api_keys, domains, organizations
@@ -26,6 +28,16 @@ def _name(_: click.Context, __: click.Parameter, text: str | None) -> str | None
         return None if text is None else NAME_RULE.parse("name", text.strip())
     except InvalidField as error:
         raise click.BadParameter(f"the key's {error}") from None
+
+
+def _moment(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    try:
+        at: datetime | None = None if text is None else KEY_FIELDS["expires_at"].parse("time", text)
+    except InvalidField as error:
+        raise click.BadParameter(f"the {error}") from None
+    if at and at <= utc_now():
+        raise click.BadParameter("the time must be in the future")
+    return at
 
 
 @click.group()
@@ -55,6 +67,7 @@ def key() -> None:
     help="Limits a REST key to this. Give it once for each scope. Without any, the key may do all but what "
     "concerns keys and members.",
 )
+@click.option("--expires", callback=_moment, metavar="TIME", help="When the key ends, such as 2027-03-31.")
 @click.option("--name", callback=_name, metavar="NAME", help="What the key is for, as lists show it.")
 @stored
 async def create_key(
@@ -63,13 +76,13 @@ async def create_key(
     kind: str,
     name: str | None,
     scopes: tuple[str, ...],
-    **grant: Any,
+    **details: Any,
 ) -> CommandResult:
     """Create a key and print it. It is shown only once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
     if scopes and kind != KeyKind.REST:
         raise click.UsageError("--scope is for keys of the kind rest.")
-    links = await _grant(database, org_id, KeyKind(kind), grant["links_domain"], grant["links_to"])
+    links = await _grant(database, org_id, KeyKind(kind), details["links_domain"], details["links_to"])
     text, created = await api_keys.create_api_key(
         database,
         org_id,
@@ -78,6 +91,7 @@ async def create_key(
         name=name,
         links=links,
         scopes=stored_permissions(scopes or None),
+        expires_at=details["expires"],
     )
     return {
         "key": text,
@@ -86,6 +100,7 @@ async def create_key(
         "name": created.name,
         "links": _links(created),
         "scopes": _scopes(created),
+        "expires": _shown(created.expires_at),
     }
 
 
@@ -125,6 +140,32 @@ async def list_keys(database: Database, org_id: OrgId) -> CommandResult:
     return {"keys": [_key_row(api_key) for api_key in await api_keys.list_api_keys(database, org_id)]}
 
 
+@key.command("rotate")
+@click.argument("key_id")
+@click.option(
+    "--overlap-hours",
+    type=click.IntRange(0, MOST_OVERLAP_HOURS),
+    default=DEFAULT_OVERLAP_HOURS,
+    show_default=True,
+    help="For how long both keys are valid.",
+)
+@stored
+async def rotate_key(database: Database, key_id: KeyId, overlap_hours: int) -> CommandResult:
+    """Print a new key that may do the same as the one with the id KEY_ID, which ends after the overlap.
+
+    The new key is shown only once.
+    """
+    old, overlap = await api_keys.get_api_key(database, key_id), timedelta(hours=overlap_hours)
+    try:
+        text, made = await api_keys.rotate_api_key(
+            database, old.org_id, key_id, overlap, granted=EVERYTHING, now=utc_now()
+        )
+    except KeyEnded as error:
+        raise click.ClickException(f"{error}.") from None
+    old = await api_keys.get_api_key(database, key_id)
+    return {"key": text, "id": made.id, "replaces": old.id, "old_key_ends": _shown(old.expires_at)}
+
+
 @key.command("rename")
 @click.argument("key_id")
 @click.argument("name", callback=_name)
@@ -156,10 +197,15 @@ def _key_row(api_key: ApiKey) -> dict[str, Any]:
         "id": api_key.id,
         "kind": api_key.kind.value,
         "name": api_key.name,
-        "key": api_key.hint,
-        "created": api_key.created_at.isoformat(timespec="seconds"),
-        "last_used": api_key.last_used_at.isoformat(timespec="seconds") if api_key.last_used_at else None,
-        "revoked": api_key.revoked_at.isoformat(timespec="seconds") if api_key.revoked_at else None,
+        "key": api_key.text or api_key.hint,
+        "created": _shown(api_key.created_at),
+        "last_used": _shown(api_key.last_used_at),
+        "expires": _shown(api_key.expires_at),
+        "revoked": _shown(api_key.revoked_at),
         "links": _links(api_key),
         "scopes": _scopes(api_key),
     }
+
+
+def _shown(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="seconds") if at else None

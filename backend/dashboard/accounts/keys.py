@@ -1,21 +1,43 @@
-"""/keys: the organization's keys."""
+"""/keys: the organization's keys.
+
+An owner opens it to let a server, a site or an app in, and to see which keys are still used before ending
+one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 from quart import Response, abort
 
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id
-from backend.dashboard.frame.form import field
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
+from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.domain.accounts.api_keys import KeyKind
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.key_input import (
+    KEY_FIELDS,
+    KeyEnded,
+    OverlapHours,
+    ScopesNotGrantable,
+    check_fields,
+    check_grant,
+)
 from backend.domain.accounts.link_grants import LinkGrant
-from backend.domain.accounts.permissions import Permission
-from backend.domain.errors import InvalidField
+from backend.domain.accounts.permissions import MEANINGS, Permission
+from backend.domain.errors import FieldError, InvalidField, RequestError, raise_all
+from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import KeyId
-from backend.storage.accounts.api_keys import UnknownKey, create_api_key, list_api_keys, revoke_api_key
+from backend.storage.accounts.api_keys import (
+    UnknownKey,
+    create_api_key,
+    list_api_keys,
+    revoke_api_key,
+    rotate_api_key,
+)
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.web.current import resources
 
@@ -24,29 +46,65 @@ KINDS = {
     KeyKind.WEB: ("Browser SDK", "Stands in the pages of your site: it is public."),
     KeyKind.MOBILE: ("Mobile SDK", "Goes into your app."),
 }
+# Before the name of a scope, that of its checkbox.
+_SCOPE = "scope:"
+_OVERLAPS = [("0", "at once"), ("24", "after a day"), ("168", "after a week"), ("720", "after thirty days")]
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was just made, to be copied, and its kind."""
+
+    text: str
+    kind: KeyKind
 
 
 @dashboard.get("/keys")
 @needs(Permission.KEYS_READ)
 async def keys() -> Response:
-    """All keys, without their secrets, active ones first."""
+    """All keys, without their secrets, those in force first."""
     return await _page()
 
 
 @dashboard.post("/keys")
 @needs(Permission.KEYS_WRITE)
 async def keys_create() -> Response:
-    """Create a key and show it once: only its hash is stored."""
-    kind = field("kind")
-    if kind not in set(KeyKind):
+    """Create a key and show it once: only its hash is stored, unless it is public."""
+    if field("kind") not in set(KeyKind):
         abort(400)
-    database = resources().database
+    kind, database, now = KeyKind(field("kind")), resources().database, resources().clock()
     try:
-        links = await _grant() if kind == KeyKind.MOBILE else None
-    except InvalidField as error:
-        return await _page(errors={error.field.partition("[")[0]: error.rule})
-    text, _ = await create_api_key(database, org_id(), KeyKind(kind), resources().clock(), links=links)
-    return await _page(text, KeyKind(kind))
+        values = _values(kind)
+        check_fields(kind, values, now)
+        check_grant(kind, values.get("scopes"), permissions())
+        links = await _grant() if kind is KeyKind.MOBILE else None
+    except FieldError as error:
+        problems = {each.field.partition("[")[0]: each.rule for each in (error, *error.others)}
+        return await _page(of=kind, problems=problems)
+    except ScopesNotGrantable as error:
+        return await _page(problem=error)
+    text, _ = await create_api_key(database, org_id(), kind, now, links=links, **values)
+    return await _page(NewKey(text, kind))
+
+
+@dashboard.post("/keys/<key_id>/rotate")
+@needs(Permission.KEYS_WRITE)
+async def keys_rotate(key_id: KeyId) -> Response:
+    """Create a key that takes the place of this one, which ends after the time that the form says."""
+    hours = field("overlap")
+    try:
+        overlap = timedelta(hours=OverlapHours().parse("overlap", int(hours) if hours.isdecimal() else hours))
+        text, key = await rotate_api_key(
+            resources().database, org_id(), key_id, overlap,
+            granted=permissions(), now=resources().clock(),
+        )  # fmt: skip
+    except UnknownKey:
+        abort(404)
+    except InvalidField:
+        abort(400)
+    except (KeyEnded, ScopesNotGrantable) as error:
+        return await _page(problem=error)
+    return await _page(NewKey(text, key.kind))
 
 
 @dashboard.post("/keys/<key_id>/revoke")
@@ -58,6 +116,28 @@ async def keys_revoke(key_id: KeyId) -> Response:
     except UnknownKey:
         abort(404)
     return redirect_with_notice("keys", "key-revoked")
+
+
+def _values(kind: KeyKind) -> dict[str, Any]:
+    """Name, scopes and end of the new key, as far as the form says them. Raises FieldError."""
+    sent: dict[str, object] = {
+        name: field(_name(name, kind)) for name in ("name", "expires_at") if field(_name(name, kind))
+    }
+    if scopes := _ticked():
+        sent["scopes"] = scopes
+    errors: list[FieldError] = []
+    values = parse_fields(KEY_FIELDS, sent, errors)
+    raise_all(errors)
+    return values
+
+
+def _ticked() -> list[str]:
+    return [name.removeprefix(_SCOPE) for name in form() if name.startswith(_SCOPE)]
+
+
+def _name(name: str, kind: KeyKind) -> str:
+    """The name of a field in the form of this kind: the page has a form for each."""
+    return f"{name}-{kind}"
 
 
 async def _grant() -> LinkGrant | None:
@@ -75,20 +155,42 @@ async def _grant() -> LinkGrant | None:
 
 
 async def _page(
-    new_key: str = "", new_kind: KeyKind | None = None, *, errors: Mapping[str, str] | None = None
+    new_key: NewKey | None = None,
+    *,
+    of: KeyKind | None = None,
+    problems: Mapping[str, str] | None = None,
+    problem: RequestError | None = None,
 ) -> Response:
-    sent = {name: field(name) for name in ("domain", "destinations")} if errors else {}
+    """The list, and a form for each kind. `problems` are of what was typed into the form of the kind `of`."""
+    typed = ("domain", "destinations", *(_name(name, of) for name in ("name", "expires_at") if of))
+    now = resources().clock()
     api_keys = await list_api_keys(resources().database, org_id())
     names = await list_domains(resources().database, org_id())
-    api_keys.sort(key=lambda key: (key.revoked_at is not None, -key.created_at.timestamp()))
+    api_keys.sort(key=lambda key: (not key.is_valid(now), -key.created_at.timestamp()))
     return await page(
         "accounts/keys.html",
-        422 if errors else 200,
-        keys=api_keys,
+        422 if problems or problem else 200,
+        keys=[(key, _state(key)) for key in api_keys],
         kinds=KINDS,
         new_key=new_key,
-        new_kind=new_kind,
         domains=[("", "None"), *((name, name) for name in names)] if names else [],
-        values=sent,
-        errors=errors or {},
+        values={name: field(name) for name in typed} if problems else {},
+        scopes=MEANINGS,
+        ticked=_ticked() if problems else [],
+        of=of,
+        problems=problems or {},
+        problem=problem,
+        overlaps=_OVERLAPS,
     )
+
+
+def _state(key: ApiKey) -> tuple[str, str, str]:
+    """The kind of badge that shows a key's state, its words, and when that is or ends."""
+    if key.revoked_at:
+        return "bad", f"Revoked {key.revoked_at:%-d %b %Y}", ""
+    if not key.expires_at:
+        return "good", "In force", ""
+    if not key.is_valid(resources().clock()):
+        return "bad", f"Ended {key.expires_at:%-d %b %Y}", ""
+    until = f"until {key.expires_at:%-d %b %Y, %H:%M} UTC"
+    return ("warn", "Replaced", until) if key.replaced_by else ("good", "In force", until)

@@ -72,7 +72,7 @@ async def _problem(text: str) -> str:
     """Why this key must not be used in a site's pages; "" if it may."""
     if kind_of(text) is not KeyKind.WEB:
         return f"must be a Browser SDK key: it begins with {KeyKind.WEB.prefix}"
-    key = await find_active_key(resources().database, hash_key(text))
+    key = await find_active_key(resources().database, hash_key(text), resources().clock())
     if key is None or key.org_id != org_id():
         return "is not one of this organization's keys, or was revoked"
     return ""

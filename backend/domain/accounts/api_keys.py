@@ -39,7 +39,9 @@ class ApiKey:
     `links` says which links an app may make with it; None if it may make none.
 
     `name` says what the key is for, if it has a name. `last_used_at` is exact to the day; it is None if no
-    use was noted yet. `scopes` are the permissions of a REST key; None where it was made without any.
+    use was noted yet. `scopes` are the permissions of a REST key; None where it was made without any. It is
+    not valid from `expires_at` on. `replaced_by` is the key that rotated it. `text` is the key itself, of web
+    keys only: they stand in the pages of sites, where anybody can read them.
     """
 
     id: KeyId
@@ -53,6 +55,13 @@ class ApiKey:
     name: str | None = None
     links: LinkGrant | None = None
     scopes: tuple[Permission, ...] | None = None
+    expires_at: datetime | None = None
+    replaced_by: KeyId | None = None
+    text: str | None = None
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether the key is accepted at this time."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property
     def permissions(self) -> Permissions:
@@ -100,10 +109,15 @@ def new_key(
     name: str | None = None,
     links: LinkGrant | None = None,
     scopes: tuple[Permission, ...] | None = None,
+    expires_at: datetime | None = None,
 ) -> ApiKey:
     """The record to store for the key `key_text(kind, secret)`.
 
     `now` becomes its creation time.
     """
     key = key_text(kind, secret)
-    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name, links=links, scopes=scopes)
+    return ApiKey(
+        key_id, org_id, kind, hash_key(key), key[-4:], now,
+        name=name, links=links, scopes=scopes, expires_at=expires_at,
+        text=key if kind is KeyKind.WEB else None,
+    )  # fmt: skip

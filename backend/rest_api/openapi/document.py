@@ -17,7 +17,9 @@ from backend.rest_api.costs.schemas import COST_SCHEMAS
 from backend.rest_api.domains.schemas import DOMAIN_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
+from backend.rest_api.keys.schemas import KEY_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
+from backend.rest_api.members.schemas import MEMBER_SCHEMAS
 from backend.rest_api.openapi.operations import OPERATIONS
 from backend.rest_api.openapi.schemas import SCHEMAS
 from backend.rest_api.reports.schemas import REPORT_SCHEMAS
@@ -55,6 +57,8 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | ANNOTATION_SCHEMAS
             | ALERT_SCHEMAS
             | COST_SCHEMAS
+            | KEY_SCHEMAS
+            | MEMBER_SCHEMAS
             | DOMAIN_SCHEMAS
             | COHORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},

@@ -12,7 +12,9 @@ from backend.rest_api.destinations import rules
 from backend.rest_api.domains import domains, orphans
 from backend.rest_api.feed import events
 from backend.rest_api.funnels import ask, saved
+from backend.rest_api.keys import keys
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
+from backend.rest_api.members import members
 from backend.rest_api.qr_codes import codes, logo
 from backend.rest_api.reports import recipients, reports
 from backend.rest_api.routes.operation import REGISTERED
@@ -42,6 +44,8 @@ _MODULES = (
     take_back_identity,
     events,
     webhooks,
+    keys,
+    members,
 )
 _PLACES = {module.__name__: place for place, module in enumerate(_MODULES)}
 # Of one module in the order of its file.

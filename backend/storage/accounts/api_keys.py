@@ -1,9 +1,10 @@
-"""The `api_keys` collection: hashes of keys, never the keys."""
+"""The `api_keys` collection: hashes of keys, and of the keys themselves only those that are public."""
 
 from __future__ import annotations
 
 import secrets
 import uuid
+from collections.abc import Mapping, Set
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,11 +12,18 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.domain.accounts.key_input import (
+    KEY_FIELDS,
+    KeyEnded,
+    check_fields,
+    check_grant,
+    check_grant_of,
+)
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import Permission, stored_permissions
 from backend.domain.errors import OperatorError
 from backend.domain.ids import KeyId, OrgId
-from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -50,20 +58,96 @@ async def create_api_key(
     name: str | None = None,
     links: LinkGrant | None = None,
     scopes: tuple[Permission, ...] | None = None,
+    expires_at: datetime | None = None,
 ) -> tuple[str, ApiKey]:
-    """Create and store a key. Returns its text, which is not stored, and its record."""
+    """Create and store a key. Returns its text, which is stored for web keys only, and its record."""
     secret = secrets.token_urlsafe(24)
     key_id = KeyId(str(uuid.uuid4()))
-    key = new_key(kind, secret, key_id=key_id, org_id=org_id, now=now, name=name, links=links, scopes=scopes)
-    document = asdict(key)
-    await database[NAME].insert_one({"_id": document.pop("id"), **document})
+    key = new_key(
+        kind, secret, key_id=key_id, org_id=org_id, now=now,
+        name=name, links=links, scopes=scopes, expires_at=expires_at,
+    )  # fmt: skip
+    await _insert(database, key)
     return key_text(kind, secret), key
 
 
-async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:
-    """The key with this hash; None if there is none or it was revoked."""
+async def make_api_key(
+    database: Database, org_id: OrgId, fields: Mapping[str, Any], *, granted: Set[Permission], now: datetime
+) -> tuple[str, ApiKey]:
+    """Create a key with these values of `kind` and KEY_FIELDS, for somebody with these permissions.
+
+    Raises InvalidField and ScopesNotGrantable.
+    """
+    kind = KeyKind(fields["kind"])
+    details = {name: fields.get(name) for name in KEY_FIELDS}
+    check_fields(kind, details, now)
+    check_grant(kind, details["scopes"], granted)
+    return await create_api_key(database, org_id, kind, now, **details)
+
+
+async def change_api_key(
+    database: Database,
+    org_id: OrgId,
+    key_id: KeyId,
+    fields: Mapping[str, Any],
+    *,
+    granted: Set[Permission],
+    now: datetime,
+) -> ApiKey:
+    """Change the name or the end of a key, for somebody with these permissions.
+
+    Raises UnknownKey, InvalidField and ScopesNotGrantable.
+    """
+    key = await get_own_api_key(database, org_id, key_id)
+    check_grant_of(key, granted)
+    check_fields(key.kind, fields, now)
+    if not fields:
+        return key
+    await database[NAME].update_one({"_id": key_id, "org_id": org_id}, {"$set": dict(fields)})
+    return await get_own_api_key(database, org_id, key_id)
+
+
+async def rotate_api_key(
+    database: Database,
+    org_id: OrgId,
+    key_id: KeyId,
+    overlap: timedelta,
+    *,
+    granted: Set[Permission],
+    now: datetime,
+) -> tuple[str, ApiKey]:
+    """Create a key that may do the same as this one, which stays valid for `overlap`.
+
+    It has the name, the scopes and the end of the other. Returns its text and its record. Raises UnknownKey,
+    ScopesNotGrantable, and KeyEnded for a key that is not valid any more or was replaced before.
+    """
+    old = await get_own_api_key(database, org_id, key_id)
+    check_grant_of(old, granted)
+    secret, new_id = secrets.token_urlsafe(24), KeyId(str(uuid.uuid4()))
+    new = new_key(
+        old.kind, secret, key_id=new_id, org_id=org_id, now=now,
+        name=old.name, links=old.links, scopes=old.scopes, expires_at=old.expires_at,
+    )  # fmt: skip
+
+    async def work(session: ClientSession) -> None:
+        document = await database[NAME].find_one({"_id": key_id, "org_id": org_id}, session=session)
+        key = _from_document(document) if document else old
+        if not key.is_valid(now) or key.replaced_by:
+            raise KeyEnded
+        end = min(now + overlap, key.expires_at or now + overlap)
+        ends = {"$set": {"expires_at": end, "replaced_by": new_id}}
+        await database[NAME].update_one({"_id": key_id}, ends, session=session)
+        await _insert(database, new, session)
+
+    await in_transaction(database, work)
+    return key_text(new.kind, secret), new
+
+
+async def find_active_key(database: Database, key_hash: str, now: datetime) -> ApiKey | None:
+    """The key with this hash; None if there is none, it was revoked, or its time is over."""
     document = await database[NAME].find_one({"key_hash": key_hash, "revoked_at": None})
-    return _from_document(document) if document else None
+    key = _from_document(document) if document else None
+    return key if key and key.is_valid(now) else None
 
 
 async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
@@ -78,6 +162,14 @@ async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
     """All keys of the organization, oldest first, including revoked ones."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
     return [_from_document(document) async for document in cursor]
+
+
+async def get_own_api_key(database: Database, org_id: OrgId, key_id: KeyId) -> ApiKey:
+    """The organization's key with this id. Raises UnknownKey."""
+    document = await database[NAME].find_one({"_id": key_id, "org_id": org_id})
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
 
 
 async def get_api_key(database: Database, key_id: KeyId) -> ApiKey:
@@ -106,6 +198,11 @@ async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: 
 async def revoke_any_api_key(database: Database, key_id: KeyId, now: datetime) -> ApiKey:
     """Revoke a key of any organization, as `revoke_api_key` does."""
     return await _revoke(database, key_id, {}, now)
+
+
+async def _insert(database: Database, key: ApiKey, session: ClientSession | None = None) -> None:
+    document = asdict(key)
+    await database[NAME].insert_one({"_id": document.pop("id"), **document}, session=session)
 
 
 async def _revoke(database: Database, key_id: KeyId, owner: Document, now: datetime) -> ApiKey:

@@ -12,7 +12,8 @@ from backend.system.clock import Clock
 class KeyCache:
     """Finds active keys and notes that they are used.
 
-    Results are cached for two seconds, so a revoked key stops working within that time in every process.
+    Results are cached for two seconds, so a revoked key stops working within that time in every process. A key
+    whose time is over stops at once.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -27,21 +28,23 @@ class KeyCache:
         """
         if kind_of(text) is not kind:
             return None
-        key = await self._cache.get(hash_key(text))
-        return key if key and key.kind is kind else None
+        return self._of_kind(await self._cache.get(hash_key(text)), kind)
 
     def cached(self, text: str, kind: KeyKind) -> ApiKey | None:
         """The key of this kind with this text, if it was looked up within the last seconds and is active."""
-        key = self._cache.fresh(hash_key(text))
-        return key if key and key.kind is kind else None
+        return self._of_kind(self._cache.fresh(hash_key(text)), kind)
 
     def was_active(self, text: str) -> bool:
         """Whether the key was active when this process last looked it up, however long ago."""
         return self._cache.recall(hash_key(text)) is not None
 
+    def _of_kind(self, key: ApiKey | None, kind: KeyKind) -> ApiKey | None:
+        return key if key and key.kind is kind and key.is_valid(self._clock()) else None
+
     async def _load(self, key_hash: str) -> ApiKey | None:
-        key = await find_active_key(self._database, key_hash)
+        now = self._clock()
+        key = await find_active_key(self._database, key_hash, now)
         if key is None or not key.is_for(key_hash):
             return None
-        await note_use(self._database, key, self._clock())
+        await note_use(self._database, key, now)
         return key

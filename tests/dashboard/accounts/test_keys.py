@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import httpx
 import pytest
 
 from backend.domain.accounts.api_keys import KeyKind, hash_key
 from backend.domain.accounts.link_grants import LinkGrant
+from backend.domain.accounts.permissions import Permission
 from backend.storage.accounts.api_keys import find_active_key, list_api_keys
 from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
 from tests.api.link_calls import API
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
@@ -21,16 +24,16 @@ from tests.facts.organizations import TestOrganization
 async def test_a_key_is_shown_once(
     person: Person, organization: TestOrganization, database: Database, kind: KeyKind
 ) -> None:
-    """The page after making it has the key, and no page after that one."""
+    """The page after making it has the key, and no page after that one, unless the key is public."""
     made = await person.send("/keys", "/keys", kind=kind.value)
     shown = re.search(r'<code class="secret">([^<]+)</code>', made.text)
     assert shown
     assert shown[1].startswith(kind.prefix)
-    key = await find_active_key(database, hash_key(shown[1]))
+    key = await find_active_key(database, hash_key(shown[1]), utc_now())
     assert key is not None
     assert (key.org_id, key.kind) == (organization.id, kind)
     later = (await person.get("/keys")).text
-    assert shown[1] not in later
+    assert (shown[1] in later) is (kind is KeyKind.WEB)
     assert key.hint in later
 
 
@@ -74,7 +77,7 @@ async def test_a_key_is_revoked(person: Person, organization: TestOrganization, 
     revoke = f"/keys/{key.id}/revoke"
     answer = await person.send("/keys", revoke)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/keys?notice=key-revoked")
-    assert await find_active_key(database, key.key_hash) is None
+    assert await find_active_key(database, key.key_hash, utc_now()) is None
     page = (await person.get("/keys")).text
     assert "Revoked " in page
     assert revoke not in page
@@ -91,4 +94,37 @@ async def test_keys_of_another_organization(
     assert token
     answer = await person.client.post(f"/keys/{theirs.id}/revoke", data={"form_token": token[1]})
     assert answer.status_code == 404
-    assert await find_active_key(database, theirs.key_hash) is not None
+    assert await find_active_key(database, theirs.key_hash, utc_now()) is not None
+
+
+async def test_a_key_with_a_name_scopes_and_an_end(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """The list shows what was chosen; what can't be is said beside its field, and what was typed stays."""
+    fields = {"kind": "rest", "name-rest": "Warehouse", "scope:links:read": "on"}
+    past = await person.send("/keys", "/keys", **fields, **{"expires_at-rest": "2020-01-01"})
+    assert (past.status_code, "must be in the future" in past.text) == (422, True)
+    assert 'value="Warehouse"' in past.text
+    made = await person.send("/keys", "/keys", **fields, **{"expires_at-rest": "2099-01-01"})
+    assert "Warehouse" in made.text
+    assert "until 1 Jan 2099" in made.text
+    key = (await list_api_keys(database, organization.id))[-1]
+    assert (key.name, key.scopes) == ("Warehouse", (Permission.LINKS_READ,))
+
+
+async def test_a_key_is_replaced(person: Person, organization: TestOrganization, database: Database) -> None:
+    """The new one is shown once; the old one works on until the hour that was chosen, and goes only once."""
+    key = (await list_api_keys(database, organization.id))[0]
+    made = await person.send("/keys", f"/keys/{key.id}/rotate", overlap="168")
+    shown = re.search(r'<code class="secret">([^<]+)</code>', made.text)
+    assert shown
+    assert "Replaced</span>" in made.text
+    now = utc_now()
+    for text_hash in (hash_key(shown[1]), key.key_hash):
+        assert await find_active_key(database, text_hash, now) is not None
+    assert await find_active_key(database, key.key_hash, now + timedelta(days=7, seconds=1)) is None
+    assert f"/keys/{key.id}/rotate" not in made.text
+    token = re.search(r'name="form_token" value="(\w+)"', made.text)
+    assert token
+    again = await person.client.post(f"/keys/{key.id}/rotate", data={"form_token": token[1], "overlap": "24"})
+    assert (again.status_code, "replaced already" in again.text) == (422, True)

@@ -100,7 +100,7 @@ async def test_a_new_key_is_made_and_filled_in(
     page = await person.send("/install", "/install", web_key="")
     filled_in = re.search(r"apiKey: '(c_web_[^']+)'", snippet(page))
     assert filled_in
-    key = await find_active_key(database, hash_key(filled_in[1]))
+    key = await find_active_key(database, hash_key(filled_in[1]), utc_now())
     assert key is not None
     assert (key.org_id, key.kind) == (organization.id, KeyKind.WEB)
     assert len(await list_api_keys(database, organization.id)) == len(before) + 1

@@ -63,6 +63,12 @@ def _domain_settings(name: str, value: object) -> object:
     return to_plain(from_plain(value))
 
 
+def _web_key(name: str, value: object) -> object:
+    if not parse_string(name, value).startswith(KeyKind.WEB.prefix):
+        raise InvalidField(name, "must be a key of the browser SDK")
+    return value
+
+
 def _roles(name: str, value: object) -> object:
     if not isinstance(value, dict):
         raise InvalidField(name, "must be roles by the ids of organizations")
@@ -98,6 +104,9 @@ _API_KEY = DocumentFields(
         "revoked_at": or_none(time),
         "last_used_at": or_none(time),
         "name": or_none(KEY_NAME_RULE.parse),
+        "expires_at": or_none(time),
+        "replaced_by": or_none(Uuid().parse),
+        "text": or_none(_web_key),
         "scopes": or_none(list_of(one_of(Permission), len(Permission))),
         "links": or_none(
             nested(DocumentFields({"domain": HostName().parse, "destinations": _PATTERNS})),

@@ -1,0 +1,164 @@
+"""/keys: the organization's API keys (docs/teams.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from quart import Response
+
+from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.key_input import (
+    DEFAULT_OVERLAP_HOURS,
+    KEY_FIELDS,
+    KeyEnded,
+    OverlapHours,
+    ScopesNotGrantable,
+)
+from backend.domain.accounts.permissions import Permission
+from backend.domain.errors import ItemUnknown
+from backend.domain.fields.rules import Uuid, Word
+from backend.domain.ids import KeyId
+from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.body_fields import BodyFields
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import PathParameter
+from backend.storage.accounts import api_keys
+from backend.web.current import resources
+
+_PATH = "/keys"
+_ONE = f"{_PATH}/<key_text>"
+_CHANGED = ("name", "expires_at")
+_CHANGES = BodyFields({name: KEY_FIELDS[name] for name in _CHANGED}, clearable=frozenset(_CHANGED))
+_ID = PathParameter("keyId", Uuid().schema(), "The key's id.", errors=(error_table.KEY_NOT_FOUND,))
+
+
+@Operation(
+    method="GET", path=_PATH, summary="List the API keys", needs=(Permission.KEYS_READ,), answer="KeyList"
+)
+async def get_keys() -> dict[str, Any]:
+    """All keys, the oldest first, also revoked ones. Only keys of the browser SDK, which are public, have
+    their text."""
+    found = await api_keys.list_api_keys(resources().database, caller().org_id)
+    return {"keys": [_json(key) for key in found]}
+
+
+@Operation(
+    method="POST",
+    path=_PATH,
+    summary="Make an API key, and see it for once",
+    needs=(Permission.KEYS_WRITE,),
+    body=BodyFields({"kind": Word(KeyKind), **KEY_FIELDS}, required=("kind",)),
+    status=201,
+    answer="NewKey",
+    errors=(error_table.SCOPES_NOT_GRANTED,),
+)
+async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Make a key. A REST key gets no scopes that the key of this request lacks."""
+    key = caller()
+    with _told():
+        text, made = await api_keys.make_api_key(
+            resources().database, key.org_id, fields, granted=key.permissions, now=resources().clock()
+        )
+    return _json(made) | {"key": text}, 201
+
+
+@Operation(
+    method="PATCH",
+    path=_ONE,
+    summary="Change a key's name or end",
+    needs=(Permission.KEYS_WRITE,),
+    path_parameter=_ID,
+    body=BodyFields(
+        {name: KEY_FIELDS[name] for name in ("name", "expires_at")},
+        clearable=frozenset({"name", "expires_at"}),
+    ),
+    answer="Key",
+    errors=(error_table.SCOPES_NOT_GRANTED,),
+)
+async def patch_key(key_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Change the fields in the body; null clears one. What a key may do stays: make another one for that."""
+    key = caller()
+    with _told():
+        changed = await api_keys.change_api_key(
+            resources().database, key.org_id, KeyId(key_text), fields,
+            granted=key.permissions, now=resources().clock(),
+        )  # fmt: skip
+    return _json(changed)
+
+
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Revoke a key",
+    needs=(Permission.KEYS_WRITE,),
+    path_parameter=_ID,
+    status=204,
+)
+async def revoke_key(key_text: str) -> Response:
+    """Revoke a key. Within seconds, no process accepts it any more."""
+    with _told():
+        await api_keys.revoke_api_key(
+            resources().database, KeyId(key_text), caller().org_id, resources().clock()
+        )
+    return Response(status=204)
+
+
+@Operation(
+    method="POST",
+    path=f"{_ONE}/rotate",
+    summary="Replace a key by a new one, and see that for once",
+    needs=(Permission.KEYS_WRITE,),
+    path_parameter=_ID,
+    body=BodyFields({"overlap_hours": OverlapHours()}),
+    status=201,
+    answer="NewKey",
+    errors=(error_table.SCOPES_NOT_GRANTED, error_table.KEY_ENDED),
+)
+async def rotate_key(key_text: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Make a key that may do the same. Both are valid for `overlap_hours`, 24 if it is not given."""
+    key = caller()
+    overlap = timedelta(hours=fields.get("overlap_hours", DEFAULT_OVERLAP_HOURS))
+    with _told():
+        text, made = await api_keys.rotate_api_key(
+            resources().database, key.org_id, KeyId(key_text), overlap,
+            granted=key.permissions, now=resources().clock(),
+        )  # fmt: skip
+    return _json(made) | {"key": text}, 201
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell what is not there, what must not be granted, and what has ended, as the API's errors."""
+    try:
+        yield
+    except api_keys.UnknownKey:
+        raise ItemUnknown from None
+    except ScopesNotGrantable:
+        raise ApiError(error_table.SCOPES_NOT_GRANTED) from None
+    except KeyEnded:
+        raise ApiError(error_table.KEY_ENDED) from None
+
+
+def _json(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "kind": key.kind.value,
+        "name": key.name,
+        "hint": key.hint,
+        "key": key.text,
+        "scopes": None if key.scopes is None else list(key.scopes),
+        "created_at": _instant(key.created_at),
+        "last_used_at": _instant(key.last_used_at),
+        "expires_at": _instant(key.expires_at),
+        "revoked_at": _instant(key.revoked_at),
+        "replaced_by": key.replaced_by,
+    }
+
+
+def _instant(at: datetime | None) -> str | None:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None

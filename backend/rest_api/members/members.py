@@ -1,0 +1,163 @@
+"""/members: who belongs to the organization, and who is invited (docs/teams.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from quart import Response
+
+from backend.domain.accounts.invitations import INVITATION_FIELDS, InvitedBy, MemberInvitation, invitation_url
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import LastOwner, Role, RoleNotGrantable
+from backend.domain.accounts.users import User
+from backend.domain.fields.rules import Uuid, Word
+from backend.domain.ids import UserId
+from backend.json_api import error_table
+from backend.json_api.api_error import ApiError
+from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.body_fields import BodyFields
+from backend.rest_api.routes.operation import Operation
+from backend.rest_api.routes.parameters import PathParameter
+from backend.storage.accounts.users import invitations, members
+from backend.storage.accounts.users.users import list_users
+from backend.web.current import resources
+
+_PATH = "/members"
+_ONE = f"{_PATH}/<member_text>"
+_INVITATIONS = "/member-invitations"
+_ID = PathParameter("memberId", Uuid().schema(), "The member's id.", errors=(error_table.MEMBER_NOT_FOUND,))
+_INVITATION_ID = PathParameter(
+    "invitationId",
+    Uuid().schema(),
+    "The invitation's id.",
+    errors=(error_table.INVITATION_NOT_FOUND,),
+)
+
+
+@Operation(
+    method="GET",
+    path=_PATH,
+    summary="List the members and their roles",
+    needs=(Permission.MEMBERS_READ,),
+    answer="MemberList",
+)
+async def get_members() -> dict[str, Any]:
+    """All members, by e-mail address."""
+    return {"members": [_json(user) for user in await list_users(resources().database, caller().org_id)]}
+
+
+@Operation(
+    method="PATCH",
+    path=_ONE,
+    summary="Change a member's role",
+    needs=(Permission.MEMBERS_WRITE,),
+    path_parameter=_ID,
+    body=BodyFields({"role": Word(Role)}, required=("role",)),
+    answer="Member",
+    errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER),
+)
+async def patch_member(member_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Give a member another role. It holds from their next click on."""
+    key = caller()
+    with _told():
+        changed = await members.set_role(
+            resources().database, key.org_id, UserId(member_text), fields["role"],
+            granted=key.permissions, now=resources().clock(),
+        )  # fmt: skip
+    return _json(changed)
+
+
+@Operation(
+    method="DELETE",
+    path=_ONE,
+    summary="Remove a member",
+    needs=(Permission.MEMBERS_WRITE,),
+    path_parameter=_ID,
+    status=204,
+    errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER),
+)
+async def remove_member(member_text: str) -> Response:
+    """End a membership. What the member made stays, and so do their other organizations."""
+    key = caller()
+    with _told():
+        await members.remove_member(
+            resources().database, key.org_id, UserId(member_text),
+            granted=key.permissions, now=resources().clock(),
+        )  # fmt: skip
+    return Response(status=204)
+
+
+@Operation(
+    method="GET",
+    path=_INVITATIONS,
+    summary="List the open invitations of members",
+    needs=(Permission.MEMBERS_READ,),
+    answer="MemberInvitationList",
+)
+async def get_member_invitations() -> dict[str, Any]:
+    """All invitations that nobody has used yet, the newest first."""
+    found = await invitations.list_invitations(resources().database, caller().org_id, resources().clock())
+    return {"invitations": [_invitation_json(invitation) for invitation in found]}
+
+
+@Operation(
+    method="POST",
+    path=_INVITATIONS,
+    summary="Invite a member, and see the link for once",
+    needs=(Permission.MEMBERS_WRITE,),
+    body=BodyFields(INVITATION_FIELDS, required=tuple(INVITATION_FIELDS)),
+    status=201,
+    answer="NewMemberInvitation",
+    errors=(error_table.ROLE_NOT_GRANTED,),
+)
+async def post_member_invitation(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Invite somebody by their e-mail address. Nothing is sent: pass `url` on. It works once, for a week."""
+    key = caller()
+    with _told():
+        token, invitation = await invitations.invite(
+            resources().database, key.org_id, fields["email"], fields["role"],
+            invited_by=InvitedBy.KEY.value, granted=key.permissions, now=resources().clock(),
+        )  # fmt: skip
+    return _invitation_json(invitation) | {"url": invitation_url(resources().settings.base_url, token)}, 201
+
+
+@Operation(
+    method="DELETE",
+    path=f"{_INVITATIONS}/<invitation_text>",
+    summary="Withdraw an invitation",
+    needs=(Permission.MEMBERS_WRITE,),
+    path_parameter=_INVITATION_ID,
+    status=204,
+)
+async def remove_member_invitation(invitation_text: str) -> Response:
+    """Withdraw an invitation: its link works no more."""
+    await invitations.withdraw_invitation(resources().database, caller().org_id, invitation_text)
+    return Response(status=204)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell what must not be granted, and what an organization must keep, as the API's errors."""
+    try:
+        yield
+    except RoleNotGrantable:
+        raise ApiError(error_table.ROLE_NOT_GRANTED) from None
+    except LastOwner:
+        raise ApiError(error_table.LAST_OWNER) from None
+
+
+def _json(user: User) -> dict[str, Any]:
+    return {"id": user.id, "email": user.email, "role": user.role_in(caller().org_id).value}
+
+
+def _invitation_json(invitation: MemberInvitation) -> dict[str, Any]:
+    return {
+        "id": invitation.id,
+        "email": invitation.email,
+        "role": invitation.role.value,
+        "invited_by": invitation.invited_by,
+        "created_at": f"{invitation.created_at:%Y-%m-%dT%H:%M:%SZ}",
+        "expires_at": f"{invitation.expires_at:%Y-%m-%dT%H:%M:%SZ}",
+    }
