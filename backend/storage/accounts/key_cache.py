@@ -12,8 +12,8 @@ from backend.system.clock import Clock
 class KeyCache:
     """Finds active keys and notes that they are used.
 
-    Results are cached for two seconds, so a revoked key stops working within that time in every process. A key
-    whose time is over stops at once.
+    Results are cached for two seconds, so a revoked key stops working within that time in every process.
+    A key whose time is over stops at once.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
