@@ -18,7 +18,7 @@ _INVITATION: dict[str, Schema] = {
     "created_at": _INSTANT,
     "expires_at": _INSTANT,
 }
-_URL: Schema = {"type": "string", "format": "uri", "description": "Works once. It is not shown again."}
+_URL: Schema = {"type": "string", "format": "iri", "description": "Works once. It is not shown again."}
 
 
 def _object(properties: dict[str, Schema]) -> Schema:
