@@ -19,6 +19,7 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.key_input import (
+    DEFAULT_OVERLAP_HOURS,
     KEY_FIELDS,
     KeyEnded,
     OverlapHours,
@@ -91,7 +92,7 @@ async def keys_create() -> Response:
 @needs(Permission.KEYS_WRITE)
 async def keys_rotate(key_id: KeyId) -> Response:
     """Create a key that takes the place of this one, which ends after the time that the form says."""
-    hours = field("overlap")
+    hours = field("overlap") or str(DEFAULT_OVERLAP_HOURS)
     try:
         overlap = timedelta(hours=OverlapHours().parse("overlap", int(hours) if hours.isdecimal() else hours))
         text, key = await rotate_api_key(
