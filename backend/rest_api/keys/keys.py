@@ -38,7 +38,7 @@ _ID = PathParameter("keyId", Uuid().schema(), "The key's id.", errors=(error_tab
 
 
 @Operation(
-    method="GET", path=_PATH, summary="List the API keys", needs=(Permission.KEYS_READ,), answer="KeyList"
+    method="GET", path=_PATH, summary="List the API keys", needs=(Permission.KEYS_READ,), answer="ApiKeyList"
 )
 async def get_keys() -> dict[str, Any]:
     """All keys, the oldest first, also revoked ones. Only keys of the browser SDK, which are public, have
@@ -54,7 +54,7 @@ async def get_keys() -> dict[str, Any]:
     needs=(Permission.KEYS_WRITE,),
     body=BodyFields({"kind": Word(KeyKind), **KEY_FIELDS}, required=("kind",)),
     status=201,
-    answer="NewKey",
+    answer="NewApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED,),
 )
 async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
@@ -77,7 +77,7 @@ async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
         {name: KEY_FIELDS[name] for name in ("name", "expires_at")},
         clearable=frozenset({"name", "expires_at"}),
     ),
-    answer="Key",
+    answer="ApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED,),
 )
 async def patch_key(key_text: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +116,7 @@ async def revoke_key(key_text: str) -> Response:
     path_parameter=_ID,
     body=BodyFields({"overlap_hours": OverlapHours()}),
     status=201,
-    answer="NewKey",
+    answer="NewApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED, error_table.KEY_ENDED),
 )
 async def rotate_key(key_text: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int]:

@@ -38,7 +38,7 @@ def _object(properties: dict[str, Schema]) -> Schema:
 
 
 KEY_SCHEMAS: dict[str, Schema] = {
-    "Key": _object(_KEY),
-    "NewKey": _object(_NEW),
-    "KeyList": _object({"keys": {"type": "array", "items": reference("Key")}}),
+    "ApiKey": _object(_KEY),
+    "NewApiKey": _object(_NEW),
+    "ApiKeyList": _object({"keys": {"type": "array", "items": reference("ApiKey")}}),
 }
