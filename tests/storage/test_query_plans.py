@@ -21,7 +21,7 @@ from backend.storage.accounts import (
     origins,
     rate_limited_requests,
 )
-from backend.storage.accounts.users import known_addresses, sessions, users
+from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
@@ -146,6 +146,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "users by address": (users.NAME, {"email": "e"}, {}),
     "users of an organization": (users.NAME, {"org_ids": "o"}, {"email": 1}),
     "a session": (sessions.NAME, {"_id": "h", "expires_at": {"$gt": NOW}}, {}),
+    "open password resets of a user": (password_resets.NAME, {"user_id": "u"}, {}),
     "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
     "a search in links": (links.NAME, links.with_text(OrgId("o"), "spring"), NEWEST_FIRST),
     "the deletions that are not finished": (deleted_organizations.NAME, {"is_gone": False}, {}),
