@@ -65,6 +65,7 @@ DOMAIN_SETTINGS = {
     "brand": {"name": "Kites", "logo_url": "https://shop.example/logo.svg", "color": "#1f5fbf"},
     "texts": {"de": {"not_found": {"title": "Nichts", "text": "Hier ist nichts."}}},
     "robots_txt": "User-agent: *\nDisallow: /\n",
+    "forwards_path": True,
 }
 
 # The first bytes of a PNG file.

@@ -36,6 +36,11 @@ _MOST_BYTES = 100_000
 @click.option("--background", metavar="COLOR", help="Of the pages, such as #ffffff.")
 @click.option("--texts", metavar="FILE", help="Own texts of pages, as JSON in REST's form.")
 @click.option("--robots-txt", metavar="FILE", help="The lines of /robots.txt.")
+@click.option(
+    "--forwards-path/--no-forwards-path",
+    default=None,
+    help="Whether new links pass on what follows their path, unless they say otherwise.",
+)
 @stored
 async def set_domain(database: Database, domain_name: str, org_id: OrgId, **given: Any) -> CommandResult:
     """Set what visitors of DOMAIN see. An empty value clears it; what is not named stays.
@@ -52,7 +57,7 @@ async def set_domain(database: Database, domain_name: str, org_id: OrgId, **give
     return domain_json(name, settings)
 
 
-def _parse(given: dict[str, str]) -> dict[str, Any]:
+def _parse(given: dict[str, Any]) -> dict[str, Any]:
     """The options by the rules of the fields; None for an empty one. Raises FieldError."""
     body: dict[str, Any] = {name: value for name, value in given.items() if name in DOMAIN_FIELDS}
     if brand := {name: value for name, value in given.items() if name in BRAND_FIELDS}:

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.domain.domains.settings import OwnText, PageLanguage, PageText
 from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, unknown_fields
-from backend.domain.fields.rules import Rule, Schema, Text, WebAddress, parse_fields, parse_string
+from backend.domain.fields.rules import Flag, Rule, Schema, Text, WebAddress, parse_fields, parse_string
 from backend.domain.links.destinations.web_address import encoded_address
 
 _COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
@@ -146,9 +146,10 @@ DOMAIN_FIELDS: Mapping[str, Rule[Any]] = {
     "brand": BrandFields(),
     "texts": PageTexts(),
     "robots_txt": RobotsText(),
+    "forwards_path": Flag(),
 }
 # Null, and for a text "", stand for such a field that is not set.
-DOMAIN_CLEARABLE = frozenset(DOMAIN_FIELDS)
+DOMAIN_CLEARABLE = frozenset(DOMAIN_FIELDS) - {"forwards_path"}
 
 
 def _page_text(field: str, value: object) -> PageText:

@@ -19,6 +19,7 @@ def domain_json(name: str, settings: DomainSettings) -> dict[str, Any]:
         "brand": asdict(settings.brand),
         "texts": texts_json(settings.texts),
         "robots_txt": settings.robots_txt,
+        "forwards_path": settings.forwards_path,
     }
 
 

@@ -68,7 +68,8 @@ class DomainSettings:
     """Where a domain's root and its unknown paths lead, and how its pages look.
 
     Without `root_url` and `not_found_url`, visitors get the error page there. Without `robots_txt`, the
-    domain has no such file.
+    domain has no such file. With `forwards_path`, new links pass on what follows their path, unless they say
+    otherwise.
     """
 
     root_url: str | None = None
@@ -76,6 +77,7 @@ class DomainSettings:
     brand: Brand = NO_BRAND
     texts: Texts = field(default_factory=dict)
     robots_txt: str | None = None
+    forwards_path: bool = False
 
     def text(self, language: str, page: str) -> PageText | None:
         """The organization's own text of this page in this language; None if it has none."""

@@ -41,6 +41,10 @@ _DOMAIN: dict[str, Schema] = {
             },
         },
     },
+    "forwards_path": {
+        "type": "boolean",
+        "description": "Whether new links pass on what follows their path, unless they say otherwise.",
+    },
     "robots_txt": _or_null({"type": "string"}, "The lines of /robots.txt; null: there is no such file."),
 }
 _COUNT: Schema = {"type": "integer", "minimum": 0}

@@ -37,8 +37,8 @@ async def _check_before_hashing(operation: LinkOperation) -> None:
     org_id = caller().org_id
     match operation:
         case CreateLink(new) | UpsertLink(new):
-            owners = await of_app(LinkService).owners.find({new.domain})
-            if owners.get(new.domain) != org_id:
+            owner = (await of_app(LinkService).owners.find({new.domain})).get(new.domain)
+            if owner is None or owner.org_id != org_id:
                 raise DomainNotConfigured(new.domain)
         case ChangeLink(link_id):
             if await find_link(resources().database, link_id, org_id) is None:

@@ -6,8 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from backend.domain.ids import OrgId
-from backend.storage.accounts.domains import find_owners
+from backend.storage.accounts.domains import DomainOwner, find_owners
 from backend.storage.driver.mongo import Database
 
 
@@ -24,9 +23,9 @@ class DomainOwners:
     def __init__(self, database: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._monotonic = monotonic
-        self._cached: OrderedDict[str, tuple[float, OrgId | None]] = OrderedDict()
+        self._cached: OrderedDict[str, tuple[float, DomainOwner | None]] = OrderedDict()
 
-    async def find(self, hosts: Iterable[str]) -> dict[str, OrgId]:
+    async def find(self, hosts: Iterable[str]) -> dict[str, DomainOwner]:
         """Those of these hosts that are link domains, each with its owner."""
         now = self._monotonic()
         hosts = list(hosts)
@@ -39,7 +38,7 @@ class DomainOwners:
                 self._remember(host, now, stored.get(host))
         return {host: owner for host, owner in owners.items() if owner is not None}
 
-    def _remember(self, host: str, now: float, owner: OrgId | None) -> None:
+    def _remember(self, host: str, now: float, owner: DomainOwner | None) -> None:
         self._cached.pop(host, None)
         self._cached[host] = (now + self.LIFETIME, owner)
         while len(self._cached) > self.CAPACITY:

@@ -69,7 +69,7 @@ def _changes(fields: Mapping[str, Any]) -> tuple[Document, Document]:
             values |= {f"{FIELD}.brand.{part}": inner for part, inner in value.items()}
         else:
             values[f"{FIELD}.{name}"] = texts_json(value) if name == "texts" and value else value
-    sets = {path: value for path, value in values.items() if value is not None and value != {}}
+    sets = {path: value for path, value in values.items() if value not in (None, {}, False)}
     return sets, {path: 1 for path in values if path not in sets}
 
 
@@ -82,6 +82,7 @@ def to_plain(settings: DomainSettings) -> Document:
         "brand": brand,
         "texts": texts_json(settings.texts),
         "robots_txt": settings.robots_txt,
+        "forwards_path": settings.forwards_path,
     }
     return {name: value for name, value in plain.items() if value}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from pymongo import IndexModel
@@ -43,6 +44,14 @@ class DomainInUse(OperatorError):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DomainOwner:
+    """Who may make links on a domain, and whether these pass on what follows their path by default."""
+
+    org_id: OrgId
+    forwards_path: bool = False
+
+
 async def insert_domain(database: Database, domain: str, org_id: OrgId, now: datetime) -> None:
     """Give a domain to an organization. If the organization owns it already, a removal of it is cancelled.
 
@@ -72,11 +81,14 @@ async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
 
 async def find_owners(
     database: Database, session: ClientSession | None, names: Iterable[str]
-) -> dict[str, OrgId]:
+) -> dict[str, DomainOwner]:
     """Those of these host names that are link domains, with the organizations that may make links there."""
     settled = {"_id": {"$in": list(names)}, "is_leaving": {"$ne": True}}
-    owned = database[NAME].find(settled, {"org_id": 1}, session=session)
-    return {domain["_id"]: OrgId(domain["org_id"]) async for domain in owned}
+    owned = database[NAME].find(settled, {"org_id": 1, "settings.forwards_path": 1}, session=session)
+    return {
+        domain["_id"]: DomainOwner(domain["org_id"], domain.get("settings", {}).get("forwards_path", False))
+        async for domain in owned
+    }
 
 
 async def is_domain(database: Database, domain: str) -> bool:

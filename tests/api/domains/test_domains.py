@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from backend.domain.fields.address_patterns import AddressPatterns
+from backend.storage.accounts.domain_owners import DomainOwners
 from backend.web.current import Resources
-from tests.api.link_calls import API
+from tests.api.link_calls import API, link_body
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
 
@@ -19,6 +20,7 @@ NOTHING_SET = {
     "brand": dict.fromkeys(("name", "logo_url", "favicon_url", "color", "background")),
     "texts": {},
     "robots_txt": None,
+    "forwards_path": False,
 }
 
 
@@ -44,6 +46,7 @@ async def test_each_field_is_changed_and_cleared(
         "not_found_url": "https://shop.example/help",
         "texts": texts,
         "robots_txt": "User-agent: *\nDisallow:\n",
+        "forwards_path": True,
     }
     changed = await patch(client, organization, set_fields | {"brand": {"name": "Shop", "color": "#abc"}})
     assert changed.status_code == 200, changed.text
@@ -54,7 +57,7 @@ async def test_each_field_is_changed_and_cleared(
     cleared = await patch(client, organization, {"brand": {"color": None}, "root_url": "", "texts": {}})
     now = nothing | set_fields | {"brand": brand | {"color": None}, "root_url": None, "texts": {}}
     assert cleared.json() == now
-    cleared = await patch(client, organization, dict.fromkeys(NOTHING_SET))
+    cleared = await patch(client, organization, dict.fromkeys(NOTHING_SET) | {"forwards_path": False})
     assert cleared.json() == nothing
     assert (await client.get(f"{API}/domains", headers=organization.headers)).json() == {"domains": [nothing]}
 
@@ -98,3 +101,34 @@ async def test_addresses_are_checked_as_destinations_are(
     refused = await patch(client, organization, body)
     fields = [each["fieldName"] for each in refused.json()["errors"]]
     assert fields == ["root_url", "not_found_url", "brand.logo_url"], refused.text
+
+
+async def test_new_links_of_a_domain_pass_on_what_follows_their_path(
+    client: httpx.AsyncClient, make_organization: OrganizationFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the domain says so and they don't, however they are made; links of before and copies stay."""
+    monkeypatch.setattr(DomainOwners, "LIFETIME", 0.0)
+    organization = await make_organization()
+    headers = organization.headers
+    bulk = {"op": "create", "link": link_body(organization)}
+
+    async def made(path: str, **fields: Any) -> bool:
+        answer = await client.post(f"{API}{path}", json=link_body(organization) | fields, headers=headers)
+        assert answer.status_code == 201, answer.text
+        link_id = answer.json()["id"]
+        link = (await client.get(f"{API}/links/{link_id}", headers=headers)).json()
+        return bool(link["forwards_path"])
+
+    before = (await client.post(f"{API}/links", json=link_body(organization), headers=headers)).json()
+    assert before["forwards_path"] is False
+    await patch(client, organization, {"forwards_path": True})
+    assert await made("/links")
+    assert not await made("/links", forwards_path=False)
+    assert await made("/links", destination_url="https://shop.example/{path}/x")
+    in_bulk = await client.post(f"{API}/links/bulk", json={"operations": [bulk]}, headers=headers)
+    [result] = in_bulk.json()["results"]
+    assert (await client.get(f"{API}/links/{result['id']}", headers=headers)).json()["forwards_path"]
+    copy = await client.post(f"{API}/links/{before['id']}/duplicate", json={}, headers=headers)
+    assert (copy.status_code, copy.json()["forwards_path"]) == (201, False)
+    await patch(client, organization, {"forwards_path": False})
+    assert not await made("/links")

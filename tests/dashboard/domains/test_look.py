@@ -26,6 +26,7 @@ async def test_settings_are_saved_and_shown_again(
         TITLE: "Nichts da",
         TEXT: "Hier ist nichts.",
         "robots_txt": "User-agent: *\r\nDisallow: /",
+        "forwards_path": "true",
     }
     answer = await person.send(page, page, **given)
     assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?notice=domain-saved")

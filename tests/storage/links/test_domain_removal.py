@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import httpx
 import pytest
 
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId
 from backend.domain.links.input import parse_new_link
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import CreateLink, LinkRequest
 from backend.storage.accounts import domains
 from backend.storage.accounts.domain_owners import DomainOwners
-from backend.storage.accounts.domains import DomainInUse, insert_domain, set_leaving
+from backend.storage.accounts.domains import DomainInUse, DomainOwner, insert_domain, set_leaving
 from backend.storage.driver import mongo
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.links.destinations.policies import DestinationPolicies
@@ -52,7 +52,7 @@ async def test_a_link_that_was_under_way_keeps_the_domain(
 class SlowOwners(DomainOwners):
     """Those of a process that stops for a moment when it has looked whose a domain is."""
 
-    async def find(self, hosts: Iterable[str]) -> dict[str, OrgId]:
+    async def find(self, hosts: Iterable[str]) -> dict[str, DomainOwner]:
         """The owners, when it goes on."""
         owners = await super().find(hosts)
         await asyncio.sleep(0.5)

@@ -93,6 +93,7 @@ async def links_create() -> Response:
     body, problems = read_body(fields, NEW_RULES)
     for more, more_problems in (read_limits(fields), read_forwarding(fields)):
         body, problems = body | more, problems | more_problems
+    body = body if copied else _as_of_domain(body)
     if not problems:
         try:
             link = await _store(_filled(body, fields) | {"tags": await chosen_names(choices)}, copied)
@@ -101,6 +102,11 @@ async def links_create() -> Response:
         else:
             return redirect_with_notice("links_one", "link-made", link_id=link.id)
     return await _form(fields, problems, choices, copied)
+
+
+def _as_of_domain(body: dict[str, Any]) -> dict[str, Any]:
+    """The body of a new link whose domain says what an empty box leaves open."""
+    return {name: value for name, value in body.items() if name != "forwards_path" or value}
 
 
 def _filled(body: dict[str, Any], fields: Fields) -> dict[str, Any]:
@@ -145,4 +151,5 @@ async def _form(
         tag_choices=choices,
         templates=await list_templates(resources().database, org_id()),
         copied=copied,
+        is_new=copied is None,
     )

@@ -20,6 +20,7 @@ from backend.domain.links.operations import (
 from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.short_urls import host_of
 from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.accounts.domains import DomainOwner
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.links import links
 from backend.storage.links.taken_clicks import count_taken
@@ -31,7 +32,7 @@ from backend.storage.links.writing.tags_and_templates import TagsAndTemplates, r
 class WorkingSet:
     """The links that operations read or change, as each operation leaves them, and the domains' owners."""
 
-    owners: dict[str, OrgId] = field(default_factory=dict)
+    owners: dict[str, DomainOwner] = field(default_factory=dict)
     links: dict[LinkId, Link] = field(default_factory=dict)
     places: dict[DomainPath, LinkId] = field(default_factory=dict)
     # An external id that an operation takes from a link stays taken: MongoDB could refuse either order of

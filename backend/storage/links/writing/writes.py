@@ -197,9 +197,12 @@ class _Run:
         if create.link_id and (existing := self._working_set.find(create.link_id, request.org_id)):
             return LinkResult(Done.UNCHANGED, existing)
         new = create.new
-        if self._working_set.owners.get(new.domain) != request.org_id:
+        domain = self._working_set.owners.get(new.domain)
+        if domain is None or domain.org_id != request.org_id:
             raise DomainNotConfigured(new.domain)
         fields = self._working_set.tags_and_templates.fields_of(request.org_id, new.fields)
+        if domain.forwards_path and not create.copy_of and "forwards_path" not in fields:
+            fields = {**fields, "forwards_path": True}
         if fields is not new.fields:
             new = replace(new, fields=fields)
         link = self._new_link(request, create, new)
