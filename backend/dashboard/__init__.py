@@ -6,17 +6,13 @@ Importing the file of a page adds its routes to the blueprint.
 from backend.dashboard.accounts import (
     apps,
     domains,
-    join,
     keys,
     members,
-    new_password,
-    passkeys,
-    second_factor,
     settings,
-    sign_in,
     subscription,
     switch_organization,
 )
+from backend.dashboard.accounts.users import join, new_password, passkeys, second_factor, sign_in
 from backend.dashboard.alerts import alerts
 from backend.dashboard.alerts import rules as alert_rules
 from backend.dashboard.alerts import stop as stop_alert_mails

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from quart import Response, abort
 
+from backend.dashboard.accounts.users.reader import mail_language
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions, user
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.reader import mail_language
 from backend.domain.accounts.invitations import INVITATION_FIELDS, invitation_url
 from backend.domain.accounts.password_resets import HANDED_DURATION, may_hand_reset, reset_url
 from backend.domain.accounts.permissions import Permission

@@ -8,12 +8,12 @@ from typing import Any
 
 from quart import Response, abort
 
-from backend.dashboard.accounts.own_password import password_problem
+from backend.dashboard.accounts.users.own_password import password_problem
+from backend.dashboard.accounts.users.reader import browser_words
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.reader import browser_words
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.organizations import MOST_DAYS, parse_days
 from backend.domain.accounts.permissions import Permission

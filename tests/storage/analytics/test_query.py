@@ -15,8 +15,8 @@ from backend.domain.analytics.answer import AnalyticsAnswer, Row
 from backend.domain.analytics.query import MONEY, Measure, Query
 from backend.storage.analytics.answers.query import answer_query, stream_query
 from tests.examples import examples
-from tests.storage.analytics.naive_counts import Key, Tally, count_naively, label_of
-from tests.storage.analytics.naive_values import shown, values_shown
+from tests.storage.analytics.naive.counts import Key, Tally, count_naively, label_of
+from tests.storage.analytics.naive.values import shown, values_shown
 from tests.storage.analytics.queried_facts import StoredFacts
 from tests.storage.analytics.random_facts import histories, ms, queries
 

@@ -30,7 +30,7 @@ from tests.facts.sdk_batches import Visitor, call, check, conversion
 from tests.fresh_database import fresh_database
 from tests.storage.analytics.fed_history import ACTS, Act, Stage
 from tests.storage.analytics.feeding import catch_up
-from tests.storage.analytics.naive_rows import rows_in, rows_of
+from tests.storage.analytics.naive.rows import rows_in, rows_of
 from tests.storage.analytics.tables import tables
 
 

@@ -16,7 +16,7 @@ from backend.storage.sales.batches import store_batches
 from tests.domain.sales.shelf import START, arrived, batch
 from tests.facts.organizations import TestOrganization
 from tests.storage.analytics.feeding import catch_up
-from tests.storage.analytics.naive_rows import rows_in
+from tests.storage.analytics.naive.rows import rows_in
 
 DAY = 86_400
 VISITOR_TABLES = ("devices", "visits", "identities", "records", "tellings", "record_visits", "installs")

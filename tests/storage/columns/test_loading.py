@@ -21,7 +21,7 @@ from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization
 from tests.facts.told_history import tell_history
 from tests.storage.analytics.feeding import catch_up, place_of
-from tests.storage.analytics.naive_rows import rows_in, rows_of
+from tests.storage.analytics.naive.rows import rows_in, rows_of
 
 LINK = LinkId("link")
 

@@ -23,7 +23,7 @@ from backend.domain.visitors.attribution import Touch
 from backend.storage.columns.rows.links import put_links, put_tags
 from backend.storage.columns.tables.staged import milliseconds
 from tests.storage.analytics.credited_histories import Told, at
-from tests.storage.analytics.naive_counts import is_left
+from tests.storage.analytics.naive.counts import is_left
 
 Person = tuple[Any, ...]
 _UTM = {Field.CAMPAIGN: "utm_campaign", Field.SOURCE: "utm_source"}

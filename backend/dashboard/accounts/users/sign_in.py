@@ -9,6 +9,8 @@ from math import ceil
 from quart import Response, redirect, request, url_for
 
 from backend.concurrency.turns import TooManyWait
+from backend.dashboard.accounts.users.ceremony import ceremony
+from backend.dashboard.accounts.users.reader import browser_words
 from backend.dashboard.frame.blueprint import (
     awaiting,
     dashboard,
@@ -17,11 +19,9 @@ from backend.dashboard.frame.blueprint import (
     opens_without_second_factor,
     public,
 )
-from backend.dashboard.frame.ceremony import ceremony
 from backend.dashboard.frame.form import field, form, is_form_sent
 from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
-from backend.dashboard.frame.reader import browser_words
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
 from backend.domain.accounts.sessions import awaiting_session, hash_token, new_session

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from quart import Response, redirect
 
-from backend.dashboard.accounts.own_password import password_problem
-from backend.dashboard.accounts.second_factor import factor_page
-from backend.dashboard.accounts.sign_in import next_page, open_session, sign_in_form
+from backend.dashboard.accounts.users.ceremony import ceremony
+from backend.dashboard.accounts.users.own_password import password_problem
+from backend.dashboard.accounts.users.second_factor import factor_page
+from backend.dashboard.accounts.users.sign_in import next_page, open_session, sign_in_form
 from backend.dashboard.frame.blueprint import dashboard, needs, public, user
-from backend.dashboard.frame.ceremony import ceremony
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.domain.accounts.passkeys import MOST_PASSKEYS, NAME_RULE

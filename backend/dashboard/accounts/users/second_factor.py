@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import segno
 from quart import Response, redirect, url_for
 
-from backend.dashboard.accounts.own_password import password_problem
+from backend.dashboard.accounts.users.ceremony import ceremony
+from backend.dashboard.accounts.users.own_password import password_problem
 from backend.dashboard.frame.blueprint import dashboard, needs, opens_without_second_factor, user
-from backend.dashboard.frame.ceremony import ceremony
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page

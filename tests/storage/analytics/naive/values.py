@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from backend.domain.analytics.query import COSTS, ByCurrency, Measure, Query
-from tests.storage.analytics.naive_counts import Tally
+from tests.storage.analytics.naive.counts import Tally
 
 # The decimals of amounts.
 DIGITS = {"EUR": 2, "JPY": 0}

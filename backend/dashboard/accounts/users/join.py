@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 from quart import Response, redirect, url_for
 
 from backend.concurrency.turns import TooManyWait
-from backend.dashboard.accounts.sign_in import open_session
+from backend.dashboard.accounts.users.hashing import new_password_hash
+from backend.dashboard.accounts.users.sign_in import open_session
 from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public, session, user
 from backend.dashboard.frame.form import form
-from backend.dashboard.frame.hashing import new_password_hash
 from backend.dashboard.frame.page import plain_page
 from backend.domain.accounts.invitations import INVITATION_PATH, MemberInvitation
 from backend.domain.accounts.roles import ROLE_MEANINGS

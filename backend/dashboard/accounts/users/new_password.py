@@ -5,12 +5,12 @@ from __future__ import annotations
 from quart import Response, current_app
 
 from backend.concurrency.turns import TooManyWait
+from backend.dashboard.accounts.users.hashing import new_password_hash
+from backend.dashboard.accounts.users.reader import mail_language
 from backend.dashboard.frame.blueprint import dashboard, public
 from backend.dashboard.frame.form import field, form
-from backend.dashboard.frame.hashing import new_password_hash
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import plain_page
-from backend.dashboard.frame.reader import mail_language
 from backend.dashboard.frame.service import DashboardService
 from backend.domain.accounts.password_resets import MAILED_DURATION, RESET_PATH
 from backend.domain.accounts.users import InvalidEmail, WeakPassword, normalize_email
