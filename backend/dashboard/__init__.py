@@ -8,6 +8,7 @@ from backend.dashboard.accounts import (
     domains,
     keys,
     members,
+    organization,
     settings,
     subscription,
     switch_organization,
@@ -44,7 +45,7 @@ from backend.dashboard.mails import change as change_reader
 from backend.dashboard.mails import mails, readers
 from backend.dashboard.mails import new as new_reader
 from backend.dashboard.reports import pages as report_pages
-from backend.dashboard.search import customer, search
+from backend.dashboard.search import customer, customer_data, search
 from backend.dashboard.services import attach_dashboard_services
 from backend.dashboard.shared import page as shared_page
 from backend.dashboard.shared.blueprint import shared
@@ -67,6 +68,7 @@ __all__ = [
     "cohorts",
     "costs",
     "customer",
+    "customer_data",
     "dashboard",
     "domain_look",
     "domain_orphans",
@@ -94,6 +96,7 @@ __all__ = [
     "new_password",
     "new_reader",
     "notes",
+    "organization",
     "origins",
     "overview",
     "passkeys",

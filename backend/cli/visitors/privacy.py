@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import click
@@ -21,6 +20,7 @@ from backend.storage.clicks.retention import single_clicks_since
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.belongings import Subject
+from backend.storage.lifecycle.privacy.plain import plain
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention
 from backend.system.clock import utc_now
@@ -59,7 +59,7 @@ async def export(database: Database, org_id: OrgId, **options: str | None) -> Co
     await organizations.get_organization(database, org_id)
     documents: CommandResult = {collection.name: [] for collection, _ in personal_collections()}
     async for name, document in export_subject(database, org_id, subject):
-        documents[name].append(_plain(document))
+        documents[name].append(plain(document))
     return documents
 
 
@@ -173,14 +173,3 @@ def _device_id(text: str) -> DeviceId:
         return DeviceId(str(uuid.UUID(text)))
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a UUID", param_hint="--device") from None
-
-
-def _plain(value: Any) -> Any:
-    """The value with only types that JSON has: times in ISO 8601, amounts as text."""
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

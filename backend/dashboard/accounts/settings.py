@@ -15,7 +15,6 @@ from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.session_cookie import renew_cookie_token
-from backend.domain.accounts.organizations import MOST_DAYS, parse_days
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import WeakPassword, check_password
@@ -23,9 +22,7 @@ from backend.domain.analytics.event_properties import MOST_MARKED, MarkedPropert
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.organizations import (
     find_event_properties,
-    set_click_ids,
     set_event_properties,
-    set_requires_second_factor,
 )
 from backend.storage.accounts.users.password_resets import delete_resets_of
 from backend.storage.accounts.users.passwords import hash_password
@@ -38,21 +35,18 @@ from backend.storage.accounts.users.sessions import (
 )
 from backend.storage.accounts.users.users import set_password_hash
 from backend.storage.analytics.told_names import ToldProperties
-from backend.storage.driver.deadlines import new_deadline
 from backend.storage.driver.mongo import StorageError
-from backend.storage.lifecycle.retention import set_retention
 from backend.web.current import resources
 
 # Before the name of a property, that of its checkbox.
 _MARK = "mark:"
-_RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
 
 
 @dashboard.get("/settings")
 @needs()
 async def settings() -> Response:
     """The page with all forms."""
-    return await _page({})
+    return await settings_page({})
 
 
 @dashboard.post("/settings/password")
@@ -61,7 +55,7 @@ async def settings_password() -> Response:
     """Change the user's password. All other sessions of the user end."""
     problems = await _password_problems(form().get("current", ""), form().get("new", ""))
     if problems:
-        return await _page(problems)
+        return await settings_page(problems)
     database = resources().database
     await set_password_hash(database, user().id, await hash_password(form()["new"]))
     await delete_sessions_of(database, user().id)
@@ -88,29 +82,6 @@ async def settings_end_others() -> Response:
     return redirect_with_notice("settings", "sessions-ended")
 
 
-@dashboard.post("/settings/retention")
-@needs(Permission.ORGANIZATION_WRITE)
-async def settings_retention() -> Response:
-    """Set for how many days data about visitors is kept; an empty field means without limit."""
-    text = field("retention_days")
-    try:
-        days = parse_days(text) if text else None
-    except ValueError:
-        rule = f"must be a whole number from 1 to {MOST_DAYS:,}, or empty"
-        return await _page({"retention_days": rule}, text)
-    with new_deadline(_RETENTION_TIMEOUT):
-        await set_retention(resources().database, org_id(), days)
-    return redirect_with_notice("settings", "retention-set")
-
-
-@dashboard.post("/settings/click-ids")
-@needs(Permission.SETTINGS_WRITE)
-async def settings_click_ids() -> Response:
-    """Say whether redirects append the id of their click."""
-    await set_click_ids(resources().database, org_id(), field("click_ids") == "on")
-    return redirect_with_notice("settings", "click-ids-set")
-
-
 @dashboard.post("/settings/event-properties")
 @needs(Permission.SETTINGS_WRITE)
 async def settings_event_properties() -> Response:
@@ -120,20 +91,9 @@ async def settings_event_properties() -> Response:
     try:
         names = MarkedProperties().parse("others", list(dict.fromkeys([*chosen, *typed])))
     except InvalidField as error:
-        return await _page({"others": error.rule}, others=field("others"), marked=chosen)
+        return await settings_page({"others": error.rule}, others=field("others"), marked=chosen)
     await set_event_properties(resources().database, org_id(), names)
     return redirect_with_notice("settings", "event-properties-set")
-
-
-@dashboard.post("/settings/require-second-factor")
-@needs(Permission.ORGANIZATION_WRITE)
-async def settings_require_second_factor() -> Response:
-    """Say whether members need a second factor. Who requires one has one."""
-    is_on = field("requires_second_factor") == "on"
-    if is_on and user().second_factor is None:
-        return await _page({"requires_second_factor": "needs your own second factor first"})
-    await set_requires_second_factor(resources().database, org_id(), is_on)
-    return redirect_with_notice("settings", "second-factor-required")
 
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:
@@ -147,12 +107,14 @@ async def _password_problems(current: str, new: str) -> dict[str, str]:
     return {}
 
 
-async def _page(
+async def settings_page(
     problems: dict[str, str],
-    retention: str | None = None,
+    *,
     others: str = "",
     marked: Sequence[str] | None = None,
+    **typed: str,
 ) -> Response:
+    """The page with all forms, with what is wrong with a field and what was typed there, by its name."""
     if marked is None:
         marked = await find_event_properties(resources().database, org_id())
     return await page(
@@ -160,7 +122,7 @@ async def _page(
         422 if problems else 200,
         later=partial(_told, marked),
         problems=problems,
-        retention=retention,
+        typed=typed,
         others=others,
         sessions=await list_sessions(resources().database, user().id, resources().clock()),
         this_session=session().token_hash,

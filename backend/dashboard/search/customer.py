@@ -53,12 +53,22 @@ class HistoryRow:
 @needs(Permission.PERSONS_READ)
 async def customer() -> Response:
     """The history of the customer whose id is in the address; without one, a form that asks for it."""
-    text = as_stored(request.args.get("id", ""))[:_LONGEST_ID]
-    history = await find_customer_history(resources().database, org_id(), CustomerId(text)) if text else None
+    return await customer_page(customer_id_in(request.args.get("id", "")), {})
+
+
+def customer_id_in(text: str) -> CustomerId:
+    """The customer's id as it is stored; empty if there is none."""
+    return CustomerId(as_stored(text)[:_LONGEST_ID])
+
+
+async def customer_page(text: CustomerId, problems: dict[str, str]) -> Response:
+    """The page about the customer, with what is wrong with its form, by field."""
+    history = await find_customer_history(resources().database, org_id(), text) if text else None
     rows = sorted(_rows(history), key=lambda row: row.time, reverse=True) if history else []
     return await page(
         "search/customer.html",
-        404 if text and history is None else 200,
+        422 if problems else 404 if text and history is None else 200,
+        problems=problems,
         customer_id=text,
         history=history,
         rows=rows[:MOST_ROWS],

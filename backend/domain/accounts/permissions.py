@@ -47,7 +47,7 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.PERSONS_WRITE: "take back or erase data of single customers",
     Permission.SETTINGS_READ: "see domains, apps, origins, webhooks and settings",
     Permission.SETTINGS_WRITE: "change apps, origins, webhooks and settings",
-    Permission.ORGANIZATION_WRITE: "set how long visitor data is kept",
+    Permission.ORGANIZATION_WRITE: "set the name, how long data is kept, and who may enter",
     Permission.KEYS_READ: "see which keys there are",
     Permission.KEYS_WRITE: "make, replace and revoke keys",
     Permission.MEMBERS_READ: "see who the members are, and their roles",

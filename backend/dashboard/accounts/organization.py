@@ -1,0 +1,94 @@
+"""/settings/…: what owners decide of their organization: its name, how long data is kept, who may enter."""
+
+from __future__ import annotations
+
+from quart import Response
+
+from backend.dashboard.accounts.settings import settings_page
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.notices import redirect_with_notice
+from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE, parse_days
+from backend.domain.accounts.permissions import Permission
+from backend.domain.errors import InvalidField
+from backend.storage.accounts.organizations import (
+    rename_organization,
+    set_click_days,
+    set_click_ids,
+    set_erases_on_withdrawal,
+    set_requires_second_factor,
+)
+from backend.storage.driver.deadlines import new_deadline
+from backend.storage.lifecycle.retention import set_retention
+from backend.web.current import resources
+
+_RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
+
+
+@dashboard.post("/settings/name")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_name() -> Response:
+    """Give the organization another name."""
+    text = field("organization_name")
+    try:
+        name = NAME_RULE.parse("organization_name", text)
+    except InvalidField as error:
+        return await settings_page({"organization_name": error.rule}, organization_name=text)
+    await rename_organization(resources().database, org_id(), name)
+    return redirect_with_notice("settings", "organization-renamed")
+
+
+@dashboard.post("/settings/retention")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_retention() -> Response:
+    """Set for how many days data about visitors is kept; an empty field means without limit."""
+    text = field("retention_days")
+    try:
+        days = parse_days(text) if text else None
+    except ValueError:
+        rule = f"must be a whole number from 1 to {MOST_DAYS:,}, or empty"
+        return await settings_page({"retention_days": rule}, retention_days=text)
+    with new_deadline(_RETENTION_TIMEOUT):
+        await set_retention(resources().database, org_id(), days)
+    return redirect_with_notice("settings", "retention-set")
+
+
+@dashboard.post("/settings/click-retention")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_click_retention() -> Response:
+    """Set for how many days single clicks are kept; their counts stay. An empty field: without limit."""
+    text = field("click_days")
+    try:
+        days = parse_days(text, FEWEST_CLICK_DAYS) if text else None
+    except ValueError:
+        rule = f"must be a whole number from {FEWEST_CLICK_DAYS} to {MOST_DAYS:,}, or empty"
+        return await settings_page({"click_days": rule}, click_days=text)
+    await set_click_days(resources().database, org_id(), days)
+    return redirect_with_notice("settings", "click-retention-set")
+
+
+@dashboard.post("/settings/withdrawal")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_withdrawal() -> Response:
+    """Say whether a browser whose visitor withdraws consent may have its device's data erased."""
+    await set_erases_on_withdrawal(resources().database, org_id(), field("erases_on_withdrawal") == "on")
+    return redirect_with_notice("settings", "withdrawal-set")
+
+
+@dashboard.post("/settings/click-ids")
+@needs(Permission.SETTINGS_WRITE)
+async def settings_click_ids() -> Response:
+    """Say whether redirects append the id of their click."""
+    await set_click_ids(resources().database, org_id(), field("click_ids") == "on")
+    return redirect_with_notice("settings", "click-ids-set")
+
+
+@dashboard.post("/settings/require-second-factor")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_require_second_factor() -> Response:
+    """Say whether members need a second factor. Who requires one has one."""
+    is_on = field("requires_second_factor") == "on"
+    if is_on and user().second_factor is None:
+        return await settings_page({"requires_second_factor": "needs your own second factor first"})
+    await set_requires_second_factor(resources().database, org_id(), is_on)
+    return redirect_with_notice("settings", "second-factor-required")

@@ -1,0 +1,50 @@
+"""What owners decide about their organization in the settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.mongo import Database
+from tests.dashboard.people import Person
+from tests.facts.organizations import TestOrganization
+
+
+async def test_the_organization_is_renamed(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """Every page shows the new name; an empty one is refused, and what was typed stays in the form."""
+    await person.send("/settings", "/settings/name", organization_name=" Kite & Sons ")
+    assert (await get_organization(database, organization.id)).name == "Kite & Sons"
+    assert "Kite &amp; Sons" in (await person.get("/")).text
+    refused = await person.send("/settings", "/settings/name", organization_name="x" * 201)
+    assert (refused.status_code, "must have at most 200 characters" in refused.text) == (422, True)
+    assert (await person.send("/settings", "/settings/name", organization_name="")).status_code == 422
+    assert (await get_organization(database, organization.id)).name == "Kite & Sons"
+
+
+async def test_how_long_single_clicks_are_kept(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """At least the 32 days that rolling windows need, or without limit."""
+    path = "/settings/click-retention"
+    for text, days in (("90", 90), ("", None), ("32", 32)):
+        await person.send("/settings", path, click_days=text)
+        assert (await get_organization(database, organization.id)).click_days == days
+    for text in ("31", "0", "x", "36501"):
+        refused = await person.send("/settings", path, click_days=text)
+        assert refused.status_code == 422
+        assert "must be a whole number from 32 to 36,500, or empty." in refused.text
+        assert f'value="{text}"' in refused.text
+    assert (await get_organization(database, organization.id)).click_days == 32
+
+
+@pytest.mark.parametrize(("value", "is_on"), [("on", True), ("", False)])
+async def test_what_a_withdrawal_does(
+    person: Person, organization: TestOrganization, database: Database, value: str, is_on: bool
+) -> None:
+    """It erases, or it does not; the page shows which."""
+    await person.send("/settings", "/settings/withdrawal", erases_on_withdrawal=value)
+    assert (await get_organization(database, organization.id)).erases_on_withdrawal is is_on
+    shown = (await person.get("/settings")).text
+    assert ('name="erases_on_withdrawal" value="on" checked' in shown) is is_on
