@@ -9,24 +9,14 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import EVERYTHING, WITHOUT_SCOPES, Permission
 from backend.rest_api.openapi.operations import OPERATIONS
 from backend.rest_api.routes.blueprint import API_ROOT
 from backend.rest_api.routes.operation import Operation
-from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.driver.mongo import Database
-from backend.system.clock import utc_now
-from tests.facts.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization, make_scoped_key
 
 BINDING = ("links:read", "links:write", "analytics:read", "sales:write", "feed:read", "persons:write")
-
-
-async def make_key(database: Database, organization: TestOrganization, scopes: set[Permission]) -> str:
-    """A new REST key with these scopes."""
-    ordered = tuple(permission for permission in Permission if permission in scopes)
-    text, _ = await create_api_key(database, organization.id, KeyKind.REST, utc_now(), scopes=ordered)
-    return text
 
 
 async def ask(client: httpx.AsyncClient, operation: Operation, key: str) -> httpx.Response:
@@ -44,7 +34,9 @@ def is_scope_error(answer: httpx.Response) -> bool:
 @pytest.fixture
 async def key_without(database: Database, organization: TestOrganization) -> dict[Permission, str]:
     """For each permission a key that has all others."""
-    return {each: await make_key(database, organization, {*EVERYTHING} - {each}) for each in Permission}
+    return {
+        each: await make_scoped_key(database, organization, {*EVERYTHING} - {each}) for each in Permission
+    }
 
 
 async def test_every_operation_needs_each_scope_that_it_names(
@@ -70,7 +62,7 @@ async def test_every_operation_is_content_with_what_it_names(
     for operation in OPERATIONS:
         needed = frozenset(operation.needs)
         if needed not in keys:
-            keys[needed] = await make_key(database, organization, {*needed})
+            keys[needed] = await make_scoped_key(database, organization, {*needed})
         assert not is_scope_error(await ask(client, operation, keys[needed])), operation.endpoint
 
 

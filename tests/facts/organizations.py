@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from backend.domain.accounts.api_keys import KeyKind
+from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import OrgId
 from backend.storage.accounts import api_keys, domains, organizations, origins
 from backend.storage.driver.mongo import Database
@@ -30,6 +32,16 @@ class TestOrganization:
     def headers(self) -> dict[str, str]:
         """Headers of a REST call."""
         return {"API-KEY": self.rest_key}
+
+
+async def make_scoped_key(
+    database: Database, organization: TestOrganization, scopes: Collection[Permission] = tuple(Permission)
+) -> str:
+    """A new REST key with these scopes, by default all of them: more than a key without scopes may do."""
+    ordered = tuple(permission for permission in Permission if permission in scopes)
+    now = datetime.now(UTC)
+    text, _ = await api_keys.create_api_key(database, organization.id, KeyKind.REST, now, scopes=ordered)
+    return text
 
 
 async def create_test_organization(database: Database, name: str = "Acme") -> TestOrganization:
