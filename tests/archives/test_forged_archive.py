@@ -117,7 +117,7 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("domains", {"_id": "no host"}, "_id must be a host name"),
     ("domains", {"settings": {"root_url": "javascript:alert(1)"}}, "settings.root_url must be an absolute"),
     ("domains", {"settings": {"brand": {"color": "#ABC"}}}, "settings.brand is not in the form"),
-    ("domains", {"settings": {"brand": {"color": "red;}"}}}, "settings.brand.color must be a color"),
+    ("domains", {"settings": {"brand": {"color": "red;}"}}}, "settings.brand.color must be a colour"),
     ("domains", {"settings": {"secret": "x"}}, "settings.secret is not a field"),
     ("origins", {"origin": "https://*"}, "origin has a value that can't be"),
     ("origins", {"origin": "https://Shop.example/"}, "origin is not in the form in which it is stored"),

@@ -26,7 +26,7 @@ class Color:
         """The color as `#rrggbb`. Raises InvalidField."""
         text = parse_string(field, value).strip()
         if not _COLOR.fullmatch(text):
-            raise InvalidField(field, "must be a color in hexadecimal digits, such as #1f5fbf")
+            raise InvalidField(field, "must be a colour in hexadecimal digits, such as #1f5fbf")
         digits = text[1:].lower()
         return "#" + (digits if len(digits) == 6 else "".join(digit * 2 for digit in digits))
 

@@ -17,7 +17,7 @@ _BRAND_MEANINGS = {
     "logo_url": "The browser of whoever sees a page asks this host for the logo.",
     "favicon_url": "Browsers ask this host for the icon; /favicon.ico leads there.",
     "color": "Of buttons and links, made darker or lighter where it could not be read.",
-    "background": "Of pages, on light and dark screens alike. The color of the text follows from it.",
+    "background": "Of pages, on light and dark screens alike. The colour of the text follows from it.",
 }
 _BRAND: dict[str, Schema] = {
     name: _or_null(rule.schema(), _BRAND_MEANINGS[name]) for name, rule in BRAND_FIELDS.items()

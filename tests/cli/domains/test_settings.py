@@ -63,7 +63,7 @@ def test_settings_reach_the_service(running: ServiceProcess, org_id: OrgId, tmp_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--color", "red"), "--color must be a color in hexadecimal digits"),
+        (("--color", "red"), "--color must be a colour in hexadecimal digits"),
         (("--root-url", f"https://{DOMAIN}/x"), "--root-url must not lead to a link domain of this service"),
         (("--texts", "/nowhere.json"), "--texts must be a file that can be read"),
     ],

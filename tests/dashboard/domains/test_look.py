@@ -42,7 +42,7 @@ async def test_settings_are_saved_and_shown_again(
     refused = await person.send(page, page, **given | {"brand.color": "red", TEXT: ""})
     text = unescape(refused.text)
     assert refused.status_code == 422
-    assert "Color must be a color in hexadecimal digits" in text
+    assert "Colour must be a colour in hexadecimal digits" in text
     assert "Text field is required" in text
     refused = await person.send(page, page, **given | {"root_url": wrong["root_url"]})
     assert "Root address must not lead to a link domain of this service" in unescape(refused.text)

@@ -33,7 +33,7 @@ def test_values_are_stored_in_one_form() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("brand", {"color": "red"}, "brand.color must be a color in hexadecimal digits"),
+        ("brand", {"color": "red"}, "brand.color must be a colour in hexadecimal digits"),
         ("brand", {"logo_url": "http://shop.example/a.png"}, "brand.logo_url must be an https URL"),
         ("brand", {"logo_url": "https://a.example/a.png#b"}, "brand.logo_url must not have a fragment"),
         ("brand", {"colour": "#fff"}, "brand.colour is not a field of this request"),
