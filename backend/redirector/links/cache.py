@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.accounts.apps import Apps
 from backend.domain.fields.address_patterns import AddressPatterns
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.forwarding import Forwarding, filled_in
 from backend.domain.links.destinations.policy import leads_to
@@ -51,6 +51,7 @@ _MOST_BELOW = 1_000  # paths below a link that are kept in memory
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
 _NO_RULES: list[dict[str, Any]] = []
+_NO_TAGS: list[TagId] = []
 _NO_APPS = Apps()
 _MAY_BE_OLD = float("-inf")  # the time of a read that may be older than a change
 _logger = logging.getLogger(__name__)
@@ -434,6 +435,7 @@ def _only_what_redirects_need(link: Link) -> Link:
         fallbacks=link.fallbacks or _NONE,
         custom_data=None,
         imported_clicks=None,
+        tag_ids=_NO_TAGS,
         rules=link.rules or _NO_RULES,
     )
 
