@@ -34,6 +34,16 @@ class FieldError(RequestError):
         self.rule = rule
         self.others: tuple[FieldError, ...] = ()
 
+    @property
+    def every(self) -> tuple[FieldError, ...]:
+        """This error and those of the other fields."""
+        return self, *self.others
+
+    @property
+    def rule_by_field(self) -> dict[str, str]:
+        """The rule that each wrong field breaks, by the field's name."""
+        return {error.field: error.rule for error in self.every}
+
     def __reduce__(self) -> tuple[Any, ...]:
         """How the error is pickled, so that it arrives in another process with all its attributes."""
         return _unpickled, (type(self), self.args, self.__dict__)
@@ -78,7 +88,7 @@ def collect_errors(errors: list[FieldError]) -> Iterator[None]:
 def raise_all(errors: Sequence[FieldError]) -> None:
     """Raise the first of these errors, with the others in its `others`. Returns if there are none."""
     if errors:
-        first, *others = (inner for error in errors for inner in (error, *error.others))
+        first, *others = (inner for error in errors for inner in error.every)
         first.others = tuple(others[: MOST_ERRORS - 1])
         raise first
 

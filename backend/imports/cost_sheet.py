@@ -97,7 +97,7 @@ def _row(number: int, cells: Sequence[str], columns: Sequence[str | None], curre
     try:
         return CostRow(number, cells, read_cost({"currency": currency, **found}))
     except FieldError as error:
-        problems = [f"{each.field} {rule_words(each)}" for each in (error, *error.others)]
+        problems = [f"{wrong.field} {rule_words(wrong)}" for wrong in error.every]
         return CostRow(number, cells, None, problems)
 
 

@@ -167,7 +167,7 @@ def _errors_of(error: Exception) -> tuple[RequestError, ...]:
         case DomainNotConfigured():
             return (InvalidField("domain", f"{error} is not configured for the organization"),)
         case FieldError():
-            return (error, *error.others)
+            return error.every
         case RequestError():
             return (error,)
     raise error

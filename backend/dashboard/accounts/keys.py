@@ -80,7 +80,7 @@ async def keys_create() -> Response:
         check_grant(kind, values.get("scopes"), permissions())
         links = await _grant() if kind is KeyKind.MOBILE else None
     except FieldError as error:
-        problems = {each.field.partition("[")[0]: each.rule for each in (error, *error.others)}
+        problems = {wrong.field.partition("[")[0]: wrong.rule for wrong in error.every}
         return await _page(of=kind, problems=problems)
     except ScopesNotGrantable as error:
         return await _page(problem=error)

@@ -76,7 +76,7 @@ async def members_invite() -> Response:
             granted=permissions(), now=now,
         )  # fmt: skip
     except FieldError as error:
-        return await _page(problems={each.field: each.rule for each in (error, *error.others)}, values=sent)
+        return await _page(problems=error.rule_by_field, values=sent)
     words = f"Give it to {invitation.email} now: it is not shown again. It works once, for seven days."
     if settings.sends_mail:
         organization = await get_organization(database, org_id())

@@ -98,9 +98,9 @@ def read_changes(rule: AlertRule, fields: Fields, problems: Problems) -> dict[st
 def add_problems(errors: Iterable[FieldError], problems: Problems) -> None:
     """Add each error to `problems`, by the name of the form's field. The first error of a field stays."""
     for error in errors:
-        for each in (error, *error.others):
-            name = each.field.removeprefix("thresholds.")
-            rule = "must be the short URL or the id of a link of yours" if name == "link_id" else each.rule
+        for wrong in error.every:
+            name = wrong.field.removeprefix("thresholds.")
+            rule = "must be the short URL or the id of a link of yours" if name == "link_id" else wrong.rule
             problems.setdefault(_FORM_NAMES.get(name, name), rule)
 
 

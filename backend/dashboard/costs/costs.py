@@ -73,7 +73,7 @@ async def costs_tell() -> Response:
         told = read_cost(fields)
         await tell_costs(resources().database, org_id(), [told], resources().clock())
     except FieldError as error:
-        problems = {each.field: rule_words(each) for each in (error, *error.others)}
+        problems = {wrong.field: rule_words(wrong) for wrong in error.every}
     return await _page(fields, problems) if problems else redirect_with_notice("costs", "cost-told")
 
 

@@ -45,7 +45,7 @@ def parse(values: FormValues) -> tuple[dict[str, Any], dict[str, str]]:
         with collect_errors(errors):
             fields[name] = DOMAIN_FIELDS[name].parse(name, value) if value else None
     fields[_FORWARDS] = values[_FORWARDS] == "true"
-    return fields, {each.field: each.rule for error in errors for each in (error, *error.others)}
+    return fields, {wrong.field: wrong.rule for error in errors for wrong in error.every}
 
 
 def shown_settings(fields: Mapping[str, Any], stored: DomainSettings) -> DomainSettings:

@@ -56,7 +56,7 @@ async def domains_save_look(domain: str) -> Response:
                 resources().database, org_id(), domain, fields, resources().destinations
             )
         except FieldError as error:
-            problems = {each.field: each.rule for each in (error, *error.others)}
+            problems = error.rule_by_field
         else:
             return redirect_with_notice("domains_look", "domain-saved", domain=domain)
     return await _page(domain, values, problems)

@@ -112,8 +112,8 @@ class FunnelForm:
         errors: list[FieldError] = []
         parsed = parse_fields(SAVED_FIELDS, self._body(link_ids), errors)
         for error in errors:
-            for each in (error, *error.others):
-                self.say(each)
+            for wrong in error.every:
+                self.say(wrong)
         return parsed
 
     def say(self, error: FieldError) -> None:

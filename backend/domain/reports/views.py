@@ -169,6 +169,6 @@ def _inside_query() -> Iterator[None]:
     try:
         yield
     except FieldError as error:
-        first, *others = (InvalidField(f"query.{each.field}", each.rule) for each in (error, *error.others))
+        first, *others = (InvalidField(f"query.{wrong.field}", wrong.rule) for wrong in error.every)
         first.others = tuple(others)
         raise first from None

@@ -87,7 +87,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
         before, after = (link.rules, []) if place is None else (link.rules[:place], link.rules[place + 1 :])
         await _store(link, [*before, rule, *after])
     except FieldError as error:
-        problems = {field_of(each, fields): each.rule for each in (error, *error.others)}
+        problems = {field_of(wrong, fields): wrong.rule for wrong in error.every}
         return await _page(link, _Form(place, fields, problems))
     except LinkChangedMeanwhile:
         return await _changed(await own_link(link_id))
