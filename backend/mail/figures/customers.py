@@ -5,18 +5,16 @@ A table of cohorts is about many weeks and stands on the report's page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
 from backend.domain.analytics.cohorts.sales import SaleFigures
 from backend.domain.analytics.cohorts.time_to_sale import TimeToSale
-from backend.domain.analytics.period import Comparison
 from backend.domain.analytics.query import Measure, Query
 from backend.domain.mail.language import Language
-from backend.domain.reports.recipient import Recipient
 from backend.mail.figures.mailed import MailedReport, MailFigure, MailRow, MailSection, compared_in
 from backend.mail.numbers import change_in_words, duration_in, lines_of, period_in
 from backend.mail.texts import sections_in, text_in
@@ -29,13 +27,6 @@ class MailedCustomers:
     kinds: NewAndReturning
     before: NewAndReturning
     took: TimeToSale
-
-
-def mailed_customer_queries(query: Query, reader: Recipient, now: datetime) -> tuple[Query, Query]:
-    """The query about the reader's last whole week or month, and about the one before."""
-    period = reader.period_at(now)
-    asked = replace(query, period=period, now=now)
-    return asked, replace(asked, period=period.compared(Comparison.PREVIOUS))
 
 
 def mailed_customers(

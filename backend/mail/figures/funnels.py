@@ -7,16 +7,13 @@ the first step is compared with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share
-from backend.domain.analytics.funnels.funnel import FunnelQuery, FunnelStep, FunnelStepKind
-from backend.domain.analytics.period import Comparison
+from backend.domain.analytics.funnels.funnel import FunnelStep, FunnelStepKind
 from backend.domain.analytics.query import Measure
 from backend.domain.mail.language import Language
-from backend.domain.reports.recipient import Recipient
 from backend.domain.sales.credit_rules import CreditTo
 from backend.mail.figures.mailed import (
     MOST_MAILED_ROWS,
@@ -39,15 +36,8 @@ from backend.mail.numbers import (
 from backend.mail.texts import text_in
 
 
-def mailed_funnels(funnel: FunnelQuery, reader: Recipient, now: datetime) -> tuple[FunnelQuery, FunnelQuery]:
-    """The funnel about the reader's last whole week or month, and about the one before."""
-    period = reader.period_at(now)
-    asked = replace(funnel, period=period, now=now)
-    return asked, replace(asked, period=period.compared(Comparison.PREVIOUS))
-
-
 def mailed_funnel(answer: FunnelAnswer, before: FunnelAnswer, language: Language) -> MailedReport:
-    """What a mail shows of the answers to both."""
+    """What a mail shows of the answers about the last week or month, and about the one before."""
     period = answer.query.period
     return MailedReport(
         period=period_in(language, period),

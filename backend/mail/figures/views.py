@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
+from backend.domain.analytics.funnels.funnel import FunnelQuery
+from backend.domain.analytics.period import Comparison
+from backend.domain.analytics.query import Query
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
-from backend.mail.figures.customers import MailedCustomers, mailed_customer_queries, mailed_customers
-from backend.mail.figures.funnels import mailed_funnel, mailed_funnels
+from backend.mail.figures.customers import MailedCustomers, mailed_customers
+from backend.mail.figures.funnels import mailed_funnel
 from backend.mail.figures.mailed import MailedReport
 from backend.mail.figures.rows import mailed_query, mailed_rows
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskNewAndReturning, AskTimeToSale
 from backend.storage.analytics.query_questions import AskFunnel, AskQuery
+
+QueryT = TypeVar("QueryT", Query, FunnelQuery)
 
 
 async def figures_of(
@@ -22,18 +29,22 @@ async def figures_of(
 
     Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
     """
-    view, org_id, language = (
-        report.view_at(now, has_subscription=has_subscription),
-        reader.org_id,
-        reader.language,
-    )
+    view = report.view_at(now, has_subscription=has_subscription)
+    org_id, language = reader.org_id, reader.language
     if view.funnel:
-        funnels = mailed_funnels(view.funnel, reader, now)
-        answer, before = await analytics.ask_all(org_id, [AskFunnel(each) for each in funnels])
+        funnels = _of_last_two(view.funnel, reader, now)
+        answer, before = await analytics.ask_all(org_id, [AskFunnel(funnel) for funnel in funnels])
         return mailed_funnel(answer, before, language)
     if view.cohorts:
-        query, earlier = mailed_customer_queries(view.queries[-1], reader, now)
+        query, earlier = _of_last_two(view.queries[-1], reader, now)
         questions = [AskNewAndReturning(query), AskNewAndReturning(earlier), AskTimeToSale(query)]
         found = MailedCustomers(*await analytics.ask_all(org_id, questions))
         return mailed_customers(found, query, earlier, language, shows_revenue=report.shows_revenue)
     return mailed_rows(await analytics.ask(org_id, AskQuery(mailed_query(view, reader, now))), language)
+
+
+def _of_last_two(query: QueryT, reader: Recipient, now: datetime) -> tuple[QueryT, QueryT]:
+    """The query about the reader's last whole week or month, and about the one before."""
+    period = reader.period_at(now)
+    last = replace(query, period=period, now=now)
+    return last, replace(last, period=period.compared(Comparison.PREVIOUS))
