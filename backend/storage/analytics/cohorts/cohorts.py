@@ -8,7 +8,7 @@ from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.cohorts.cohorts import WEEK, Cohort, CohortTable, CohortWeek, begun_weeks
+from backend.domain.analytics.cohorts.cohorts import Cohort, CohortTable, CohortWeek, begun_weeks
 from backend.domain.analytics.cohorts.sales import SaleFigures
 from backend.domain.analytics.period import TimeField
 from backend.domain.analytics.query import Query
@@ -18,7 +18,6 @@ from backend.storage.analytics.cohorts.members import FIRSTS, CohortMembers
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 
-_WEEK = round(WEEK.total_seconds() * 1000)
 # A cohort, and the number of a week after the first touch.
 _Cell = tuple[int, int]
 
@@ -70,7 +69,7 @@ class _Reading:
         parameters = SqlParameters()
         bought = f"""
             bought AS (
-                SELECT part, (sales."at" - members.touched_at) // {_WEEK} AS week, customer,
+                SELECT part, {self._members.week} AS week, customer,
                     currency, digits, amount, refunded
                 FROM members JOIN credited_sales AS sales USING (customer)
                 WHERE {in_currency(self._query, parameters)}

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from backend.domain.analytics.cohorts.cohorts import WEEK
 from backend.domain.analytics.period import TimeField
 from backend.domain.analytics.query import Field, Query
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.conditions.times import TimeColumns
 
+_WEEK = round(WEEK.total_seconds() * 1000)
 # The first sale of each customer.
 FIRSTS = """
     firsts AS (
@@ -26,6 +28,11 @@ class CohortMembers:
         self.spans = query.period.spans(TimeField.WEEK)
         self.labels = [span.label or "" for span in self.spans]
         self.period = QueriedPeriod(query, self.spans, (Field.WEEK,), self.labels)
+
+    @property
+    def week(self) -> str:
+        """How many weeks after the first touch of one of the `members` their sale of `sales` came."""
+        return f'(sales."at" - members.touched_at) // {_WEEK}'
 
     def tables(self, parameters: SqlParameters) -> str:
         """Common tables: `members`, the customers of each cohort, which has the number of its label."""

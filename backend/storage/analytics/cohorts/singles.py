@@ -12,7 +12,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.cohorts.cohorts import WEEK, cohort_rules
+from backend.domain.analytics.cohorts.cohorts import cohort_rules
 from backend.domain.analytics.cohorts.parts import (
     CohortCell,
     CustomerRow,
@@ -21,17 +21,16 @@ from backend.domain.analytics.cohorts.parts import (
     SoldRow,
     TimeBucket,
 )
-from backend.domain.analytics.cohorts.time_to_sale import EDGES
 from backend.domain.analytics.query import Query
 from backend.domain.clicks.block import moment
 from backend.domain.fields.money import of_units
 from backend.domain.ids import CustomerId
 from backend.storage.analytics.cohorts.credited_sales import credited_sales, in_currency
+from backend.storage.analytics.cohorts.customers import in_bucket, sales_by_kind
 from backend.storage.analytics.cohorts.members import CohortMembers
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 
-_WEEK = round(WEEK.total_seconds() * 1000)
 _SALES = """
     SELECT count(*) OVER (), sold."at", told.transaction_id, sold.customer, sold.currency, sold.digits,
         sold.amount, sold.refunded, sold.touched_at
@@ -105,8 +104,7 @@ class _Reading:
         number = members.labels.index(cell.label) if cell.label in members.labels else -1
         conditions = [f"part = {parameters(number)}"]
         if cell.week is not None:
-            week = f'(sales."at" - members.touched_at) // {_WEEK}'
-            conditions += [f"{week} {'<=' if cell.is_summed else '='} {parameters(cell.week)}"]
+            conditions += [f"{members.week} {'<=' if cell.is_summed else '='} {parameters(cell.week)}"]
             conditions += [in_currency(self._query, parameters)]
         return f"""
             {members.tables(parameters)},
@@ -117,32 +115,15 @@ class _Reading:
         """
 
     def _kind(self, kind: CustomersOf, parameters: SqlParameters) -> str:
-        since = parameters(self._period.start)
-        of_kind = {
-            CustomersOf.NEW: f"first_at >= {since}",
-            CustomersOf.RETURNING: f"first_at < {since}",
-            CustomersOf.UNKNOWN: "sales.customer IS NULL",
-        }
-        return f"""
-            starts AS (SELECT customer, min("at") AS first_at FROM credited_sales GROUP BY customer),
-            sold AS (
-                SELECT sales.* FROM credited_sales AS sales LEFT JOIN starts USING (customer)
-                WHERE passes AND "at" >= {since} AND {in_currency(self._query, parameters)}
-                    AND {of_kind[kind]}
-            )
-        """
+        kinds = sales_by_kind(self._period, parameters)
+        return f"{kinds}, sold AS (FROM kinds WHERE kind = {parameters(kind.value)})"
 
     def _bucket(self, bucket: TimeBucket, parameters: SqlParameters) -> str:
-        took = '"at" - touched_at'
-        conditions = ["passes", in_currency(self._query, parameters)]
-        if bucket.number is None:
-            conditions.append("touched_at IS NULL")
-        else:
-            edges = [round(edge.total_seconds() * 1000) for edge in EDGES]
-            conditions.append(f"{took} >= {parameters(edges[bucket.number])}")
-            if bucket.number + 1 < len(edges):
-                conditions.append(f"{took} < {parameters(edges[bucket.number + 1])}")
-        return f"sold AS (SELECT * FROM credited_sales WHERE {' AND '.join(conditions)})"
+        is_in = "touched_at IS NULL"
+        if bucket.number is not None:
+            is_in = in_bucket('("at" - touched_at)', bucket.number)
+        conditions = f"passes AND {in_currency(self._query, parameters)} AND {is_in}"
+        return f"sold AS (FROM credited_sales WHERE {conditions})"
 
 
 def _is_cell(part: SoldPart) -> bool:

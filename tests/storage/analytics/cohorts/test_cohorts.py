@@ -27,8 +27,7 @@ from backend.domain.sales.histories import History
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.tellings import Telling
-from backend.storage.analytics.cohorts import cohorts as stored_cohorts
-from backend.storage.analytics.cohorts import singles
+from backend.storage.analytics.cohorts import members
 from backend.storage.analytics.cohorts.cohorts import find_cohorts
 from backend.storage.analytics.cohorts.customers import find_new_and_returning, find_time_to_sale
 from backend.storage.analytics.cohorts.singles import Slice, find_customers, find_sold
@@ -103,8 +102,7 @@ def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
     with tables() as connection, pytest.MonkeyPatch.context() as patch:
         # The histories are a week long.
         patch.setattr(domain_cohorts, "WEEK", timedelta(days=1))
-        patch.setattr(stored_cohorts, "_WEEK", 24 * 3_600_000)
-        patch.setattr(singles, "_WEEK", 24 * 3_600_000)
+        patch.setattr(members, "_WEEK", 24 * 3_600_000)
         told = data.draw(histories())
         told.write(connection)
         for _ in range(4):
