@@ -1,4 +1,4 @@
-"""Where numbers lead: the pages of the single clicks, sales and costs that they count."""
+"""Where numbers lead: the pages of the single clicks, sales, customers and costs that they count."""
 
 from __future__ import annotations
 
@@ -89,3 +89,17 @@ def rows_of_link(measure: Measure, link_id: LinkId) -> RowsBehind | None:
     endpoint, what, words = _PAGES[measure]
     of = {} if what in {CLICKS, SALES} else {"of": what}
     return RowsBehind(words, f"{url_for(f'dashboard.{endpoint}')}?{urlencode({'link': link_id} | of)}")
+
+
+def sale_address(order: str | None, rules: Mapping[str, str] | None = None) -> str:
+    """The explanation of the sale of this order, by these rules of credit; "" for a sale without one."""
+    return (
+        f"{url_for('dashboard.attribution_sale')}?{urlencode({'order': order, **(rules or {})})}"
+        if order
+        else ""
+    )
+
+
+def customer_address(customer: str) -> str:
+    """The page of all that a customer did."""
+    return f"{url_for('dashboard.customer')}?{urlencode({'id': customer})}"

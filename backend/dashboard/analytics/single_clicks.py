@@ -18,8 +18,8 @@ from backend.dashboard.analytics.answers import chips_of, view_of_request
 from backend.dashboard.analytics.rows_behind import CLICKS, NOT_COUNTED
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
-from backend.dashboard.frame.labels import PLATFORMS
-from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
+from backend.dashboard.frame.labels import device_in_words
+from backend.dashboard.frame.outcomes import outcome_in_words
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Measure, Query
@@ -107,19 +107,14 @@ def _place() -> ClickPageStart | None:
 
 
 def _row(click: SingleClick, view: View) -> SingleClickRow:
-    platform = PLATFORMS.get(click.platform, click.platform)
-    facts = (platform, click.system if click.system != platform else "", click.browser)
-    outcome = OUTCOMES.get(click.outcome, click.outcome)
-    if click.reason is not None:
-        outcome = f"Not counted: {REASONS.get(click.reason, click.reason)}"
     return SingleClickRow(
         f"{click.at.astimezone(view.zone):%-d %b, %H:%M:%S}",
         click.link_id,
         click.link_name or "",
-        ", ".join(fact for fact in facts if fact),
+        device_in_words(click.platform, click.system, click.browser),
         click.country,
         click.referrer or "None",
-        outcome + (f", variant {click.variant}" if click.variant else ""),
+        outcome_in_words(click.outcome, click.reason, click.variant),
     )
 
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from quart import Response, url_for
 
 from backend.dashboard.analytics.answers import chips_of, view_of_request
 from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDIT_VALUES, rules_of
 from backend.dashboard.analytics.figures import amount
-from backend.dashboard.analytics.rows_behind import SALES, SALES_MEASURES
+from backend.dashboard.analytics.rows_behind import SALES, SALES_MEASURES, sale_address
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.labels import PLATFORMS
@@ -115,8 +114,7 @@ def _row(sale: SingleSale, view: View) -> SingleSaleRow:
     if sale.transaction_id and sale.revenue is not None:
         names = {"touch": "model", "credit": "credit", "window": "lookback_days"}
         chosen = {name: view.others[named] for named, name in names.items() if named in view.others}
-        arguments = urlencode({"order": sale.transaction_id} | chosen)
-        explanation = f"{url_for('dashboard.attribution_sale')}?{arguments}"
+        explanation = sale_address(sale.transaction_id, chosen)
     return SingleSaleRow(
         time=f"{sale.at.astimezone(view.zone):%-d %b, %H:%M:%S}",
         name=sale.name or sale.transaction_id or "–",

@@ -6,17 +6,18 @@ see its customers and sales, and go on to the history of a customer or the expla
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Container, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from quart import Response, url_for
 
 from backend.dashboard.analytics.answers import chips_of
 from backend.dashboard.analytics.figures import amount
+from backend.dashboard.analytics.rows_behind import customer_address, sale_address
+from backend.dashboard.analytics.time_zone import time_in_words
 from backend.dashboard.analytics.view import AnyDay, View
 from backend.dashboard.cohorts.shown import bucket_words
 from backend.dashboard.cohorts.view import CHOICES, PERIODS, SOLD_ARGUMENTS, cohorts_view
@@ -40,12 +41,13 @@ from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import OrgId
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskCustomers, AskSold
+from backend.storage.analytics.question import Question
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
 
 _ROWS_PER_PIECE = 5_000
-_OF, _CUSTOMERS = "of", "customers"
-_TABS = {"sales": "Sales", _CUSTOMERS: "Customers"}
+_OF, _SALES, _CUSTOMERS = "of", "sales", "customers"
+_TABS = {_SALES: "Sales", _CUSTOMERS: "Customers"}
 _CHOICES: dict[str, Container[str]] = {
     **CHOICES,
     _OF: (_CUSTOMERS,),
@@ -54,8 +56,14 @@ _CHOICES: dict[str, Container[str]] = {
     "kind": tuple(CustomersOf),
     "bucket": ("none", *map(str, range(len(EDGES)))),
 }
-_SALE_COLUMNS = ("time", "transaction_id", "customer_id", "revenue", "refunded", "currency", "touched")
-_CUSTOMER_COLUMNS = ("customer_id", "revenue", "currency", "first_sale", "last_sale", "touched")
+_COLUMNS = {
+    _SALES: ("time", "transaction_id", "customer_id", "revenue", "refunded", "currency", "touched"),
+    _CUSTOMERS: ("customer_id", "revenue", "currency", "first_sale", "last_sale", "touched"),
+}
+_QUESTIONS: Mapping[str, Callable[[Query, SoldPart, int, int], Question[Any]]] = {
+    _SALES: AskSold,
+    _CUSTOMERS: AskCustomers,
+}
 _KINDS = {
     CustomersOf.NEW: "what customers bought whose first sale of all is in this time",
     CustomersOf.RETURNING: "what customers bought who had bought before this time",
@@ -91,26 +99,16 @@ async def cohorts_sales() -> Response:
 
 async def _content(view: View, part: SoldPart, paged: Paging) -> dict[str, Any]:
     path = url_for("dashboard.cohorts_sales")
-    of_customers = view.others.get(_OF) == _CUSTOMERS
-    rows: list[SoldCells]
-    if of_customers:
-        customers, total = await resources().analytics.ask(
-            org_id(), AskCustomers(_query(view), part, PAGE_SIZE, paged.skip)
-        )
-        rows = [_customer_cells(row, view) for row in customers]
-    else:
-        sales, total = await resources().analytics.ask(
-            org_id(), AskSold(_query(view), part, PAGE_SIZE, paged.skip)
-        )
-        rows = [_sale_cells(row, view) for row in sales]
+    question = _QUESTIONS[_of(view)](_query(view), part, PAGE_SIZE, paged.skip)
+    rows, total = await resources().analytics.ask(org_id(), question)
     return {
         "path": path,
         "csv_path": url_for("dashboard.cohorts_sales_csv"),
         "presets": PERIODS,
         "chips": await chips_of(view, path),
         "tabs": _TABS,
-        "of": view.others.get(_OF, "sales"),
-        "rows": rows,
+        "of": _of(view),
+        "rows": [_cells(row, view) for row in rows],
         "total": total,
         "is_cohort": isinstance(part, CohortCell),
         "paging": paged.with_total(total),
@@ -124,9 +122,7 @@ async def cohorts_sales_csv() -> Response:
     """All of these sales or customers, as a file with exact amounts."""
     view, part = _asked()
     lines = _lines(resources().analytics, org_id(), view, part)
-    headers = {
-        "Content-Disposition": f'attachment; filename="waylink-cohort-{view.others.get(_OF, "sales")}.csv"'
-    }
+    headers = {"Content-Disposition": f'attachment; filename="waylink-cohort-{_of(view)}.csv"'}
     return await file_answer(lines, "text/csv; charset=utf-8", headers)
 
 
@@ -140,6 +136,10 @@ def _asked() -> tuple[View, SoldPart]:
     if "bucket" in others:
         return view, TimeBucket(None if others["bucket"] == "none" else int(others["bucket"]))
     return view, CustomersOf(others.get("kind", CustomersOf.NEW))
+
+
+def _of(view: View) -> str:
+    return view.others.get(_OF, _SALES)
 
 
 def _query(view: View) -> Query:
@@ -165,74 +165,57 @@ def _words(part: SoldPart) -> str:
             return f"sales that came after the click in a time of {bucket_words()[number or 0]}"
 
 
-def _sale_cells(row: SoldRow, view: View) -> SoldCells:
+def _cells(row: SoldRow | CustomerRow, view: View) -> SoldCells:
+    touched = _time(row.touched_at, view)
+    if isinstance(row, CustomerRow):
+        amounts = [f"{amount(sold)} {currency}" for currency, sold in sorted(row.revenue.items())]
+        last = _time(row.last_at, view)
+        return SoldCells(*_customer(row.customer_id), "", "", amounts, row.conversions, last, touched)
     order = row.transaction_id
-    refunded = [f"{amount(row.refunded)} paid back"] if row.refunded else []
+    amounts = [f"{amount(row.amount)} {row.currency}"]
+    amounts += [f"{amount(row.refunded)} paid back"] if row.refunded else []
     return SoldCells(
         *_customer(row.customer_id),
         order or "–",
-        f"{url_for('dashboard.attribution_sale')}?{urlencode({'order': order})}" if order else "",
-        [f"{amount(row.amount)} {row.currency}", *refunded],
+        sale_address(order),
+        amounts,
         1,
         _time(row.at, view),
-        _time(row.touched_at, view),
+        touched,
     )
 
 
-def _customer_cells(row: CustomerRow, view: View) -> SoldCells:
-    amounts = [f"{amount(sold)} {currency}" for currency, sold in sorted(row.revenue.items())]
-    return SoldCells(
-        *_customer(row.customer_id), "", "", amounts, row.conversions, _time(row.last_at, view),
-        _time(row.touched_at, view),
-    )  # fmt: skip
-
-
 def _customer(customer: str | None) -> tuple[str, str]:
-    if customer is None:
-        return "–", ""
-    return customer, f"{url_for('dashboard.customer')}?{urlencode({'id': customer})}"
+    return ("–", "") if customer is None else (customer, customer_address(customer))
 
 
 def _time(at: datetime | None, view: View) -> str:
-    return "–" if at is None else f"{at.astimezone(view.zone):%-d %b %Y, %H:%M}"
+    return "–" if at is None else time_in_words(at, view.zone)
 
 
 async def _lines(
     analytics: Analytics, organization: OrgId, view: View, part: SoldPart
 ) -> AsyncGenerator[bytes, None]:
-    of_customers, query, skipped = view.others.get(_OF) == _CUSTOMERS, _query(view), 0
-    yield csv_line(_CUSTOMER_COLUMNS if of_customers else _SALE_COLUMNS).encode()
+    question, query, skipped = _QUESTIONS[_of(view)], _query(view), 0
+    yield csv_line(_COLUMNS[_of(view)]).encode()
     while True:
-        lines: list[Sequence[str | None]] = []
-        if of_customers:
-            customers, _ = await analytics.ask(
-                organization, AskCustomers(query, part, _ROWS_PER_PIECE, skipped)
-            )
-            lines = [line for row in customers for line in _customer_lines(row, view)]
-            found = len(customers)
-        else:
-            sales, _ = await analytics.ask(organization, AskSold(query, part, _ROWS_PER_PIECE, skipped))
-            lines = [_sale_line(row, view) for row in sales]
-            found = len(sales)
-        yield "".join(map(csv_line, lines)).encode()
-        skipped += found
-        if found < _ROWS_PER_PIECE:
+        rows, _ = await analytics.ask(organization, question(query, part, _ROWS_PER_PIECE, skipped))
+        yield "".join(csv_line(line) for row in rows for line in _lines_of(row, view)).encode()
+        skipped += len(rows)
+        if len(rows) < _ROWS_PER_PIECE:
             return
 
 
-def _sale_line(row: SoldRow, view: View) -> list[str | None]:
-    return [
-        _exact(row.at, view), row.transaction_id, row.customer_id, f"{row.amount:f}", f"{row.refunded:f}",
-        row.currency, _exact(row.touched_at, view),
-    ]  # fmt: skip
-
-
-def _customer_lines(row: CustomerRow, view: View) -> list[list[str | None]]:
-    """A line for each currency."""
-    times = [_exact(each, view) for each in (row.first_at, row.last_at, row.touched_at)]
-    return [
-        [row.customer_id, f"{sold:f}", currency, *times] for currency, sold in sorted(row.revenue.items())
-    ]
+def _lines_of(row: SoldRow | CustomerRow, view: View) -> list[list[str | None]]:
+    """The line of a sale, or a line for each currency of a customer."""
+    if isinstance(row, CustomerRow):
+        times = [_exact(at, view) for at in (row.first_at, row.last_at, row.touched_at)]
+        return [
+            [row.customer_id, f"{sold:f}", currency, *times] for currency, sold in sorted(row.revenue.items())
+        ]
+    amounts = [f"{row.amount:f}", f"{row.refunded:f}", row.currency]
+    ids = [row.transaction_id, row.customer_id]
+    return [[_exact(row.at, view), *ids, *amounts, _exact(row.touched_at, view)]]
 
 
 def _exact(at: datetime | None, view: View) -> str | None:

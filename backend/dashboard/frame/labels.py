@@ -51,3 +51,10 @@ LABELS = {
     "image": "Image",
 }
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
+
+
+def device_in_words(platform: str, system: str, browser: str) -> str:
+    """The platform of a visit, its system where that has another name, and the browser."""
+    shown = PLATFORMS.get(platform, platform)
+    facts = (shown, system if system != shown else "", browser)
+    return ", ".join(fact for fact in facts if fact)

@@ -26,3 +26,11 @@ REASONS: dict[str, str] = {
     NotCounted.PASSWORD: "asked for the password",
     NotCounted.HELD: "the link was stopped by the operator",
 }
+
+
+def outcome_in_words(outcome: str, reason: str | None, variant: str | None = None) -> str:
+    """What became of a visit, or why it does not count, and which variant it got if there are any."""
+    words = (
+        OUTCOMES.get(outcome, outcome) if reason is None else f"Not counted: {REASONS.get(reason, reason)}"
+    )
+    return words + (f", variant {variant}" if variant else "")

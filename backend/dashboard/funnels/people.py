@@ -10,10 +10,11 @@ from collections.abc import Container
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from quart import Response, url_for
 
+from backend.dashboard.analytics.rows_behind import customer_address, sale_address
+from backend.dashboard.analytics.time_zone import time_in_words
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, may_open, needs, org_id
 from backend.dashboard.frame.page import page
@@ -154,23 +155,18 @@ def _row(person: FunnelPerson, funnel: Funnel, view: View) -> FunnelPersonRow:
     name, address = "An unknown device", ""
     if person.customer_id:
         name = person.customer_id
-        address = f"{url_for('dashboard.customer')}?{urlencode({'id': person.customer_id})}"
+        address = customer_address(person.customer_id)
     elif person.device_id:
         name = f"Device {person.device_id[:_SHOWN_OF_DEVICE]}…"
     done = len(person.times) - 1
-    order = person.transaction_id or ""
     return FunnelPersonRow(
         name,
         address,
-        _time(person, 0, view),
+        time_in_words(person.times[0], view.zone),
         person.link_id,
         person.link_name or "–",
         step_name(done, funnel.steps[done]),
-        _time(person, done, view) if done else "–",
-        order,
-        f"{url_for('dashboard.attribution_sale')}?{urlencode({'order': order})}" if order else "",
+        time_in_words(person.times[done], view.zone) if done else "–",
+        person.transaction_id or "",
+        sale_address(person.transaction_id),
     )
-
-
-def _time(person: FunnelPerson, step: int, view: View) -> str:
-    return f"{person.times[step].astimezone(view.zone):%-d %b %Y, %H:%M}"

@@ -9,8 +9,8 @@ from quart import Response, abort, jsonify, request
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
-from backend.dashboard.frame.labels import PLATFORMS
-from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
+from backend.dashboard.frame.labels import device_in_words
+from backend.dashboard.frame.outcomes import outcome_in_words
 from backend.dashboard.links.editing.own_link import own_link
 from backend.domain.accounts.permissions import Permission
 from backend.domain.clicks.block import moment
@@ -52,19 +52,13 @@ async def links_clicks(link_id: LinkId) -> Response:
 
 def _row(click: Click) -> dict[str, str]:
     """The cells of a click's row by name, and its time `at` in milliseconds since 1970."""
-    outcome = OUTCOMES.get(click.outcome, click.outcome.value)
-    if click.reason is not None:
-        reason = REASONS.get(click.reason, click.reason)
-        outcome = f"Not counted: {reason}"
-    platform = PLATFORMS.get(click.platform, click.platform)
-    facts = (platform, click.system if click.system != platform else "", click.browser)
     return {
         "at": str(_milliseconds(click.at)),
         "time": click.at.astimezone(zone_of_browser()).strftime("%-d %b, %H:%M:%S"),
-        "device": ", ".join(fact for fact in facts if fact),
+        "device": device_in_words(click.platform, click.system, click.browser),
         "country": click.country or "Unknown",
         "referrer": click.referrer_host or "None",
-        "outcome": outcome,
+        "outcome": outcome_in_words(click.outcome, click.reason),
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.frame.labels import PLATFORMS
-from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
+from backend.dashboard.frame.outcomes import outcome_in_words
 from backend.domain.reports.shared_rows import SharedClick, SharedRows, SharedSale
 from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.sales.explanation import percent
@@ -83,13 +83,6 @@ def _cells_of_sale(sale: SharedSale) -> list[str | None]:
     ]  # fmt: skip
 
 
-def _outcome(click: SharedClick) -> str:
-    outcome = OUTCOMES.get(click.outcome, click.outcome)
-    if click.reason is not None:
-        outcome = f"Not counted: {REASONS.get(click.reason, click.reason)}"
-    return outcome + (f", variant {click.variant}" if click.variant else "")
-
-
 def _credited_to(sale: SharedSale) -> str:
     credited_to = sale.link_name or sale.campaign or ("No link" if sale.is_credited else "Not credited")
     return credited_to if sale.part == 1 else f"{credited_to}, {percent(sale.part)} of it"
@@ -110,7 +103,7 @@ _CLICK_COLUMNS: Mapping[str, Callable[[SharedClick], str]] = {
     "Device": lambda click: PLATFORMS.get(click.platform, click.platform),
     "Country": lambda click: click.country or "Unknown",
     "Referrer": lambda click: click.referrer or "None",
-    "Outcome": _outcome,
+    "Outcome": lambda click: outcome_in_words(click.outcome, click.reason, click.variant),
 }
 _SALE_COLUMNS: Mapping[str, Callable[[SharedSale], str]] = {
     "Hour": lambda sale: f"{sale.hour:{_HOUR}}",
