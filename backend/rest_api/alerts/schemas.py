@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.domain.alerts.input import CHANGE_FIELDS
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _ID: Schema = {"type": "string", "format": "uuid"}
@@ -56,25 +57,19 @@ _ALERT: dict[str, Schema] = {
 _FINDING = {name: _ALERT[name] for name in ("link_id", "began_at", "ended_at", "why", "figures")}
 
 
-def _object(properties: dict[str, Schema]) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
 def _list_of(name: str) -> Schema:
     return {"type": "array", "items": reference(name)}
 
 
 ALERT_SCHEMAS: dict[str, Schema] = {
-    "AlertRule": _object(_RULE),
-    "AlertRuleList": _object({"alert_rules": _list_of("AlertRule")}),
-    "Alert": _object(_ALERT),
-    "AlertList": _object({"alerts": _list_of("Alert")}),
-    "AlertFinding": _object(_FINDING),
-    "AlertPreview": _object(
-        {
-            "alerts": {"type": "integer", "description": "How many alerts there would have been."},
-            "note": {"type": ["string", "null"], "description": "What of it can't be known afterwards."},
-            "findings": _list_of("AlertFinding"),
-        }
+    "AlertRule": answer_object(**_RULE),
+    "AlertRuleList": answer_object(alert_rules=_list_of("AlertRule")),
+    "Alert": answer_object(**_ALERT),
+    "AlertList": answer_object(alerts=_list_of("Alert")),
+    "AlertFinding": answer_object(**_FINDING),
+    "AlertPreview": answer_object(
+        alerts={"type": "integer", "description": "How many alerts there would have been."},
+        note={"type": ["string", "null"], "description": "What of it can't be known afterwards."},
+        findings=_list_of("AlertFinding"),
     ),
 }

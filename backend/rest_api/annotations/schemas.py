@@ -6,6 +6,7 @@ from backend.domain.annotations.annotation import NotedBy
 from backend.domain.annotations.input import ANNOTATION_FIELDS
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _ID: Schema = {"type": "string", "format": "uuid"}
@@ -32,8 +33,8 @@ _CHANGE: dict[str, Schema] = {
     },
 }
 ANNOTATION_SCHEMAS: dict[str, Schema] = {
-    "Annotation": {"type": "object", "required": list(_ANNOTATION), "properties": _ANNOTATION},
-    "LinkChange": {"type": "object", "required": list(_CHANGE), "properties": _CHANGE},
+    "Annotation": answer_object(**_ANNOTATION),
+    "LinkChange": answer_object(**_CHANGE),
     "AnnotationList": {
         "type": "object",
         "required": ["annotations", "changes"],

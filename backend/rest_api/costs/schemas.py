@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.domain.costs.input import COST_FIELDS
 from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _COST: dict[str, Schema] = {
@@ -16,7 +17,7 @@ _COST: dict[str, Schema] = {
 }
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 COST_SCHEMAS: dict[str, Schema] = {
-    "Cost": {"type": "object", "required": list(_COST), "properties": _COST},
+    "Cost": answer_object(**_COST),
     "CostList": {
         "type": "object",
         "required": ["costs", "next_cursor"],

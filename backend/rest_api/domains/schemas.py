@@ -5,12 +5,8 @@ from __future__ import annotations
 from backend.domain.domains.input import BRAND_FIELDS, DOMAIN_FIELDS
 from backend.domain.domains.orphans import MOST_PATHS_A_DAY, NotKept
 from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import answer_object, or_null
 from backend.rest_api.routes.operation import reference
-
-
-def _or_null(schema: Schema, meaning: str) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}], "description": meaning}
-
 
 _BRAND_MEANINGS = {
     "name": "Shown on pages, and to what fetches previews.",
@@ -20,15 +16,15 @@ _BRAND_MEANINGS = {
     "background": "Of pages, on light and dark screens alike. The colour of the text follows from it.",
 }
 _BRAND: dict[str, Schema] = {
-    name: _or_null(rule.schema(), _BRAND_MEANINGS[name]) for name, rule in BRAND_FIELDS.items()
+    name: or_null(rule.schema(), _BRAND_MEANINGS[name]) for name, rule in BRAND_FIELDS.items()
 }
 _DOMAIN: dict[str, Schema] = {
     "name": {"type": "string"},
-    "root_url": _or_null(DOMAIN_FIELDS["root_url"].schema(), "Where / leads; null: to the error page."),
-    "not_found_url": _or_null(
+    "root_url": or_null(DOMAIN_FIELDS["root_url"].schema(), "Where / leads; null: to the error page."),
+    "not_found_url": or_null(
         DOMAIN_FIELDS["not_found_url"].schema(), "Where paths without a link lead; null: to the error page."
     ),
-    "brand": {"type": "object", "required": list(_BRAND), "properties": _BRAND},
+    "brand": answer_object(**_BRAND),
     "texts": {
         "type": "object",
         "description": "Own texts by language (en, de, fr, es) and page. Others are the service's own.",
@@ -45,7 +41,7 @@ _DOMAIN: dict[str, Schema] = {
         "type": "boolean",
         "description": "Whether new links pass on what follows their path, unless they say otherwise.",
     },
-    "robots_txt": _or_null({"type": "string"}, "The lines of /robots.txt; null: there is no such file."),
+    "robots_txt": or_null({"type": "string"}, "The lines of /robots.txt; null: there is no such file."),
 }
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _NOT_KEPT = {
@@ -63,30 +59,30 @@ _ORPHAN: dict[str, Schema] = {
             "type": "object",
             "required": ["host", "visits"],
             "properties": {
-                "host": _or_null({"type": "string"}, "Null: from no page; other: from further hosts."),
+                "host": or_null({"type": "string"}, "Null: from no page; other: from further hosts."),
                 "visits": _COUNT,
             },
         },
         "description": "The hosts that people came from, those of most visits first.",
     },
-    "nearest": _or_null(
+    "nearest": or_null(
         {"type": "string"}, "The short URL of the link that is most like the path; null: none is like it."
     ),
 }
 DOMAIN_SCHEMAS: dict[str, Schema] = {
-    "Domain": {"type": "object", "required": list(_DOMAIN), "properties": _DOMAIN},
+    "Domain": answer_object(**_DOMAIN),
     "DomainList": {
         "type": "object",
         "required": ["domains"],
         "properties": {"domains": {"type": "array", "items": reference("Domain")}},
     },
-    "Orphan": {"type": "object", "required": list(_ORPHAN), "properties": _ORPHAN},
+    "Orphan": answer_object(**_ORPHAN),
     "OrphanList": {
         "type": "object",
         "required": ["orphans", "next_cursor", "not_kept"],
         "properties": {
             "orphans": {"type": "array", "items": reference("Orphan")},
-            "next_cursor": _or_null({"type": "string"}, "Null: there are no more."),
+            "next_cursor": or_null({"type": "string"}, "Null: there are no more."),
             "not_kept": {
                 "type": "object",
                 "required": [reason.value for reason in NotKept],

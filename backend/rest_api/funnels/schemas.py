@@ -10,6 +10,7 @@ from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, FUNNEL_QUERY_F
 from backend.domain.analytics.rows import KIND
 from backend.domain.fields.rules import Rule, Schema
 from backend.rest_api.analytics.schemas import MEANINGS as QUERY_MEANINGS
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 MEANINGS: Mapping[str, str] = QUERY_MEANINGS | {
@@ -50,7 +51,7 @@ _STEP: dict[str, Schema] = {
 }
 _STEPS: Schema = {
     "type": "array",
-    "items": {"type": "object", "required": list(_STEP), "properties": _STEP},
+    "items": answer_object(**_STEP),
 }
 _ANSWERED_STEPS: Schema = {
     "type": "array",
@@ -94,7 +95,7 @@ FUNNEL_SCHEMAS: dict[str, Schema] = {
             "notes": {"type": "array", "items": {"type": "string"}},
         },
     },
-    "Funnel": {"type": "object", "required": list(_SAVED), "properties": _SAVED},
+    "Funnel": answer_object(**_SAVED),
     "FunnelList": {
         "type": "object",
         "required": ["funnels"],

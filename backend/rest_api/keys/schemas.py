@@ -5,40 +5,32 @@ from __future__ import annotations
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Scopes
 from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _ID: Schema = {"type": "string", "format": "uuid"}
 _INSTANT: Schema = {"type": "string", "format": "date-time", "description": "UTC, in whole seconds."}
-_NULL: Schema = {"type": "null"}
 _TEXT: Schema = {"type": "string"}
-
-
-def _or_null(schema: Schema, meaning: str = "") -> Schema:
-    return {"anyOf": [schema, _NULL]} | ({"description": meaning} if meaning else {})
 
 
 _KEY: dict[str, Schema] = {
     "id": _ID,
     "kind": {"type": "string", "enum": [kind.value for kind in KeyKind]},
-    "name": _or_null(_TEXT),
+    "name": or_null(_TEXT),
     "hint": _TEXT | {"description": "The beginning and the end of the key."},
-    "key": _or_null(_TEXT, "The key, of the browser SDK only, where it is public; null for others."),
-    "scopes": _or_null(Scopes().schema(), "What a REST key may do; null where it has no scopes."),
+    "key": or_null(_TEXT, "The key, of the browser SDK only, where it is public; null for others."),
+    "scopes": or_null(Scopes().schema(), "What a REST key may do; null where it has no scopes."),
     "created_at": _INSTANT,
-    "last_used_at": _or_null(_INSTANT, "Exact to the day."),
-    "expires_at": _or_null(_INSTANT, "From then on, the key is not valid."),
-    "revoked_at": _or_null(_INSTANT),
-    "replaced_by": _or_null(_ID, "The key that rotated this one."),
+    "last_used_at": or_null(_INSTANT, "Exact to the day."),
+    "expires_at": or_null(_INSTANT, "From then on, the key is not valid."),
+    "revoked_at": or_null(_INSTANT),
+    "replaced_by": or_null(_ID, "The key that rotated this one."),
 }
 _NEW: dict[str, Schema] = _KEY | {"key": _TEXT | {"description": "The key. It is shown once."}}
 
 
-def _object(properties: dict[str, Schema]) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
 KEY_SCHEMAS: dict[str, Schema] = {
-    "ApiKey": _object(_KEY),
-    "NewApiKey": _object(_NEW),
-    "ApiKeyList": _object({"keys": {"type": "array", "items": reference("ApiKey")}}),
+    "ApiKey": answer_object(**_KEY),
+    "NewApiKey": answer_object(**_NEW),
+    "ApiKeyList": answer_object(keys={"type": "array", "items": reference("ApiKey")}),
 }

@@ -1,11 +1,11 @@
-"""JSON Schemas of the bodies that create and change links, from the rules that check them."""
+"""JSON Schemas of the bodies that create and change links, from the rules that check them, and of links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from backend.domain.fields.rules import Rule, Schema
+from backend.domain.fields.rules import Rule, Schema, Word
 from backend.domain.links.input import (
     CHANGE_FIELDS,
     CLEARABLE,
@@ -14,7 +14,20 @@ from backend.domain.links.input import (
     LINK_RULES,
     NEW_LINK_FIELDS,
 )
+from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
+from backend.domain.links.operations import Done
 from backend.rest_api.links.bulk import MOST_OPERATIONS
+from backend.rest_api.routes.answer_schemas import (
+    ANYTHING,
+    CONTRACT_TIME,
+    COUNT,
+    TEXT,
+    TEXTS,
+    TIME,
+    UUID,
+    answer_object,
+    or_null,
+)
 from backend.rest_api.routes.body_fields import clearable
 from backend.rest_api.routes.operation import reference
 
@@ -76,7 +89,7 @@ _OPERATIONS: Schema = {
         },
     },
 }
-LINK_SCHEMAS: dict[str, Schema] = {
+_BODIES: dict[str, Schema] = {
     "LinkRule": LINK_RULES.schema()["anyOf"][0]["items"],
     "NewLink": _whole(NEW_LINK_FIELDS, CREATE_REQUIRED),
     "NewLinkWithExternalId": _whole(NEW_LINK_FIELDS, [*CREATE_REQUIRED, "external_id"]),
@@ -91,3 +104,81 @@ LINK_SCHEMAS: dict[str, Schema] = {
         "additionalProperties": False,
     },
 }
+_RULE = answer_object(**{"if": ANYTHING, "then": ANYTHING})
+_SUCCESS: Schema = {"const": "success"}
+_ANSWERS: dict[str, Schema] = {
+    "Link": answer_object(
+        id=UUID,
+        short_url=TEXT,
+        destination_url=TEXT,
+        link_name=TEXT,
+        is_enabled={"type": "boolean"},
+        createdTime=CONTRACT_TIME,
+        modifiedTime=CONTRACT_TIME,
+        org_id=TEXT,
+    ),
+    "LinkPage": answer_object(
+        links={"type": "array", "items": reference("Link")},
+        pagination=reference("Pagination"),
+    ),
+    "Pagination": answer_object(
+        current_page={"type": "integer", "minimum": 1},
+        page_size={"type": "integer", "minimum": 1},
+        total_items=COUNT,
+        total_pages=COUNT,
+    ),
+    "WholeLink": answer_object(
+        id=UUID,
+        external_id=or_null(TEXT),
+        org_id=TEXT,
+        domain=TEXT,
+        path=TEXT,
+        short_url=TEXT,
+        destination_url=TEXT,
+        link_name=TEXT,
+        is_enabled={"type": "boolean"},
+        is_archived={"type": "boolean"},
+        state={"type": "string", "description": f"{', '.join(LinkState)}; there may be more."},
+        ios_behavior=COUNT,
+        android_behavior=COUNT,
+        **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), or_null(TEXT)),
+        custom_data=or_null(ANYTHING),
+        rules={"type": "array", "items": _RULE},
+        forwards_path={"type": "boolean"},
+        forwards_query=or_null(TEXTS),
+        starts_at=or_null(TIME),
+        expires_at=or_null(TIME),
+        max_clicks=or_null(COUNT),
+        clicks_left=or_null(COUNT),
+        expired_url=or_null(TEXT),
+        has_password={"type": "boolean"},
+        tags=TEXTS,
+        created_by=TEXT,
+        created_at=TIME,
+        modified_at=TIME,
+        archived_at=or_null(TIME),
+        hold=or_null(answer_object(at=TIME, why=TEXT)),
+        imported_clicks=or_null(answer_object(count=COUNT, source=TEXT, imported_at=TIME)),
+        clicks=answer_object(total=COUNT, last_7_days=COUNT, last_30_days=COUNT),
+    ),
+    "LinkList": answer_object(
+        links={"type": "array", "items": reference("WholeLink")},
+        next_cursor=or_null(TEXT),
+    ),
+    "Created": answer_object(status=_SUCCESS, message=TEXT, short_url=TEXT),
+    "Changed": answer_object(message=TEXT, status=_SUCCESS),
+    "BulkResults": answer_object(
+        results={"type": "array", "items": reference("BulkResult")},
+    ),
+    "BulkResult": {
+        "type": "object",
+        "required": ["status"],
+        "properties": {
+            "status": Word(Done).schema(),
+            "id": UUID,
+            "short_url": TEXT,
+            "error": reference("ErrorAnswer") | {"description": "Why it is rejected."},
+        },
+    },
+}
+LINK_SCHEMAS = _BODIES | _ANSWERS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.domain.accounts.roles import Role
 from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _ID: Schema = {"type": "string", "format": "uuid"}
@@ -21,16 +22,12 @@ _INVITATION: dict[str, Schema] = {
 _URL: Schema = {"type": "string", "format": "iri", "description": "Works once. It is not shown again."}
 
 
-def _object(properties: dict[str, Schema]) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
 MEMBER_SCHEMAS: dict[str, Schema] = {
-    "Member": _object(_MEMBER),
-    "MemberList": _object({"members": {"type": "array", "items": reference("Member")}}),
-    "MemberInvitation": _object(_INVITATION),
-    "NewMemberInvitation": _object(_INVITATION | {"url": _URL}),
-    "MemberInvitationList": _object(
-        {"invitations": {"type": "array", "items": reference("MemberInvitation")}}
+    "Member": answer_object(**_MEMBER),
+    "MemberList": answer_object(members={"type": "array", "items": reference("Member")}),
+    "MemberInvitation": answer_object(**_INVITATION),
+    "NewMemberInvitation": answer_object(**_INVITATION | {"url": _URL}),
+    "MemberInvitationList": answer_object(
+        invitations={"type": "array", "items": reference("MemberInvitation")},
     ),
 }

@@ -11,9 +11,11 @@ from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
 from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
+from backend.rest_api.analytics.answer_schemas import ANALYTICS_SCHEMAS
 from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
+from backend.rest_api.destinations.schemas import DESTINATION_SCHEMAS
 from backend.rest_api.domains.schemas import DOMAIN_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
@@ -21,10 +23,13 @@ from backend.rest_api.keys.schemas import KEY_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
 from backend.rest_api.members.schemas import MEMBER_SCHEMAS
 from backend.rest_api.openapi.operations import OPERATIONS
-from backend.rest_api.openapi.schemas import SCHEMAS
+from backend.rest_api.openapi.schemas import ERROR_SCHEMAS
 from backend.rest_api.reports.schemas import REPORT_SCHEMAS
 from backend.rest_api.routes.operation import Operation, reference
+from backend.rest_api.sales.answer_schemas import SALES_ANSWER_SCHEMAS
 from backend.rest_api.sales.schemas import SALES_SCHEMAS
+from backend.rest_api.tags.schemas import TAG_SCHEMAS
+from backend.rest_api.taps.schemas import TAP_SCHEMAS
 from backend.rest_api.webhooks.schemas import WEBHOOK_SCHEMAS
 
 _PLACEHOLDERS = {"field": "<field>", "message": "<field> <rule>"}
@@ -47,9 +52,14 @@ def openapi_document(server_url: str) -> dict[str, Any]:
         "security": [{"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": SCHEMAS
-            | LINK_SCHEMAS
+            "schemas": LINK_SCHEMAS
+            | TAP_SCHEMAS
+            | TAG_SCHEMAS
+            | DESTINATION_SCHEMAS
+            | ANALYTICS_SCHEMAS
             | SALES_SCHEMAS
+            | SALES_ANSWER_SCHEMAS
+            | ERROR_SCHEMAS
             | EVENT_SCHEMAS
             | WEBHOOK_SCHEMAS
             | REPORT_SCHEMAS

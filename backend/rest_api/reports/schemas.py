@@ -6,6 +6,7 @@ from backend.domain.fields.rules import Schema
 from backend.domain.mail.mail import MailState
 from backend.domain.reports.recipient import Frequency, RecipientState
 from backend.domain.reports.views import ViewKind
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _TEXT: Schema = {"type": "string"}
@@ -62,13 +63,13 @@ _RECIPIENT: dict[str, Schema] = {
     },
 }
 REPORT_SCHEMAS: dict[str, Schema] = {
-    "ReportRecipient": {"type": "object", "required": list(_RECIPIENT), "properties": _RECIPIENT},
+    "ReportRecipient": answer_object(**_RECIPIENT),
     "ReportRecipientList": {
         "type": "object",
         "required": ["recipients"],
         "properties": {"recipients": {"type": "array", "items": reference("ReportRecipient")}},
     },
-    "Report": {"type": "object", "required": list(_REPORT), "properties": _REPORT},
+    "Report": answer_object(**_REPORT),
     "ReportList": {
         "type": "object",
         "required": ["reports"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.domain.fields.rules import Schema
 from backend.domain.webhooks.deliveries import MOST_IDS
 from backend.domain.webhooks.endpoint import EndpointState
+from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _TEXT: Schema = {"type": "string"}
@@ -48,7 +49,7 @@ _DELIVERY: dict[str, Schema] = {
     "is_test": _FLAG,
 }
 WEBHOOK_SCHEMAS: dict[str, Schema] = {
-    "Webhook": {"type": "object", "required": list(_WEBHOOK), "properties": _WEBHOOK},
+    "Webhook": answer_object(**_WEBHOOK),
     "WebhookWithSecret": {
         "type": "object",
         "required": [*_WEBHOOK, "secret"],
@@ -59,7 +60,7 @@ WEBHOOK_SCHEMAS: dict[str, Schema] = {
         "required": ["webhooks"],
         "properties": {"webhooks": {"type": "array", "items": reference("Webhook")}},
     },
-    "WebhookDelivery": {"type": "object", "required": list(_DELIVERY), "properties": _DELIVERY},
+    "WebhookDelivery": answer_object(**_DELIVERY),
     "WebhookDeliveryList": {
         "type": "object",
         "required": ["deliveries"],

@@ -1,0 +1,150 @@
+"""JSON Schemas of the answers of analytics."""
+
+from __future__ import annotations
+
+from backend.domain.analytics.answer import RowKind
+from backend.domain.analytics.event_properties import BEGIN
+from backend.domain.analytics.measure_words import MEANINGS
+from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Field, Measure
+from backend.domain.analytics.rows import KIND, PARTIAL
+from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, UUID, answer_object, or_null
+
+_AMOUNT: Schema = {
+    "anyOf": [
+        {"type": "array", "items": answer_object(currency=TEXT, amount=TEXT)},
+        {"type": ["string", "null"]},
+    ],
+    "description": "Amounts by currency; where currency was given, its amount. Null without clicks.",
+}
+_COST: Schema = _AMOUNT | {
+    "description": "Amounts by currency; where currency was given, its amount. Null where nothing was told, "
+    "or where it can't be known: costs are told by campaign and day."
+}
+_VALUES: dict[str, Schema] = {
+    **{measure.value: COUNT for measure in Measure if measure not in MONEY},
+    # Fractions where several touches share the credit.
+    **{
+        measure.value: {"type": "number", "minimum": 0}
+        for measure in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES)
+    },
+    Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
+    Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+    **{measure.value: _AMOUNT for measure in Measure if measure in MONEY - COSTS},
+    **{measure.value: _COST for measure in Measure if measure in COSTS},
+    Measure.RETURN_ON_AD_SPEND.value: {
+        "anyOf": [
+            {"type": "array", "items": answer_object(currency=TEXT, return_on_ad_spend={"type": "number"})},
+            {"type": ["number", "null"]},
+        ],
+        "description": "By the currency of the cost; where currency was given, a number. Null as of cost.",
+    },
+}
+_MEASURES: dict[str, Schema] = {
+    name: schema | {"description": f"{MEANINGS[Measure(name)]} {schema.get('description', '')}".strip()}
+    for name, schema in _VALUES.items()
+}
+for _by_currency in ByCurrency:
+    _MEASURES[_by_currency] = {
+        "type": "array",
+        "items": answer_object(currency=TEXT, **{_by_currency.measure: {"type": "number", "minimum": 0}}),
+        "description": f"How many of {_by_currency.measure} are in each currency; "
+        "absent where currency was given.",
+    }
+# Of the measures, those that the query names.
+_COMPARED: Schema = {
+    "type": "object",
+    "properties": _MEASURES,
+    "description": "The same of the time that is compared with (previous_period); absent without compare.",
+}
+_CHANGED: Schema = {
+    "type": "object",
+    "properties": {measure.value: {"type": ["number", "null"]} for measure in Measure},
+    "description": "By which share each measure changed against previous: 0.5 is half as much again. Null "
+    "where there was nothing, and for amounts without one currency. Absent without change.",
+}
+_COMPARISON: dict[str, Schema] = {"previous": _COMPARED, "change": _CHANGED}
+_FIGURES: Schema = {"type": "object", "properties": _MEASURES | _COMPARISON}
+_KINDS = "; ".join(
+    (
+        f"{RowKind.NOT_CREDITED}: no touch gets the credit",
+        f"{RowKind.PURGED_LINKS}: a link does that was deleted for good",
+        f"{RowKind.OTHER_VALUES}: of events whose properties have other values than the most frequent ones",
+    )
+)
+_LINK_NAMES = ("link_name", "short_url")
+_ROW: Schema = {
+    "type": "object",
+    "properties": {
+        **{field.value: or_null(TEXT) for field in Field},
+        f"{BEGIN}NAME": or_null({**TEXT, "description": "A marked property of events, by its name."}),
+        **dict.fromkeys(_LINK_NAMES, or_null(TEXT)),
+        KIND: {
+            "type": "string",
+            "description": "Only in rows apart, which are null in all fields of links, or of properties of "
+            f"events. {_KINDS}. There may be more.",
+        },
+        PARTIAL: {
+            "type": "boolean",
+            "description": "True where a part of the row's hour, day, week or month is not in the period, or "
+            "it was not over; else absent.",
+        },
+        **_MEASURES,
+        **_COMPARISON,
+    },
+    "description": "The fields of group_by, null where there is none; with link also its name and short URL.",
+}
+_PERIOD = answer_object(
+    **{"from": {"type": "string", "format": "date-time"}, "to": {"type": "string", "format": "date-time"}},
+    timezone=TEXT,
+)
+
+
+def _counts(what: str) -> Schema:
+    names = (f"{what}_last_30_days", f"{what}_last_7_days", f"total_{what}")
+    return answer_object(**dict.fromkeys(names, COUNT))
+
+
+ANALYTICS_SCHEMAS: dict[str, Schema] = {
+    "AnalyticsAnswer": answer_object(
+        rows={"type": "array", "items": _ROW},
+        totals=_FIGURES | {"description": "What all rows come to, of all pages."},
+        next_cursor=or_null(TEXT),
+        notes={
+            "type": "array",
+            "items": TEXT,
+            "description": "What is counted in a special way, what is compared with what, and why rows and "
+            "totals differ.",
+        },
+        period=_PERIOD,
+        previous_period=or_null(_PERIOD),
+    ),
+    "ClickAnalytics": _counts("clicks"),
+    "InstallAnalytics": _counts("installs"),
+    "EventProperties": answer_object(
+        marked={
+            "type": "array",
+            "items": TEXT,
+            "description": "Queries may name each as `event.` and its name.",
+        },
+    ),
+    "InvitationList": answer_object(
+        invitations={
+            "type": "array",
+            "items": answer_object(
+                id=UUID,
+                external_id=or_null(TEXT),
+                short_url=TEXT,
+                link_name=TEXT,
+                destination_url=TEXT,
+                custom_data=or_null({"type": "object", "additionalProperties": True}),
+                created_at=TIME,
+                clicks=COUNT,
+                opens=COUNT,
+                brought=COUNT,
+                customers={"type": "array", "items": answer_object(customer_id=TEXT, came_at=TIME)},
+            ),
+        },
+        next_cursor=or_null(TEXT),
+    ),
+}

@@ -1,0 +1,17 @@
+"""JSON Schema of the rules for destinations."""
+
+from __future__ import annotations
+
+from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.answer_schemas import TEXT, answer_object
+
+DESTINATION_SCHEMAS: dict[str, Schema] = {
+    "DestinationRules": answer_object(
+        allowed={
+            "type": "array",
+            "items": TEXT,
+            "description": "If there are any, links lead nowhere else.",
+        },
+        refused={"type": "array", "items": TEXT, "description": "Links lead there never."},
+    ),
+}
