@@ -8,7 +8,7 @@ import httpx
 
 from backend.domain.analytics.event_properties import MOST_MARKED
 from backend.storage.driver.mongo import Database
-from tests.api.analytics.test_query import ask, export
+from tests.api.analytics.queries import ask, export
 from tests.api.link_calls import API
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization

@@ -13,7 +13,7 @@ from backend.domain.ids import LinkId
 from backend.storage.accounts.organizations import set_subscription
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
-from tests.api.analytics.test_query import START, export, fill
+from tests.api.analytics.queries import START, export, fill
 from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization
 from tests.facts.parquet_rows import as_parquet, read
