@@ -75,9 +75,8 @@ async def tell_costs(
     None of them may be there twice. All are stored, or none. Raises TooManyItems.
     """
     told_at = now.replace(microsecond=0)
-    outcome: list[ToldCosts] = []
 
-    async def work(session: ClientSession) -> None:
+    async def work(session: ClientSession) -> ToldCosts:
         before = await _amounts(database, session, org_id, costs)
         changed = [cost for cost in costs if before.get(cost.id) != cost.amount]
         new = [cost for cost in changed if cost.id not in before]
@@ -88,10 +87,9 @@ async def tell_costs(
             writes = [ReplaceOne({"_id": document["_id"]}, document, upsert=True) for document in documents]
             await database[NAME].bulk_write(writes, session=session)
             await entries.note(database, session, {org_id: [cost_fact(cost) for cost in changed]})
-        outcome[:] = [ToldCosts(len(new), len(changed) - len(new), len(costs) - len(changed))]
+        return ToldCosts(len(new), len(changed) - len(new), len(costs) - len(changed))
 
-    await in_transaction(database, work)
-    return outcome[0]
+    return await in_transaction(database, work)
 
 
 async def list_costs(

@@ -130,21 +130,25 @@ async def until_confirmed(database: Database) -> None:
         await database[_MISSING_COLLECTION].find_one({}, session=session)
 
 
+class _TryAgain(Exception):
+    """The server asks for another try of the transaction."""
+
+
 async def in_transaction(
-    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
-) -> None:
-    """Run `work` in one transaction: all of it is stored or nothing.
+    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, ResultT]]
+) -> ResultT:
+    """Run `work` in one transaction, and return what it returns: all of it is stored or nothing.
 
     `work` runs again if the server asks for that. Raises StorageError after `TRANSACTION_SECONDS`, or after
     the caller's `deadline` if that is shorter. Even if the caller stops waiting, the transaction runs to its
     end: half a transaction would keep its documents locked.
     """
-    await run_to_the_end(_run_transaction(database, work))
+    return await run_to_the_end(_run_transaction(database, work))
 
 
-async def run_to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Wait for this work. It goes on even if the caller is cancelled."""
-    await asyncio.shield(begin(work))
+async def run_to_the_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Wait for this work and return its result. It goes on even if the caller is cancelled."""
+    return await asyncio.shield(begin(work))
 
 
 def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
@@ -155,32 +159,33 @@ def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
 
 
 async def _run_transaction(
-    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
-) -> None:
+    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, ResultT]]
+) -> ResultT:
     with deadline(TRANSACTION_SECONDS):
         session = await database.client.start_session()
         try:
-            while not await _try_transaction(session, work):
-                pass
+            while True:
+                with contextlib.suppress(_TryAgain):
+                    return await _try_transaction(session, work)
         finally:
             close_in_background(session.end_session)
 
 
 async def _try_transaction(
-    session: ClientSession, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
-) -> bool:
-    """Try once. Returns True if everything is stored, False if the server asks for another try."""
+    session: ClientSession, work: Callable[[ClientSession], Coroutine[Any, Any, ResultT]]
+) -> ResultT:
+    """Try once. Raises _TryAgain if nothing is stored, and the server asks for another try."""
     session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
     try:
-        await work(session)
+        result = await work(session)
         await _commit(session)
     except StorageError as error:
         if not error.has_error_label("TransientTransactionError") or is_too_slow(error):
             raise
         if session.in_transaction:  # type: ignore[truthy-function]  # a property; its stub says method
             await session.abort_transaction()
-        return False
-    return True
+        raise _TryAgain from None
+    return result
 
 
 async def _commit(session: ClientSession) -> None:

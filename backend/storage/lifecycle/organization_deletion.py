@@ -111,10 +111,9 @@ def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
 
 async def _revoke_access(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
     """Delete what makes the organization usable, in one transaction."""
-    deleted: Counter[str] = Counter()
 
-    async def work(session: ClientSession) -> None:
-        deleted.clear()
+    async def work(session: ClientSession) -> Counter[str]:
+        deleted: Counter[str] = Counter()
         await begin_deletion(database, session, org_id, now)
         await cancel_restore(database, session, org_id)
         for collection in _owned():
@@ -125,9 +124,9 @@ async def _revoke_access(database: Database, org_id: OrgId, now: datetime) -> Co
         leaving = {"$set": {"is_leaving": True}}
         await database[domains.NAME].update_many({"org_id": org_id}, leaving, session=session)
         deleted[users.NAME] += await _end_memberships(database, session, org_id)
+        return deleted
 
-    await in_transaction(database, work)
-    return deleted
+    return await in_transaction(database, work)
 
 
 async def _end_memberships(database: Database, session: ClientSession, org_id: OrgId) -> int:

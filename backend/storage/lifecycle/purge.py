@@ -68,21 +68,18 @@ async def purge_link(
 
 async def delete_links(database: Database, query: Document, now: datetime) -> int:
     """Delete the links that this query finds, with facts about them in the feed. Returns how many."""
-    deleted = 0
 
-    async def work(session: ClientSession) -> None:
-        nonlocal deleted
+    async def work(session: ClientSession) -> int:
         deleted_links = await links.find_all(database, session, query)
         facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
         for link in deleted_links:
             facts[link.org_id].append(purged_fact(link, now))
-        deleted = len(deleted_links)
         ids = [link.id for link in deleted_links]
         await database[links.NAME].delete_many({"_id": {"$in": ids}}, session=session)
         await entries.note(database, session, facts)
+        return len(deleted_links)
 
-    await in_transaction(database, work)
-    return deleted
+    return await in_transaction(database, work)
 
 
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:

@@ -59,15 +59,14 @@ async def change_tag(
     """Give the tag another name or colour, on all links at once. Raises ItemUnknown and NameTaken."""
     changes = {"name": new_name, "color": color}
     new_values = {field: value for field, value in changes.items() if value is not None}
-    changed: list[Tag] = []
 
-    async def work(session: ClientSession) -> None:
-        changed[:] = [await _TAGS.change(database, org_id, name, new_values, session=session)]
+    async def work(session: ClientSession) -> Tag:
+        changed = await _TAGS.change(database, org_id, name, new_values, session=session)
         if new_name is not None:
-            await _note(database, session, org_id, tag_fact(changed[0].id, changed[0].name))
+            await _note(database, session, org_id, tag_fact(changed.id, changed.name))
+        return changed
 
-    await in_transaction(database, work)
-    return changed[0]
+    return await in_transaction(database, work)
 
 
 async def delete_tag(database: Database, org_id: OrgId, name: str) -> None:

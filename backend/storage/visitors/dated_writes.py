@@ -52,14 +52,11 @@ async def _write_dated(
     org_ids: Sequence[OrgId],
     work: Callable[[ClientSession, Awaitable[Days]], Awaitable[Iterable[Written]]],
 ) -> None:
-    written: list[Written] = []
-
-    async def work_with_days(session: ClientSession) -> None:
-        nonlocal written
-        written = list(await work(session, reading))
+    async def work_with_days(session: ClientSession) -> list[Written]:
+        return list(await work(session, reading))
 
     reading = begin(find_retention_days(database, org_ids))
-    await in_transaction(database, work_with_days)
+    written = await in_transaction(database, work_with_days)
     await keep_dates_right(database, written, await reading)
 
 

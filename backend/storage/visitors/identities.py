@@ -121,10 +121,7 @@ async def take_back(
     the device's history.
     """
 
-    is_changed = False
-
-    async def work(session: ClientSession) -> None:
-        nonlocal is_changed
+    async def work(session: ClientSession) -> bool:
         device = await devices.find_device(database, org_id, device_id, session)
         identifications = (
             [
@@ -136,23 +133,21 @@ async def take_back(
             else []
         )
         if identifications and not any(identification.holds for identification in identifications):
-            is_changed = False
-            return
+            return False
         own_id = "/".join((org_id, device_id, customer_id))
         changed = await database[NAME].update_one(
             {"_id": own_id} | STANDING, {"$set": {"taken_back_at": at}}, session=session
         )
-        is_changed = bool(changed.matched_count)
-        if not is_changed:
-            return
+        if not changed.matched_count:
+            return False
         facts = [identify_fact(device_id, customer_id, at, taken_back=True)]
         if device:
             await devices.set_history(database, session, device.taken_back(customer_id, at))
             facts.append(device_fact(device_id))
         await entries.note(database, session, {org_id: facts}, AgesBy.VISITORS)
+        return True
 
-    await in_transaction(database, work)
-    return is_changed
+    return await in_transaction(database, work)
 
 
 def _with_email(email: str) -> Document:

@@ -110,21 +110,18 @@ async def accept_as_new_user(
 
     None if the invitation is not open any more. Raises EmailTaken if there is a user with the address.
     """
-    made: list[User] = []
 
-    async def work(session: ClientSession) -> None:
-        made.clear()
+    async def work(session: ClientSession) -> User | None:
         invitation = await _use(database, session, token, now)
         if invitation is None:
-            return
+            return None
         org_id, role = invitation.org_id, invitation.role
         user_id = UserId(str(uuid.uuid4()))
         user = User(user_id, invitation.email, password_hash, (org_id,), now, {org_id: role})
         await users.insert_user(database, user, session)
-        made.append(user)
+        return user
 
-    await in_transaction(database, work)
-    return made[0] if made else None
+    return await in_transaction(database, work)
 
 
 async def accept_as(database: Database, token: str, user: User, now: datetime) -> MemberInvitation | None:
@@ -132,23 +129,20 @@ async def accept_as(database: Database, token: str, user: User, now: datetime) -
 
     Raises ItemUnknown for another user.
     """
-    used: list[MemberInvitation] = []
 
-    async def work(session: ClientSession) -> None:
-        used.clear()
+    async def work(session: ClientSession) -> MemberInvitation | None:
         invitation = await _use(database, session, token, now)
         if invitation is None:
-            return
+            return None
         if invitation.email != user.email:
             raise ItemUnknown
         org_id = invitation.org_id
         if org_id not in user.org_ids:
             join = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": invitation.role.value}}
             await database[users.NAME].update_one({"_id": user.id}, join, session=session)
-        used.append(invitation)
+        return invitation
 
-    await in_transaction(database, work)
-    return used[0] if used else None
+    return await in_transaction(database, work)
 
 
 async def _use(

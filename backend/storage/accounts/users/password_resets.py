@@ -55,23 +55,20 @@ async def use_reset(
 
     None if the reset is not open any more.
     """
-    used: list[PasswordReset] = []
 
-    async def work(session: ClientSession) -> None:
-        used.clear()
+    async def work(session: ClientSession) -> PasswordReset | None:
         document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
         if document is None:
-            return
+            return None
         reset = _from_document(document)
         of_user = {"user_id": reset.user_id}
         new = {"$set": {"password_hash": password_hash}}
         await database[users.NAME].update_one({"_id": reset.user_id}, new, session=session)
         await database[sessions.NAME].delete_many(of_user, session=session)
         await database[NAME].delete_many(of_user, session=session)
-        used.append(reset)
+        return reset
 
-    await in_transaction(database, work)
-    return used[0] if used else None
+    return await in_transaction(database, work)
 
 
 async def delete_resets_of(database: Database, user_id: UserId) -> None:

@@ -37,20 +37,17 @@ async def change_with_reread(
     """
     if collection not in _READ_BY_ANALYTICS:
         return await change(None, condition)
-    ids: list[str] = []
-    changed = 0
 
-    async def work(session: ClientSession) -> None:
-        nonlocal ids, changed
+    async def work(session: ClientSession) -> tuple[int, int]:
         most = _DOCUMENTS_PER_TRANSACTION
         ids = await note_reread(database, session, org_id, collection, condition, most=most)
-        changed = await change(session, {"_id": {"$in": ids}}) if ids else 0
+        return len(ids), await change(session, {"_id": {"$in": ids}}) if ids else 0
 
     total = 0
     while True:
-        await in_transaction(database, work)
+        found, changed = await in_transaction(database, work)
         total += changed
-        if len(ids) < _DOCUMENTS_PER_TRANSACTION:
+        if found < _DOCUMENTS_PER_TRANSACTION:
             return total
 
 
