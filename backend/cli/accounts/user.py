@@ -146,7 +146,7 @@ async def set_role(database: Database, email: str, role: str, org_id: OrgId) -> 
     stored_user = await _get_user(database, email)
     if org_id not in stored_user.org_ids:
         raise click.ClickException(f"{printable(email)} does not act for the organization {org_id}.")
-    roles = {each: stored_user.role_in(each) for each in stored_user.org_ids} | {org_id: Role(role)}
+    roles = {org_id: stored_user.role_in(org_id) for org_id in stored_user.org_ids} | {org_id: Role(role)}
     await users.set_roles(database, stored_user.id, roles)
     return {"id": stored_user.id, "role": role}
 

@@ -70,13 +70,13 @@ async def _change(
         # Of two changes at one moment the second one waits, and sees what the first one did.
         await organizations.note_member_change(database, session, org_id, now)
         members = await users.list_users(database, org_id, session)
-        member = next((each for each in members if each.id == user_id), None)
+        member = next((member for member in members if member.id == user_id), None)
         if member is None:
             raise ItemUnknown
         role = member.role_in(org_id)
         if not role.is_grantable_by(granted):
             raise RoleNotGrantable(role)
-        owners = [each for each in members if each.role_in(org_id) is Role.OWNER]
+        owners = [member for member in members if member.role_in(org_id) is Role.OWNER]
         if not stays_owner and owners == [member]:
             raise LastOwner
         await database[users.NAME].update_one({"_id": user_id}, change, session=session)

@@ -9,7 +9,7 @@ from pymongo import IndexModel, WriteConcern
 
 from backend.domain.accounts.sessions import SEEN_EVERY, Session
 from backend.domain.ids import OrgId, UserId
-from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -46,7 +46,7 @@ async def find_session(database: Database, token_hash: str, now: datetime) -> Se
     Expiry is checked here because MongoDB deletes expired sessions a little later.
     """
     document = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
-    return Session(token_hash=document["_id"], **known_fields(document, Session)) if document else None
+    return _from_document(document) if document else None
 
 
 async def note_seen(database: Database, session: Session, now: datetime) -> None:
@@ -62,11 +62,7 @@ async def note_seen(database: Database, session: Session, now: datetime) -> None
 async def list_sessions(database: Database, user_id: UserId, now: datetime) -> list[Session]:
     """The user's sessions that have not expired, the one that was opened last first."""
     found = database[NAME].find({"user_id": user_id, "expires_at": {"$gt": now}}).sort("created_at", -1)
-    return [
-        Session(token_hash=each["_id"], **known_fields(each, Session))
-        async for each in found
-        if not each.get("awaits_code")
-    ]
+    return [_from_document(document) async for document in found if not document.get("awaits_code")]
 
 
 async def delete_session_of(database: Database, user_id: UserId, token_hash: str) -> bool:
@@ -94,3 +90,7 @@ async def delete_session(database: Database, token_hash: str) -> None:
 async def delete_sessions_of(database: Database, user_id: UserId) -> None:
     """End all sessions of a user."""
     await database[NAME].delete_many({"user_id": user_id})
+
+
+def _from_document(document: Document) -> Session:
+    return Session(token_hash=document["_id"], **known_fields(document, Session))
