@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
@@ -15,7 +14,7 @@ from backend.domain.accounts.organizations import CLICK_DAYS, Organization
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
-from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -84,19 +83,12 @@ async def list_organizations(database: Database) -> list[Organization]:
 
 async def rename_organization(database: Database, org_id: OrgId, name: str) -> None:
     """Give the organization another name. Raises UnknownOrganization."""
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"name": name}})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"name": name})
 
 
 async def set_subscription(database: Database, org_id: OrgId, until: datetime | None) -> Organization:
     """Set the end of the paid subscription; None removes it. Raises UnknownOrganization."""
-    document = await database[NAME].find_one_and_update(
-        {"_id": org_id}, {"$set": {"subscription_until": until}}, return_document=ReturnDocument.AFTER
-    )
-    if document is None:
-        raise UnknownOrganization(org_id)
-    return _from_document(document)
+    return _from_document(await _set(database, org_id, {"subscription_until": until}))
 
 
 async def set_retention_days(database: Database, org_id: OrgId, days: int | None) -> None:
@@ -104,9 +96,7 @@ async def set_retention_days(database: Database, org_id: OrgId, days: int | None
 
     Documents already stored keep their dates: see storage/lifecycle/retention. Raises UnknownOrganization.
     """
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"retention_days": days})
 
 
 async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[OrgId, int | None]:
@@ -142,10 +132,7 @@ async def find_event_properties(database: Database, org_id: OrgId) -> tuple[str,
 
 async def set_event_properties(database: Database, org_id: OrgId, names: Sequence[str]) -> None:
     """Set which properties of events questions may name, from now on. Raises UnknownOrganization."""
-    change = {"event_properties": list(names)}
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": change})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"event_properties": list(names)})
 
 
 async def find_click_days(
@@ -165,24 +152,17 @@ async def set_click_days(database: Database, org_id: OrgId, days: int | None) ->
 
     Their sums stay (storage/clicks/expired_days). Raises UnknownOrganization.
     """
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"click_days": days})
 
 
 async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
     """Set whether answers renew the device cookie, and for which domain. Raises UnknownOrganization."""
-    change = {"device_cookie": is_on, "cookie_domain": domain}
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": change})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"device_cookie": is_on, "cookie_domain": domain})
 
 
 async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: bool) -> None:
     """Set whether a withdrawal of consent may erase what is stored. Raises UnknownOrganization."""
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"erases_on_withdrawal": is_on}})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"erases_on_withdrawal": is_on})
 
 
 async def note_member_change(
@@ -198,17 +178,12 @@ async def note_member_change(
 
 async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:
     """Set whether redirects append click ids. It holds within seconds. Raises UnknownOrganization."""
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_ids": is_on}})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"click_ids": is_on})
 
 
 async def set_requires_second_factor(database: Database, org_id: OrgId, is_on: bool) -> None:
     """Set whether its dashboard opens only for users with a second factor. Raises UnknownOrganization."""
-    change = {"requires_second_factor": is_on}
-    result = await database[NAME].update_one({"_id": org_id}, {"$set": change})
-    if not result.matched_count:
-        raise UnknownOrganization(org_id)
+    await _set(database, org_id, {"requires_second_factor": is_on})
 
 
 async def find_requires_second_factor(database: Database, org_id: OrgId) -> bool:
@@ -242,27 +217,29 @@ async def change_destination_rules(
     Raises UnknownOrganization.
     """
     stored = {f"destination_rules.{name}": list(patterns) for name, patterns in lists.items()}
+    return _rules_in(await _set(database, org_id, stored))
+
+
+async def _set(database: Database, org_id: OrgId, changes: Document) -> Document:
+    """Set these fields. Returns the document as it is then. Raises UnknownOrganization."""
     document = await database[NAME].find_one_and_update(
-        {"_id": org_id},
-        {"$set": stored},
-        projection={"destination_rules": 1},
-        return_document=ReturnDocument.AFTER,
+        {"_id": org_id}, {"$set": changes}, return_document=ReturnDocument.AFTER
     )
     if document is None:
         raise UnknownOrganization(org_id)
-    return _rules_in(document)
+    return document
 
 
-def _rules_in(document: dict[str, Any]) -> DestinationRules:
+def _rules_in(document: Document) -> DestinationRules:
     stored = document.get("destination_rules", {})
     return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
 
 
-def _properties_in(document: dict[str, Any]) -> tuple[str, ...]:
+def _properties_in(document: Document) -> tuple[str, ...]:
     return tuple(document.get("event_properties", ()))
 
 
-def _from_document(document: dict[str, Any]) -> Organization:
+def _from_document(document: Document) -> Organization:
     return Organization(
         id=document["_id"],
         name=document["name"],
