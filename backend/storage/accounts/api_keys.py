@@ -103,8 +103,7 @@ async def change_api_key(
     check_fields(key.kind, fields, now)
     if not fields:
         return key
-    await database[NAME].update_one({"_id": key_id, "org_id": org_id}, {"$set": dict(fields)})
-    return await get_own_api_key(database, org_id, key_id)
+    return await _change(database, key_id, {"org_id": org_id}, {"$set": dict(fields)})
 
 
 async def rotate_api_key(
@@ -166,38 +165,27 @@ async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
 
 async def get_own_api_key(database: Database, org_id: OrgId, key_id: KeyId) -> ApiKey:
     """The organization's key with this id. Raises UnknownKey."""
-    document = await database[NAME].find_one({"_id": key_id, "org_id": org_id})
-    if document is None:
-        raise UnknownKey(key_id)
-    return _from_document(document)
+    return _existing(await database[NAME].find_one({"_id": key_id, "org_id": org_id}), key_id)
 
 
 async def get_api_key(database: Database, key_id: KeyId) -> ApiKey:
     """The key with this id, of any organization. Raises UnknownKey."""
-    document = await database[NAME].find_one({"_id": key_id})
-    if document is None:
-        raise UnknownKey(key_id)
-    return _from_document(document)
+    return _existing(await database[NAME].find_one({"_id": key_id}), key_id)
 
 
 async def rename_any_api_key(database: Database, key_id: KeyId, name: str) -> ApiKey:
     """Give a key of any organization another name. Raises UnknownKey."""
-    document = await database[NAME].find_one_and_update(
-        {"_id": key_id}, {"$set": {"name": name}}, return_document=ReturnDocument.AFTER
-    )
-    if document is None:
-        raise UnknownKey(key_id)
-    return _from_document(document)
+    return await _change(database, key_id, {}, {"$set": {"name": name}})
 
 
 async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:
     """Revoke a key of the organization. A revoked key keeps its first time. Raises UnknownKey."""
-    return await _revoke(database, key_id, {"org_id": org_id}, now)
+    return await _change(database, key_id, {"org_id": org_id}, _revoked(now))
 
 
 async def revoke_any_api_key(database: Database, key_id: KeyId, now: datetime) -> ApiKey:
     """Revoke a key of any organization, as `revoke_api_key` does."""
-    return await _revoke(database, key_id, {}, now)
+    return await _change(database, key_id, {}, _revoked(now))
 
 
 async def _insert(database: Database, key: ApiKey, session: ClientSession | None = None) -> None:
@@ -205,12 +193,20 @@ async def _insert(database: Database, key: ApiKey, session: ClientSession | None
     await database[NAME].insert_one({"_id": document.pop("id"), **document}, session=session)
 
 
-async def _revoke(database: Database, key_id: KeyId, owner: Document, now: datetime) -> ApiKey:
+async def _change(
+    database: Database, key_id: KeyId, owner: Document, change: Document | list[Document]
+) -> ApiKey:
     document = await database[NAME].find_one_and_update(
-        {"_id": key_id, **owner},
-        [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}],
-        return_document=ReturnDocument.AFTER,
+        {"_id": key_id, **owner}, change, return_document=ReturnDocument.AFTER
     )
+    return _existing(document, key_id)
+
+
+def _revoked(now: datetime) -> list[Document]:
+    return [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}]
+
+
+def _existing(document: Document | None, key_id: KeyId) -> ApiKey:
     if document is None:
         raise UnknownKey(key_id)
     return _from_document(document)
