@@ -1,4 +1,4 @@
-"""/settings: the user's password, and of the organization visitor data, click ids and event properties."""
+"""/settings: the page with all forms; here the user's own ones, and which event properties are marked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import WeakPassword, check_password
 from backend.domain.analytics.event_properties import MOST_MARKED, MarkedProperties, PropertyName
 from backend.domain.errors import InvalidField
-from backend.storage.accounts.organizations import (
-    find_event_properties,
-    set_event_properties,
-)
+from backend.storage.accounts.organizations import find_event_properties, set_event_properties
 from backend.storage.accounts.users.password_resets import delete_resets_of
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.sessions import (

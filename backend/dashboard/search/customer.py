@@ -75,9 +75,7 @@ async def customer_page(text: CustomerId, problems: dict[str, str]) -> Response:
         left_out=history is not None and (history.has_more or len(rows) > MOST_ROWS),
         sales=_number(history, Kind.CONVERSION),
         leads=_number(history, Kind.LEAD),
-        revenue=[f"{amount(paid)} {currency}" for currency, paid in history.revenue.items()]
-        if history
-        else [],
+        revenue=_revenue(history) if history else [],
         zone=zone_of_browser(),
     )
 

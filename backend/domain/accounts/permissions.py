@@ -81,7 +81,7 @@ def stored_permissions(names: Iterable[str] | None) -> tuple[Permission, ...] | 
 
 
 class Scopes:
-    """The rule for the scopes of a key: a list of permissions that is not empty, each named once."""
+    """The rule for the scopes of a key: a list of permissions that is not empty, in any order."""
 
     def parse(self, field: str, value: object) -> tuple[Permission, ...]:
         """The scopes in the order of Permission. Raises InvalidField."""

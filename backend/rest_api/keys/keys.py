@@ -73,10 +73,7 @@ async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     summary="Change a key's name or end",
     needs=(Permission.KEYS_WRITE,),
     path_parameter=_ID,
-    body=BodyFields(
-        {name: KEY_FIELDS[name] for name in ("name", "expires_at")},
-        clearable=frozenset({"name", "expires_at"}),
-    ),
+    body=_CHANGES,
     answer="ApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED,),
 )
