@@ -4,46 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.domain.apps.deferred_links import (
-    Candidate,
-    app_of_open,
-    days_of_window,
-    hash_address,
-    only_candidate,
-)
+from backend.domain.apps.deferred_links import Candidate, days_of_window, hash_address, only_candidate
 from backend.domain.apps.installs import AppOpen
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Link
-from backend.storage.accounts.apps import list_apps
 from backend.storage.apps.deferred_links import find_candidates
 from backend.storage.clicks.address_keys import find_address_keys
 from backend.web.current import resources, visitor_address
 
 
-async def find_deferred_link(opened: AppOpen, org_id: OrgId, named: Link | None) -> Candidate | None:
-    """The click that led to a first launch; None if there is none. No other installation gets it again.
+async def find_deferred_link(
+    opened: AppOpen, org_id: OrgId, app_id: str, named: Link | None
+) -> Candidate | None:
+    """The click that led to a first launch of this app; None if there is none.
+
+    No other installation gets it again.
 
     If the open names a link (`named`), only clicks on that link count. If several clicks are possible, the
     result is None: a guess could show somebody else's link.
     """
-    waiting = await _waiting(opened, org_id)
+    waiting = await _waiting(opened, org_id, app_id)
     if named:
         waiting = [candidate for candidate in waiting if candidate.link_id == named.id]
     return only_candidate(waiting)
 
 
-async def _waiting(opened: AppOpen, org_id: OrgId) -> Sequence[Candidate]:
+async def _waiting(opened: AppOpen, org_id: OrgId, app_id: str) -> Sequence[Candidate]:
     """The remembered clicks for this app from the address that the open comes from."""
-    database = resources().database
     if not resources().settings.deferred_link_seconds:
         return []
-    apps = await list_apps(database, org_id)
-    app_id = app_of_open(apps.values(), opened.platform, opened.app_id)
-    hashes = await _address_hashes(org_id) if app_id else []
-    if not app_id or not hashes:
+    hashes = await _address_hashes(org_id)
+    if not hashes:
         return []
+    now = resources().clock()
     return await find_candidates(
-        database, hashes, org_id, app_id=app_id, platform=opened.platform, now=resources().clock()
+        resources().database, hashes, org_id, app_id=app_id, platform=opened.platform, now=now
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from backend.app_api.clipboard_text import find_copied_text
 from backend.app_api.deferred_link import find_deferred_link
 from backend.app_api.link_of_open import MatchedLink
+from backend.domain.apps.deferred_links import app_of_open
 from backend.domain.apps.installs import AppOpen, Install, Match
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.visitors.app_visits import opened_at
 from backend.json_api.call_limits import sender
+from backend.storage.accounts.apps import list_apps
 from backend.storage.apps.installs import AlreadyClaimed, RecordedInstall, find_install, record_install
 from backend.storage.links.links import find_link
 from backend.web.current import resources
@@ -44,10 +46,11 @@ async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> Matched
     AlreadyClaimed if another installation has just used it up.
     """
     matched = named
-    text = await find_copied_text(opened, org_id)
+    app_id = await _opened_app(opened, org_id)
+    text = await find_copied_text(opened, org_id, app_id) if app_id else None
     if text and not matched.link:
         matched = await _matched(text.link_id, Match.CLIPBOARD, org_id)
-    candidate = await find_deferred_link(opened, org_id, matched.link)
+    candidate = await find_deferred_link(opened, org_id, app_id, matched.link) if app_id else None
     if candidate and not matched.link:
         matched = await _matched(candidate.link_id, Match.ADDRESS, org_id)
     install = Install(
@@ -61,6 +64,11 @@ async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> Matched
         text_id=text.id if text and matched.link and text.link_id == matched.link.id else None,
     )
     return matched if await record_install(resources().database, install) else None
+
+
+async def _opened_app(opened: AppOpen, org_id: OrgId) -> str | None:
+    apps = await list_apps(resources().database, org_id)
+    return app_of_open(apps.values(), opened.platform, opened.app_id)
 
 
 async def _earlier_answer(recorded: RecordedInstall, org_id: OrgId) -> MatchedLink:
