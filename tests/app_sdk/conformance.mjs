@@ -149,11 +149,11 @@ class Run {
 }
 
 const wrong = {};
-const waiting = cases.map((each, number) => [each, number]);
+const waiting = cases.map((testCase, number) => [testCase, number]);
 async function runCases() {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const [each, number] = next;
-    wrong[each.name] = await new Run(each, number).run().then(() => null, (error) => error.message);
+    const [testCase, number] = next;
+    wrong[testCase.name] = await new Run(testCase, number).run().then(() => null, (error) => error.message);
   }
 }
 // Some at a time: with all at once, a busy machine would answer later than the client waits.

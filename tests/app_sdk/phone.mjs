@@ -57,7 +57,7 @@ export class Phone {
     const sdk = await import(`${this.packageUrl}?start=${starts}`);
     const app = { Waylink: sdk.Waylink, isAlive: true, onAddress: null };
     this.app = app;
-    const unlessEnded = (list) => (each) => app.isAlive && list.push(each);
+    const unlessEnded = (list) => (item) => app.isAlive && list.push(item);
     sdk.Waylink.onOpen(unlessEnded(this.heard));
     if (denied) sdk.Waylink.denyConsent();
     // Not awaited: an app goes on while the client starts.

@@ -51,7 +51,7 @@ class PathRules:
     def without(self, path: str) -> PathRules:
         """The rules before there was a link with this path."""
         own = {path, f"{path}/*"}
-        return replace(self, paths=tuple(each for each in self.paths if each not in own))
+        return replace(self, paths=tuple(listed for listed in self.paths if listed not in own))
 
     def with_link(self, path: str, *, opens_app: bool) -> PathRules:
         """The rules once the link with this path opens the app, or stays in the browser.
