@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backend.version import VERSION
 from sdk_build.app import DIST as APP_DIST
-from sdk_build.app import build_app
+from sdk_build.app import TYPES, build_app, with_call_types
 from sdk_build.build import ROOT, SOURCE, build
 from sdk_build.call_rules import call_rules
 from sdk_build.compressed import SERVED
@@ -61,6 +61,7 @@ def main() -> None:
         print(f"{name}: {sizes[0]} bytes, {sizes[1]} with brotli, {sizes[2]} with gzip")
     pack(destination)
     build_app(APP_DIST)
+    (APP_DIST / TYPES).write_text(with_call_types((APP_DIST / TYPES).read_text()))
     write_version(APP_DIST)
     pack(APP_DIST)
 

@@ -19,6 +19,7 @@ SOURCE = ROOT / "app_sdk_src"
 DIST = ROOT / "app_sdk_dist"
 MODULE = "waylink_app"
 SCRIPT = "index.js"
+TYPES = "index.d.ts"
 # Modules whose names stand in the place of those of a browser that the shared modules use.
 INJECTED = {"injected": ("location", "crypto", "AbortSignal"), "requests": ("fetch",)}
 # What React Native's engine does not read, or not in every version, and the same in words that it reads.
@@ -34,6 +35,10 @@ export {{
   capacitor_fetch as capacitorFetch,
 }} from './adapters.js';
 """
+# Of the fields of calls, from the first interface to the last.
+_CALL_TYPES = re.compile(
+    r"^export interface Identity \{.*^export interface EventFields \{.*?^\}$", re.DOTALL | re.MULTILINE
+)
 _MODULE_NAME = re.compile(r"^// (\w+)\.js$", re.MULTILINE)
 _BANNER = "// waylink-app: compiled from Python; its sources are app_sdk_src/ and sdk_src/ of Waylink."
 
@@ -50,6 +55,13 @@ def build_app(destination: Path) -> None:
             script.write_text(plainer(script.read_text()))
         bundle_app(compiled, destination / SCRIPT)
     shutil.copyfile(ROOT / "LICENSE", destination / "LICENSE")
+
+
+def with_call_types(types: str) -> str:
+    """The client's types, with those of the browser SDK for the fields of calls, which are the same."""
+    shared = _CALL_TYPES.search((ROOT / "sdk_dist" / TYPES).read_text())
+    assert shared
+    return _CALL_TYPES.sub(lambda _: shared[0].replace("in the browser", "on the device"), types)
 
 
 def plainer(script: str) -> str:

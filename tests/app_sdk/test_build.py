@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from backend.version import VERSION
-from sdk_build.app import DIST, INJECTED, PLAINER_EXPRESSIONS, SCRIPT, SOURCE, build_app, plainer
+from sdk_build.app import (
+    DIST,
+    INJECTED,
+    PLAINER_EXPRESSIONS,
+    SCRIPT,
+    SOURCE,
+    TYPES,
+    build_app,
+    plainer,
+    with_call_types,
+)
 from sdk_build.build import ROOT
 from sdk_build.build import SOURCE as SHARED
 from sdk_build.npm_archive import archive_name, packed
@@ -39,6 +49,13 @@ def test_what_apps_share_with_pages_is_the_same_python() -> None:
     assert bundled == SHARED_MODULES
     assert all((SHARED / f"{name}.py").exists() for name in bundled)
     assert not bundled & {file.stem for file in SOURCE.glob("*.py")}
+
+
+def test_calls_have_the_same_types_as_on_pages() -> None:
+    """The committed types of the fields of calls are the browser SDK's (else: `make sdk`)."""
+    types = (DIST / TYPES).read_text()
+    assert with_call_types(types) == types
+    assert with_call_types(types.replace("transaction_id", "order_id")) == types
 
 
 def test_nothing_of_browsers_or_the_stock_runtime_is_left() -> None:
