@@ -119,9 +119,7 @@ def _imported(result: CommandResult) -> str:
     ]
     parts = ["Dry run: nothing was stored."] if result["dry_run"] else []
     if rows := result.get("rows"):
-        parts.append(
-            table(("row", *_COLUMNS[1:]), [[row[name] for name in ("row", *_COLUMNS[1:])] for row in rows])
-        )
+        parts.append(table(_PREVIEWED, [[row[name] for name in _PREVIEWED] for row in rows]))
     parts.append(table(["costs", "rows"], counts))
     if result["refused_rows"]:
         refused = [[row["row"], "; ".join(row["problems"])] for row in result["refused_rows"]]
@@ -189,8 +187,8 @@ def _previewed(sheet: CostSheet) -> list[dict[str, Any]]:
     found = []
     for row in sheet.rows:
         if told := row.cost:
-            fields = (told.campaign, f"{told.day}", f"{told.amount}", told.currency)
-            found.append({"row": row.number, **dict(zip(_FIELDS, fields, strict=True))})
+            fields = (row.number, told.campaign, f"{told.day}", f"{told.amount}", told.currency)
+            found.append(dict(zip(_PREVIEWED, fields, strict=True)))
     return found
 
 

@@ -11,11 +11,13 @@ from backend.domain.analytics.cohorts.cohorts import CohortTable
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
 from backend.domain.analytics.cohorts.time_to_sale import TimeToSale
 from backend.domain.analytics.funnels.answer import FunnelAnswer
+from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId
 from backend.domain.reports.cohorts import CohortTables
 from backend.domain.reports.overview import by_revenue
 from backend.domain.reports.shared_rows import SharedClick, SharedRows, SharedSale, hour_of
-from backend.domain.reports.views import ReportView, ViewKind
+from backend.domain.reports.singles import ClicksOf, SalesOf
+from backend.domain.reports.views import ReportView
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
 from backend.storage.analytics.query_questions import AskFunnel, AskQuery
@@ -25,8 +27,12 @@ from backend.storage.analytics.singles.sales import SingleSale, SingleSales
 
 @dataclass(frozen=True, slots=True)
 class CustomersAnswer:
-    """Customers over time: the cohorts, the time to a sale, and new and returning customers."""
+    """Customers over time: the cohorts, the time to a sale, and new and returning customers.
 
+    `tables` says what is shown of the cohorts.
+    """
+
+    tables: CohortTables
     table: CohortTable
     took: TimeToSale
     kinds: NewAndReturning
@@ -52,9 +58,11 @@ async def ask_view(
     if view.cohorts:
         customers = await _customers(analytics, org_id, view, view.cohorts)
         return ReportAnswer(view, customers=customers if shows_revenue else _without_amounts(customers))
+    if isinstance(view.rows, ClicksOf):
+        return ReportAnswer(view, rows=await _clicks(analytics, org_id, view.queries[0], view.rows))
     if view.rows:
-        single = _clicks if view.kind is ViewKind.CLICKS else _sales
-        return ReportAnswer(view, rows=await single(analytics, org_id, view, shows_revenue))
+        sales = await _sales(analytics, org_id, view.queries[0], view.rows, shows_revenue=shows_revenue)
+        return ReportAnswer(view, rows=sales)
     first, *tables = view.queries
     answer = await analytics.ask(org_id, AskQuery(first))
     totals = answer.totals.values
@@ -67,27 +75,27 @@ async def _customers(
 ) -> CustomersAnswer:
     by_first, query = view.queries
     questions = [AskCohorts(by_first, tables.weeks), AskTimeToSale(query), AskNewAndReturning(query)]
-    return CustomersAnswer(*await analytics.ask_all(org_id, questions))
+    return CustomersAnswer(tables, *await analytics.ask_all(org_id, questions))
 
 
-def _without_amounts(found: CustomersAnswer) -> CustomersAnswer:
-    return CustomersAnswer(found.table.without_amounts, found.took, found.kinds.without_amounts)
+def _without_amounts(answer: CustomersAnswer) -> CustomersAnswer:
+    return replace(answer, table=answer.table.without_amounts, kinds=answer.kinds.without_amounts)
 
 
-async def _clicks(analytics: Analytics, org_id: OrgId, view: ReportView, _: bool) -> SharedRows:
-    [query] = view.queries
+async def _clicks(analytics: Analytics, org_id: OrgId, query: Query, of: ClicksOf) -> SharedRows:
     [measure] = query.measures
     questions = [SingleClicks(query, query.limit), AskQuery(query)]
     found, counted = await analytics.ask_all(org_id, questions)
-    rows = [_click(each, query.period.zone) for each in found.clicks]
-    return SharedRows(rows, (), counted.totals.values[measure], counted.notes)
+    rows = [_click(click, query.period.zone) for click in found.clicks]
+    return SharedRows(of, rows, (), counted.totals.values[measure], counted.notes)
 
 
-async def _sales(analytics: Analytics, org_id: OrgId, view: ReportView, shows_revenue: bool) -> SharedRows:
-    [query] = view.queries
+async def _sales(
+    analytics: Analytics, org_id: OrgId, query: Query, of: SalesOf, *, shows_revenue: bool
+) -> SharedRows:
     found = await analytics.ask(org_id, SingleSales(query, query.limit))
-    rows = [_sale(each, query.period.zone, shows_revenue=shows_revenue) for each in found.sales]
-    return SharedRows((), rows, found.total)
+    rows = [_sale(sale, query.period.zone, shows_revenue=shows_revenue) for sale in found.sales]
+    return SharedRows(of, (), rows, found.total)
 
 
 def _click(click: SingleClick, zone: tzinfo) -> SharedClick:

@@ -16,9 +16,6 @@ from backend.domain.analytics.funnels.words import step_words
 from backend.domain.analytics.query import ByCurrency
 from backend.domain.analytics.rows import AnswerRows, Cell
 from backend.domain.fields.spreadsheets import csv_line
-from backend.domain.reports.cohorts import CohortTables
-from backend.domain.reports.shared_rows import SharedRows
-from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.web.short_urls import ShortUrlForm
 
 _PREVIOUS = "previous_"
@@ -32,10 +29,11 @@ def csv_files(
     """What writes each file of a report, by the file's name."""
     if shown.funnel:
         return {REPORT_FILE: partial(_csv_of_funnel, shown.funnel, form)}
-    if shown.customers and shown.view.cohorts:
-        return _csvs_of_customers(shown.customers, shown.view.cohorts, shows_revenue=shows_revenue)
-    if shown.rows and shown.view.rows:
-        return {REPORT_FILE: partial(_csv_of_rows, shown.rows, shown.view.rows, shows_revenue=shows_revenue)}
+    if shown.customers:
+        return _csvs_of_customers(shown.customers, shows_revenue=shows_revenue)
+    if shown.rows:
+        rows = partial(lines_of_rows, shown.rows, shows_revenue=shows_revenue)
+        return {REPORT_FILE: partial(_written, rows)}
     return {
         name: partial(_csv_of, answer, form, shows_revenue=shows_revenue)
         for name, answer in zip(file_names(shown.answers), shown.answers, strict=True)
@@ -69,20 +67,13 @@ def _csv_of_funnel(answer: FunnelAnswer, form: ShortUrlForm) -> str:
     return "".join(map(csv_line, lines))
 
 
-def _csvs_of_customers(
-    found: CustomersAnswer, tables: CohortTables, *, shows_revenue: bool
-) -> Mapping[str, Callable[[], str]]:
+def _csvs_of_customers(found: CustomersAnswer, *, shows_revenue: bool) -> Mapping[str, Callable[[], str]]:
     made: Mapping[str, Callable[[], list[list[Cell]]]] = {
-        REPORT_FILE: partial(lines_of_cohorts, found, tables),
+        REPORT_FILE: partial(lines_of_cohorts, found),
         TIME_TO_SALE: partial(lines_of_times, found.took),
         NEW_AND_RETURNING: partial(lines_of_kinds, found, shows_revenue=shows_revenue),
     }
     return {name: partial(_written, lines) for name, lines in made.items()}
-
-
-def _csv_of_rows(found: SharedRows, of: ClicksOf | SalesOf, *, shows_revenue: bool) -> str:
-    """The rows with the texts of the page, and amounts in columns of their own."""
-    return _written(partial(lines_of_rows, found, of, shows_revenue=shows_revenue))
 
 
 def _written(lines: Callable[[], list[list[Cell]]]) -> str:

@@ -11,15 +11,15 @@ from backend.domain.analytics.cohorts.json_form import amount_text
 from backend.domain.analytics.cohorts.sales import SaleFigures
 from backend.domain.analytics.cohorts.time_to_sale import EDGES, TimeToSale
 from backend.domain.analytics.rows import Cell
-from backend.domain.reports.cohorts import CohortTables
 
 CohortLine = list[Cell]
 
 
-def lines_of_cohorts(found: CustomersAnswer, tables: CohortTables) -> list[CohortLine]:
+def lines_of_cohorts(found: CustomersAnswer) -> list[CohortLine]:
     """A line for each week after the first touch of each cohort: each week's own figures, never added up."""
-    currencies = () if OF_MONEY.isdisjoint(tables.figures) else found.table.currencies
-    counts = [each for each in (CellFigure.CONVERSIONS, CellFigure.CUSTOMERS) if each in tables.figures]
+    shown = found.tables.figures
+    currencies = () if OF_MONEY.isdisjoint(shown) else found.table.currencies
+    counts = [figure for figure in (CellFigure.CONVERSIONS, CellFigure.CUSTOMERS) if figure in shown]
     names = {CellFigure.CONVERSIONS: "conversions", CellFigure.CUSTOMERS: "customers_who_bought"}
     heads: CohortLine = ["week", "partial", "customers", "weeks_after", "so_far"]
     lines = [[*heads, *(names[each] for each in counts), *(f"revenue_{each}" for each in currencies)]]

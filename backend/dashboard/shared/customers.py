@@ -12,7 +12,6 @@ from backend.domain.analytics.cohorts.cells import ADDED_UP, OF_MONEY, CellFigur
 from backend.domain.analytics.cohorts.json_form import cohort_notes
 from backend.domain.analytics.cohorts.time_to_sale import TimeToSale
 from backend.domain.analytics.query import Query
-from backend.domain.reports.cohorts import CohortTables
 
 # The names of the files beside that of the cohorts.
 TIME_TO_SALE, NEW_AND_RETURNING = "time-to-sale", "new-and-returning"
@@ -42,14 +41,15 @@ class ShownCustomers:
     credit: str
 
 
-def shown_customers(answer: CustomersAnswer, tables: CohortTables, query: Query) -> ShownCustomers:
+def shown_customers(answer: CustomersAnswer, query: Query) -> ShownCustomers:
     """What a page shows of the answer to the query. Amounts have a table for each currency."""
+    shown = answer.tables
     currencies = [query.currency] if query.currency else currencies_of(answer.table)
     return ShownCustomers(
         has_customers=any(cohort.customers for cohort in answer.table.cohorts),
         tables=[
-            _table(answer, figure, currency, is_added_up=tables.is_added_up and figure in ADDED_UP)
-            for figure in tables.figures
+            _table(answer, figure, currency, is_added_up=shown.is_added_up and figure in ADDED_UP)
+            for figure in shown.figures
             for currency in (currencies if figure in OF_MONEY else [""])
         ],
         notes=cohort_notes(answer.table),

@@ -159,11 +159,10 @@ async def _shown(report: Report, answer: ReportAnswer) -> dict[str, Any]:
 
 def _parts(report: Report, answer: ReportAnswer) -> object:
     """The parts of the page that its kind has."""
-    view = answer.view
-    if answer.customers and view.cohorts:
-        return shown_customers(answer.customers, view.cohorts, view.queries[-1])
-    if answer.rows and view.rows:
-        return shown_singles(answer.rows, view.rows, shows_revenue=report.shows_revenue)
+    if answer.customers:
+        return shown_customers(answer.customers, answer.view.queries[-1])
+    if answer.rows:
+        return shown_singles(answer.rows, shows_revenue=report.shows_revenue)
     if report.kind is ViewKind.OVERVIEW:
         return shown_overview(answer.answers)
     return shown_report(answer.answers[0])

@@ -41,9 +41,9 @@ class ShownSingles:
         return max(self.total - len(self.rows), 0)
 
 
-def shown_singles(found: SharedRows, of: ClicksOf | SalesOf, *, shows_revenue: bool) -> ShownSingles:
+def shown_singles(found: SharedRows, *, shows_revenue: bool) -> ShownSingles:
     """What a page shows of the rows."""
-    clicks = _CLICK_COLUMNS
+    of, clicks = found.of, _CLICK_COLUMNS
     sales = {
         name: text
         for name, text in _SALE_COLUMNS.items()
@@ -57,11 +57,9 @@ def shown_singles(found: SharedRows, of: ClicksOf | SalesOf, *, shows_revenue: b
     return ShownSingles(ROWS_NAMES[of], headings, rows, found.total, found.notes)
 
 
-def lines_of_rows(
-    found: SharedRows, of: ClicksOf | SalesOf, *, shows_revenue: bool
-) -> list[list[str | None]]:
+def lines_of_rows(found: SharedRows, *, shows_revenue: bool) -> list[list[str | None]]:
     """The rows as cells of a file, below their headings, with exact amounts."""
-    if isinstance(of, ClicksOf):
+    if isinstance(found.of, ClicksOf):
         return [[*_CLICK_HEADS], *(_cells_of_click(click) for click in found.clicks)]
     heads: list[str | None] = [*_SALE_HEADS, *(_MONEY_HEADS if shows_revenue else ())]
     return [heads, *(_cells_of_sale(sale)[: len(heads)] for sale in found.sales)]

@@ -12,6 +12,8 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 
+from backend.domain.reports.singles import ClicksOf, SalesOf
+
 
 @dataclass(frozen=True, slots=True)
 class SharedClick:
@@ -46,8 +48,9 @@ class SharedSale:
 
 @dataclass(frozen=True, slots=True)
 class SharedRows:
-    """The newest of the rows, and how many there are in all; either list is empty."""
+    """The newest of the rows, what they are of, and how many there are in all; either list is empty."""
 
+    of: ClicksOf | SalesOf
     clicks: Sequence[SharedClick]
     sales: Sequence[SharedSale]
     total: int
