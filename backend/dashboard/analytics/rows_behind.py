@@ -12,19 +12,16 @@ from backend.dashboard.analytics.figures import RowsBehind
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.query import COSTS, Field, Measure, QueryField, is_of_events
 from backend.domain.ids import LinkId
-from backend.domain.reports.singles import COUNTED, SalesOf
+from backend.domain.reports.singles import ClicksOf, SalesOf
 
-# What a page of single facts shows, as its address names it, and the measures that are made of it.
-CLICKS, NOT_COUNTED = "clicks", "not_counted"
-SALES, LEADS, EVENTS = "sales", "leads", "events"
-SALES_MEASURES: Mapping[str, tuple[Measure, ...]] = {of.value: COUNTED[of] for of in SalesOf}
-_PAGES: Mapping[Measure, tuple[str, str, str]] = {
-    Measure.CLICKS: ("clicks", CLICKS, "The single clicks"),
-    Measure.VISITORS: ("clicks", CLICKS, "The single clicks"),
-    Measure.NOT_COUNTED: ("clicks", NOT_COUNTED, "The single requests"),
-    Measure.LEADS: ("sales", LEADS, "The single leads"),
-    Measure.CONTACTS: ("sales", LEADS, "The single leads"),
-    Measure.EVENTS: ("sales", EVENTS, "The single events"),
+# The page of what a measure is made of, what it shows then, and what a link to it is called.
+_PAGES: Mapping[Measure, tuple[str, ClicksOf | SalesOf, str]] = {
+    Measure.CLICKS: ("clicks", ClicksOf.CLICKS, "The single clicks"),
+    Measure.VISITORS: ("clicks", ClicksOf.CLICKS, "The single clicks"),
+    Measure.NOT_COUNTED: ("clicks", ClicksOf.NOT_COUNTED, "The single requests"),
+    Measure.LEADS: ("sales", SalesOf.LEADS, "The single leads"),
+    Measure.CONTACTS: ("sales", SalesOf.LEADS, "The single leads"),
+    Measure.EVENTS: ("sales", SalesOf.EVENTS, "The single events"),
     **dict.fromkeys(
         (
             Measure.CONVERSIONS,
@@ -35,9 +32,11 @@ _PAGES: Mapping[Measure, tuple[str, str, str]] = {
             Measure.CONVERSION_RATE,
             Measure.REVENUE_PER_CLICK,
         ),
-        ("sales", SALES, "The single sales, and why they are credited so"),
+        ("sales", SalesOf.SALES, "The single sales, and why they are credited so"),
     ),
 }
+# What pages show unless their address says otherwise.
+_SHOWN_FIRST = frozenset({ClicksOf.CLICKS, SalesOf.SALES})
 # The arguments of an address that say who gets the credit. Pages of clicks do without them.
 CREDIT_ARGUMENTS = ("touch", "credit", "window", "as_of")
 
@@ -58,7 +57,7 @@ def rows_behind(
     changes: dict[str, str | None] = {name: None for name in view.others if name not in kept}
     if endpoint == "clicks":
         changes["currency"] = None
-    changes["of"] = None if what in {CLICKS, SALES} else what
+    changes["of"] = None if what in _SHOWN_FIRST else what
     changes["compare"] = None
     if by:
         changes[by.value] = value or ""
@@ -87,7 +86,7 @@ def rows_of_link(measure: Measure, link_id: LinkId) -> RowsBehind | None:
     if measure not in _PAGES:
         return None
     endpoint, what, words = _PAGES[measure]
-    of = {} if what in {CLICKS, SALES} else {"of": what}
+    of = {} if what in _SHOWN_FIRST else {"of": what}
     return RowsBehind(words, f"{url_for(f'dashboard.{endpoint}')}?{urlencode({'link': link_id} | of)}")
 
 

@@ -15,16 +15,16 @@ from typing import Any
 from quart import Response, request, url_for
 
 from backend.dashboard.analytics.answers import chips_of, view_of_request
-from backend.dashboard.analytics.rows_behind import CLICKS, NOT_COUNTED
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import device_in_words
 from backend.dashboard.frame.outcomes import outcome_in_words
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.query import Query
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.reports.singles import COUNTED, ClicksOf
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.singles.clicks import ClickPageStart, SingleClick, SingleClicks
@@ -33,8 +33,8 @@ from backend.web.file_answer import file_answer
 
 _ROWS_PER_PAGE, _ROWS_PER_PIECE = 50, 5_000
 _OF = "of"
-_CHOICES: dict[str, Container[str]] = {_OF: (NOT_COUNTED,)}
-_TABS = {CLICKS: "Clicks", NOT_COUNTED: "Not counted"}
+_CHOICES: dict[str, Container[str]] = {_OF: (ClicksOf.NOT_COUNTED,)}
+_TABS = {ClicksOf.CLICKS: "Clicks", ClicksOf.NOT_COUNTED: "Not counted"}
 _COLUMNS = (
     "time", "link_id", "link_name", "outcome", "not_counted", "platform", "system", "browser", "country",
     "referrer", "variant",
@@ -76,7 +76,7 @@ async def _content(view: View) -> dict[str, Any]:
         "presets": PRESETS,
         "chips": await chips_of(view, path),
         "tabs": _TABS,
-        "of": view.others.get(_OF, CLICKS),
+        "of": _of(view),
         "total": total.totals.values[measure],
         "notes": total.notes,
         "rows": [_row(click, view) for click in found.clicks],
@@ -96,8 +96,11 @@ async def clicks_csv() -> Response:
 
 
 def _query(view: View) -> Query:
-    is_counted = view.others.get(_OF) != NOT_COUNTED
-    return view.query(Measure.CLICKS if is_counted else Measure.NOT_COUNTED, currency=None)
+    return view.query(*COUNTED[_of(view)], currency=None)
+
+
+def _of(view: View) -> ClicksOf:
+    return ClicksOf(view.others.get(_OF, ClicksOf.CLICKS))
 
 
 def _place() -> ClickPageStart | None:

@@ -17,7 +17,7 @@ from quart import Response, url_for
 from backend.dashboard.analytics.answers import chips_of, view_of_request
 from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDIT_VALUES, rules_of
 from backend.dashboard.analytics.figures import amount
-from backend.dashboard.analytics.rows_behind import SALES, SALES_MEASURES, sale_address
+from backend.dashboard.analytics.rows_behind import sale_address
 from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.labels import PLATFORMS
@@ -27,6 +27,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Query
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.reports.singles import COUNTED, SalesOf
 from backend.domain.sales.explanation import percent
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.singles.sales import SingleSale, SingleSales
@@ -35,7 +36,7 @@ from backend.web.file_answer import file_answer
 
 _ROWS_PER_PIECE = 5_000
 _OF = "of"
-_TABS = {SALES: "Sales", "leads": "Leads", "events": "Events"}
+_TABS = {SalesOf.SALES: "Sales", SalesOf.LEADS: "Leads", SalesOf.EVENTS: "Events"}
 _CHOICES: dict[str, Container[str]] = {_OF: tuple(_TABS), **CREDIT_VALUES}
 _COLUMNS = (
     "time", "event", "transaction_id", "customer_id", "revenue", "refunded", "currency", "part", "credited",
@@ -79,7 +80,7 @@ async def _content(view: View, paged: Paging) -> dict[str, Any]:
         "presets": PRESETS,
         "chips": await chips_of(view, path),
         "tabs": _TABS,
-        "of": view.others.get(_OF, SALES),
+        "of": _of(view),
         "rules": rules_of(view),
         "choices": CREDIT_CHOICES,
         "rows": [_row(sale, view) for sale in _shown(found.sales)],
@@ -94,12 +95,16 @@ async def sales_csv() -> Response:
     """All single sales that the view counts, as a file with exact amounts."""
     view = await view_of_request(_CHOICES)
     lines = _lines(resources().analytics, org_id(), view)
-    headers = {"Content-Disposition": f'attachment; filename="waylink-{view.others.get(_OF, SALES)}.csv"'}
+    headers = {"Content-Disposition": f'attachment; filename="waylink-{_of(view)}.csv"'}
     return await file_answer(lines, "text/csv; charset=utf-8", headers)
 
 
 def _query(view: View) -> Query:
-    return view.query(*SALES_MEASURES[view.others.get(_OF, SALES)], rules=rules_of(view))
+    return view.query(*COUNTED[_of(view)], rules=rules_of(view))
+
+
+def _of(view: View) -> SalesOf:
+    return SalesOf(view.others.get(_OF, SalesOf.SALES))
 
 
 def _shown(sales: Sequence[SingleSale]) -> Sequence[SingleSale]:
