@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.apps import Apps
-from backend.domain.taps.path_rules import NEARLY_FULL, Listing
+from backend.domain.taps.path_rules import Listing
 from backend.domain.web.client import Platform
 from backend.storage.driver.mongo import Database
 from backend.storage.links.path_rules import FileFill, find_file_fill
@@ -41,7 +41,7 @@ def _finding(subject: str, fill: FileFill) -> Finding:
             f"{share} of the room: a new one opens the app only on phones that have read the file since.",
             _ADVICE,
         )
-    if fill.share >= NEARLY_FULL:
+    if fill.is_nearly_full:
         return _findings.warning(
             subject,
             f"Its {fill.named:,} links that stay in the browser take {share} of the room. Beyond it, the "

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.links.links import Behavior
-from backend.domain.taps.path_rules import MOST_BYTES, MOST_PATHS, Listing, PathRules, all_but, only
+from backend.domain.taps.path_rules import (
+    MOST_BYTES,
+    MOST_PATHS,
+    NEARLY_FULL,
+    Listing,
+    PathRules,
+    all_but,
+    only,
+)
 from backend.domain.web.client import Platform
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.links import HELD, NAME, NEWEST_FIRST, STAYS_IN_BROWSER
@@ -37,6 +45,11 @@ class FileFill:
     share: float
     named: int
     left_out: int = 0
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether people are told that the file fills up."""
+        return self.share >= NEARLY_FULL
 
 
 async def find_file_fill(database: Database, domain: str, platform: Platform) -> FileFill:

@@ -132,3 +132,23 @@ async def test_what_new_apps_change_is_shown_before_they_are_saved(
     same = await person.send(path, path, preview_taps="yes")
     assert "0 % for iOS and 0 % for Android." in same.text
     assert "would do the same as now" in same.text
+
+
+async def test_association_files_that_fill_up(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """The page warns before links that stay in the browser fill a file, and says what the file does then."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    made = await make_link(database, organization, "A", utc_now())
+
+    async def said_with_more(count: int, behavior: Behavior) -> str:
+        """What the page says with so many more links, whose paths are long."""
+        more = replace(made, ios_behavior=behavior, android_behavior=behavior)
+        names = [uuid.uuid4().hex * 6 for _ in range(count)]
+        await insert_links(database, [replace(more, id=LinkId(name[:32]), path=name) for name in names])
+        return (await person.get(f"/apps/{organization.domain}")).text
+
+    assert "% full" not in await said_with_more(400, Behavior.BROWSER)
+    assert "% full with links that stay in the browser" in await said_with_more(100, Behavior.BROWSER)
+    assert "no room for all links that stay in the browser" in await said_with_more(200, Behavior.BROWSER)
+    assert "names the newest" in await said_with_more(700, Behavior.APP)
