@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from backend.domain.accounts.roles import Role
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import answer_object
+from backend.rest_api.routes.answer_schemas import TEXT, TIME, UUID, answer_object
 from backend.rest_api.routes.operation import reference
 
-_ID: Schema = {"type": "string", "format": "uuid"}
-_INSTANT: Schema = {"type": "string", "format": "date-time", "description": "UTC, in whole seconds."}
 _ROLE: Schema = {"type": "string", "enum": [role.value for role in Role]}
-_MEMBER: dict[str, Schema] = {"id": _ID, "email": {"type": "string"}, "role": _ROLE}
+_MEMBER: dict[str, Schema] = {"id": UUID, "email": TEXT, "role": _ROLE}
 _INVITATION: dict[str, Schema] = {
-    "id": _ID,
-    "email": {"type": "string"},
+    "id": UUID,
+    "email": TEXT,
     "role": _ROLE,
-    "invited_by": {"type": "string", "description": "The address of a member, or what else invited them."},
-    "created_at": _INSTANT,
-    "expires_at": _INSTANT,
+    "invited_by": TEXT | {"description": "The address of a member, or what else invited them."},
+    "created_at": TIME,
+    "expires_at": TIME,
 }
 _URL: Schema = {"type": "string", "format": "iri", "description": "Works once. It is not shown again."}
 
