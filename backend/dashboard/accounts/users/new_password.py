@@ -13,7 +13,7 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.domain.accounts.password_resets import MAILED_DURATION, RESET_PATH
-from backend.domain.accounts.users import InvalidEmail, WeakPassword, normalize_email
+from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, normalize_email
 from backend.domain.mail.language import Language
 from backend.mail.member_mails import mail_reset
 from backend.storage.accounts.users.password_resets import begin_reset, find_reset, use_reset
@@ -52,26 +52,25 @@ async def forgot_password_send() -> Response:
 @public
 async def new_password_page(token: str) -> Response:
     """The form for the new password. Looking at it does not use the link up."""
-    return await _setting(token)
+    user = await _user_of(token)
+    return await _setting(token, user) if user else await _gone()
 
 
 @dashboard.post(_PATH)
 @public
 async def new_password(token: str) -> Response:
     """Set the new password. All sessions of the user end."""
-    database, now = resources().database, resources().clock()
-    reset = await find_reset(database, token, now)
-    user = await find_user(database, reset.user_id) if reset else None
+    user = await _user_of(token)
     if user is None:
-        return await _setting(token)
+        return await _gone()
     try:
         password_hash = await new_password_hash(form().get("password", ""))
     except WeakPassword as error:
-        return await _setting(token, problem=str(error), status=422)
+        return await _setting(token, user, problem=str(error), status=422)
     except TooManyWait:
-        return await _setting(token, problem="can't be stored at this moment: try again", status=503)
-    if await use_reset(database, token, password_hash, now) is None:
-        return await _setting(token)
+        return await _setting(token, user, problem="can't be stored at this moment: try again", status=503)
+    if await use_reset(resources().database, token, password_hash, resources().clock()) is None:
+        return await _gone()
     await of_app(DashboardService).sign_in_limits.forget_account(user.email)
     return redirect_with_notice("sign_in_page", "password-set")
 
@@ -96,12 +95,18 @@ async def _asking(*, problem: str = "", status: int = 200, is_sent: bool = False
     )
 
 
-async def _setting(token: str, *, problem: str = "", status: int = 200) -> Response:
+async def _user_of(token: str) -> User | None:
+    """The user whose new password the link with this token sets; None if it does not work any more."""
     reset = await find_reset(resources().database, token, resources().clock())
-    user = await find_user(resources().database, reset.user_id) if reset else None
-    if user is None:
-        text = "It was used already, or its time is over. Ask for another one on the page to sign in."
-        return await plain_page("frame/error.html", 410, title="This link does not work any more", text=text)
+    return await find_user(resources().database, reset.user_id) if reset else None
+
+
+async def _gone() -> Response:
+    text = "It was used already, or its time is over. Ask for another one on the page to sign in."
+    return await plain_page("frame/error.html", 410, title="This link does not work any more", text=text)
+
+
+async def _setting(token: str, user: User, *, problem: str = "", status: int = 200) -> Response:
     return await plain_page(
         "accounts/new_password.html", status, token=token, email=user.email, problem=problem
     )
