@@ -188,9 +188,11 @@ async def load_session() -> None:
     sign_in.session = sign_in.awaiting = None
     stored = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, stored.user_id) if stored else None
-    if stored and stored.awaits_code:
+    if stored is None or user is None or not user.org_ids:
+        return
+    if stored.awaits_code:
         sign_in.awaiting = user
-    elif stored and user and user.org_ids:
+    else:
         sign_in.user = user
         sign_in.session = await _in_own_organization(stored, user)
         await note_seen(resources().database, stored, resources().clock())

@@ -130,6 +130,19 @@ async def test_a_code_has_to_come_within_ten_minutes(person: Person, phone: Phon
     assert (await person.get("/sign-in/code")).headers["Location"] == "/sign-in"
 
 
+async def test_who_was_removed_between_password_and_code_is_not_let_in(
+    person: Person, phone: Phone, database: Database
+) -> None:
+    """The right code leads back to the sign-in, as somebody's without an organization does."""
+    await give_password(person)
+    fields = FormsOf((await person.get("/sign-in/code")).text).fields_of("/sign-in/code")
+    user = await users.find_user_by_email(database, person.email)
+    assert user
+    await users.set_roles(database, user.id, {})
+    answer = await person.client.post("/sign-in/code", data=fields | {"code": phone.next_code()})
+    assert answer.headers["Location"] == "/sign-in?notice=sign-in-again"
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
