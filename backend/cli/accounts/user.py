@@ -85,11 +85,8 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
     Wrong tries from addresses that EMAIL has not signed in from are forgotten.
     """
     stored_user = await _get_user(database, email)
-    await users.set_password_hash(
-        database, stored_user.id, await hash_password(_read_password(password_stdin))
-    )
-    await sessions.delete_sessions_of(database, stored_user.id)
-    await password_resets.delete_resets_of(database, stored_user.id)
+    password_hash = await hash_password(_read_password(password_stdin))
+    await password_resets.replace_password(database, stored_user.id, password_hash)
     await SignInLimits(database, utc_now).forget_account(stored_user.email)
     return {"id": stored_user.id}
 

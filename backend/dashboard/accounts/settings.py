@@ -21,16 +21,14 @@ from backend.domain.accounts.users import WeakPassword, check_password
 from backend.domain.analytics.event_properties import MOST_MARKED, MarkedProperties, PropertyName
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.organizations import find_event_properties, set_event_properties
-from backend.storage.accounts.users.password_resets import delete_resets_of
+from backend.storage.accounts.users.password_resets import replace_password
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.sessions import (
     delete_other_sessions,
     delete_session_of,
-    delete_sessions_of,
     insert_session,
     list_sessions,
 )
-from backend.storage.accounts.users.users import set_password_hash
 from backend.storage.analytics.told_names import ToldProperties
 from backend.storage.driver.mongo import StorageError
 from backend.web.current import resources
@@ -54,9 +52,7 @@ async def settings_password() -> Response:
     if problems:
         return await settings_page(problems)
     database = resources().database
-    await set_password_hash(database, user().id, await hash_password(form()["new"]))
-    await delete_sessions_of(database, user().id)
-    await delete_resets_of(database, user().id)
+    await replace_password(database, user().id, await hash_password(form()["new"]))
     token, now = renew_cookie_token(), resources().clock()
     await insert_session(database, new_session(token, user().id, org_id(), now, browser_words()))
     return redirect_with_notice("settings", "password-changed")

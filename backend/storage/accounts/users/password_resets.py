@@ -61,18 +61,25 @@ async def use_reset(
         if document is None:
             return None
         reset = _from_document(document)
-        of_user = {"user_id": reset.user_id}
-        new = {"$set": {"password_hash": password_hash}}
-        await database[users.NAME].update_one({"_id": reset.user_id}, new, session=session)
-        await database[sessions.NAME].delete_many(of_user, session=session)
-        await database[NAME].delete_many(of_user, session=session)
+        await replace_password(database, reset.user_id, password_hash, session)
         return reset
 
     return await in_transaction(database, work)
 
 
+async def replace_password(
+    database: Database, user_id: UserId, password_hash: str, session: ClientSession | None = None
+) -> None:
+    """Set a user's new password, and end all sessions and resets: the old password may have opened them."""
+    of_user = {"user_id": user_id}
+    new = {"$set": {"password_hash": password_hash}}
+    await database[users.NAME].update_one({"_id": user_id}, new, session=session)
+    await database[sessions.NAME].delete_many(of_user, session=session)
+    await database[NAME].delete_many(of_user, session=session)
+
+
 async def delete_resets_of(database: Database, user_id: UserId) -> None:
-    """End all resets of a user, whose password was changed by other means."""
+    """End all resets of a user, who is deleted."""
     await database[NAME].delete_many({"user_id": user_id})
 
 

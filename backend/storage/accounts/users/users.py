@@ -82,7 +82,7 @@ async def _list(database: Database, condition: Document, session: ClientSession 
 
 
 async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:
-    """Replace a user's password. The caller has to end sessions opened with the old one."""
+    """Store another hash of a user's password. A new password is set by password_resets.replace_password."""
     await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
 
 
