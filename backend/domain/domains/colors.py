@@ -1,7 +1,4 @@
-"""The colors of pages, made of one or two that an organization chose, so that all text can be read.
-
-Contrast is that of WCAG 2 (1.4.3): text needs a ratio of at least 4.5 to its ground.
-"""
+"""The colours of pages, made of one or two that an organization chose, so that all text can be read."""
 
 from __future__ import annotations
 
@@ -9,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-LEAST_CONTRAST = 4.5
+from backend.domain.fields.contrast import LEAST_CONTRAST, channels, contrast
+
 _BLACK, _WHITE = "#000000", "#ffffff"
 # The grounds of pages without a chosen one, as the template layout.html has them.
 LIGHT_GROUND, DARK_GROUND = "#f6f5f2", "#17191d"
-_STEPS = 50  # in which a color is moved towards black or white
+_STEPS = 50  # in which a colour is moved towards black or white
 
 
 @dataclass(frozen=True, slots=True)
 class PageStyle:
-    """The colors of a page by the names of its CSS variables, on light and on dark screens.
+    """The colours of a page by the names of its CSS variables, on light and on dark screens.
 
     `scheme` is the value of the page's color-scheme.
     """
@@ -33,10 +31,10 @@ DEFAULT_STYLE = PageStyle({}, {})
 
 @lru_cache(maxsize=1_000)
 def page_style(color: str | None, background: str | None) -> PageStyle:
-    """The colors of pages with this color of buttons and links, on this ground (`#rrggbb`).
+    """The colours of pages with this colour of buttons and links, on this ground (`#rrggbb`).
 
-    A button has the color as it is, and its text is black or white. Links have it as far as it can be read on
-    the ground, else a darker or lighter one. With a `background`, pages look the same on all screens.
+    A button has the colour as it is, and its text is black or white. Links have it as far as it can be read
+    on the ground, else a darker or lighter one. With a `background`, pages look the same on all screens.
     """
     if background is None:
         return PageStyle(_accents(color, LIGHT_GROUND), _accents(color, DARK_GROUND))
@@ -51,27 +49,21 @@ def page_style(color: str | None, background: str | None) -> PageStyle:
     return PageStyle(colors, colors, "dark" if text == _WHITE else "light")
 
 
-def contrast(one: str, other: str) -> float:
-    """The ratio of two colors' contrast, from 1 to 21."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
 def readable_text(ground: str) -> str:
     """Black or white: whichever is read better on this ground. Its ratio is always above 4.5."""
     return max((_BLACK, _WHITE), key=lambda color: contrast(color, ground))
 
 
 def readable(color: str, ground: str) -> str:
-    """The color, or the nearest one on its way to black or white that can be read on this ground."""
+    """The colour, or the nearest one on its way to black or white that can be read on this ground."""
     end = readable_text(ground)
     moved = (mixed(color, end, step / _STEPS) for step in range(_STEPS + 1))
     return next(found for found in moved if contrast(found, ground) >= LEAST_CONTRAST)
 
 
 def mixed(one: str, other: str, share: float) -> str:
-    """A color between two; `share` is the other's part, from 0 to 1."""
-    pairs = zip(_channels(one), _channels(other), strict=True)
+    """A colour between two; `share` is the other's part, from 0 to 1."""
+    pairs = zip(channels(one), channels(other), strict=True)
     return "#" + "".join(f"{round(first + (second - first) * share):02x}" for first, second in pairs)
 
 
@@ -79,17 +71,3 @@ def _accents(color: str | None, ground: str) -> dict[str, str]:
     if color is None:
         return {}
     return {"accent": readable(color, ground), "button": color, "on-accent": readable_text(color)}
-
-
-def _channels(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
-
-
-def _luminance(color: str) -> float:
-    """The relative luminance of WCAG 2, from 0 to 1."""
-    red, green, blue = (_linear(channel / 255) for channel in _channels(color))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _linear(share: float) -> float:
-    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)

@@ -20,10 +20,10 @@ LEADING_FIELDS = ("root_url", "not_found_url")
 
 
 class Color:
-    """A color in hexadecimal digits, such as #1f5fbf or #15b."""
+    """A colour in hexadecimal digits, such as #1f5fbf or #15b."""
 
     def parse(self, field: str, value: object) -> str:
-        """The color as `#rrggbb`. Raises InvalidField."""
+        """The colour as `#rrggbb`. Raises InvalidField."""
         text = parse_string(field, value).strip()
         if not _COLOR.fullmatch(text):
             raise InvalidField(field, "must be a colour in hexadecimal digits, such as #1f5fbf")
@@ -31,7 +31,7 @@ class Color:
         return "#" + (digits if len(digits) == 6 else "".join(digit * 2 for digit in digits))
 
     def schema(self) -> Schema:
-        """JSON Schema of the color."""
+        """JSON Schema of the colour."""
         return {"type": "string", "pattern": "^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"}
 
 

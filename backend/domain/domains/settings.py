@@ -42,7 +42,7 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """Whose pages visitors see. `logo_url` and `favicon_url` are https addresses, colors are `#rrggbb`."""
+    """Whose pages visitors see. `logo_url` and `favicon_url` are https addresses, colours are `#rrggbb`."""
 
     name: str | None = None
     logo_url: str | None = None
@@ -52,7 +52,7 @@ class Brand:
 
     @property
     def style(self) -> PageStyle:
-        """The colors of the pages, each readable on its ground."""
+        """The colours of the pages, each readable on its ground."""
         if self.color is None and self.background is None:
             return DEFAULT_STYLE
         return page_style(self.color, self.background)

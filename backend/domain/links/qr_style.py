@@ -9,12 +9,11 @@ from enum import StrEnum
 from typing import Any
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.contrast import LEAST_CONTRAST, contrast, luminance
 from backend.domain.fields.rules import Rule, Schema, Text, parse_string
 
 LONGEST_TEXT = 40
 MOST_LABELS = 500
-# Of luminances (WCAG 2.1, "contrast ratio"): cameras in poor light need as much as eyes do for small text.
-LEAST_CONTRAST = 4.5
 _HEX = re.compile(r"#?([0-9A-Fa-f]{6})")
 
 
@@ -80,20 +79,10 @@ def style_of(fields: Mapping[str, Any]) -> QrStyle:
     Raises InvalidField if cameras could not tell the colours apart.
     """
     style = QrStyle(**{name: fields[name] for name in STYLE_FIELDS if fields.get(name)})
-    dark, light = _luminance(style.color), _luminance(style.background)
-    if dark >= light:
+    if luminance(style.color) >= luminance(style.background):
         raise InvalidField("color", "must be darker than the background, or cameras don't find the code")
-    contrast = (light + 0.05) / (dark + 0.05)
-    if contrast < LEAST_CONTRAST:
-        rule = f"must have a contrast of at least {LEAST_CONTRAST} to the background, and has {contrast:.1f}"
+    ratio = contrast(style.color, style.background)
+    if ratio < LEAST_CONTRAST:
+        rule = f"must have a contrast of at least {LEAST_CONTRAST} to the background, and has {ratio:.1f}"
         raise InvalidField("color", rule)
     return style
-
-
-def _luminance(color: str) -> float:
-    """The relative luminance of a colour (WCAG 2.1), from 0 to 1."""
-    shares = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (
-        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

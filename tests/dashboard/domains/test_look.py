@@ -61,7 +61,7 @@ async def test_the_picture_is_the_page_itself(person: Person, organization: Test
     assert drawn.status_code == 200
     assert '<html lang="fr">' in drawn.text
     assert "<h1>Mot secret</h1>" in drawn.text
-    assert "Kites" not in drawn.text  # of a brand with a wrong color nothing is shown
+    assert "Kites" not in drawn.text  # of a brand with a wrong colour nothing is shown
     sent |= {"language": "xx", "picture": "nothing", "brand.color": ""}
     drawn = await person.client.post(picture, data=sent)
     assert "Kites &amp; more" in drawn.text
