@@ -37,7 +37,8 @@ from backend.redirector.answers.reports import LinkReports
 from backend.redirector.answers.store_pages import StorePages
 from backend.redirector.click_log.shipper import Shipper
 from backend.redirector.links.above import Above, above_in_memory, find_above
-from backend.redirector.links.cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.links.cache import LinkCache, LinkUnavailable
+from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.links.domains import LinkDomains
 from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs

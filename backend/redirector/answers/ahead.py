@@ -11,7 +11,7 @@ from backend.domain.web.client import Client, ClientKind
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer
 from backend.redirector.answers.outcomes import web_address_of
-from backend.redirector.links.cache import CachedLink
+from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.request.arrival import Arrival
 from backend.redirector.request.visit import Visit
 

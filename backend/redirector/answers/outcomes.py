@@ -14,7 +14,7 @@ from backend.domain.taps.in_app_browsers import InAppBrowsers
 from backend.domain.web.client import Client
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer, redirect
-from backend.redirector.links.cache import CachedLink
+from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.request.visit import Visit
 from backend.web.proxies import TrustedProxies
 

@@ -10,7 +10,7 @@ from backend.domain.apps.deferred_links import candidate_id
 from backend.domain.links.destinations.destination import Outcome
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer
-from backend.redirector.links.cache import CachedLink
+from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.request.arrival import Arrival
 from backend.redirector.request.visit import Visit

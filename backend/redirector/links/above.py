@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from backend.domain.links.path_prefixes import Prefixes
-from backend.redirector.links.cache import CachedLink, LinkCache
+from backend.redirector.links.cache import LinkCache
+from backend.redirector.links.cached_link import CachedLink
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_forwarding_path

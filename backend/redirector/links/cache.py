@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from copy import copy
-from dataclasses import replace
-from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import islice
-from sys import intern
-from typing import Any, ClassVar
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.accounts.apps import Apps
-from backend.domain.fields.address_patterns import AddressPatterns
-from backend.domain.ids import LinkId, OrgId, TagId
-from backend.domain.links.destinations.compiled_rules import CompiledRules
-from backend.domain.links.destinations.forwarding import Forwarding, filled_in
-from backend.domain.links.destinations.policy import leads_to
+from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.links.path_prefixes import prefixes_of
+from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.links.domains import LinkDomains
 from backend.storage.accounts.apps import find_apps
 from backend.storage.driver.deadlines import deadline
@@ -48,82 +38,13 @@ _OLD_ENTRY_SECONDS = 0.25  # nor longer than this if an older entry is in memory
 _RETRY_SECONDS = 1.0
 _DELETED_SECONDS = 2.0  # a read that began before the deletion was told has ended by then
 _MOST_BELOW = 1_000  # paths below a link that are kept in memory
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NONE: dict[str, str] = {}
-_NO_RULES: list[dict[str, Any]] = []
-_NO_TAGS: list[TagId] = []
 _NO_APPS = Apps()
 _MAY_BE_OLD = float("-inf")  # the time of a read that may be older than a change
-_logger = logging.getLogger(__name__)
 LinkKey = tuple[str, str]
 
 
 class LinkUnavailable(Exception):
     """The link is not in memory, or known to be old there, and the database does not answer."""
-
-
-class CachedLink:
-    """A link and the apps of its domain.
-
-    If the link passes on what follows its path, `below` has the paths of all links below it, which come
-    first; None if they are not known, or too many.
-    """
-
-    __slots__ = ("_cleared_by", "apps", "below", "forwarding", "link", "loaded_at", "rules")
-    variant: ClassVar[None] = None  # what a rule leads to may have one
-
-    def __init__(self, link: Link, apps: Apps, loaded_at: float, below: set[str] | None = None) -> None:
-        self.link = _only_what_redirects_need(link)
-        self.apps = apps
-        self.loaded_at = loaded_at
-        self.rules = CompiledRules(link) if link.rules else None
-        self.forwarding = Forwarding.of(link)
-        self.below = below
-        self._cleared_by: AddressPatterns | None = None
-
-    def changed_into(self, link: Link) -> CachedLink | None:
-        """An entry for the changed link, with the same apps.
-
-        None if this version can't use the link, or if the paths below it have to be read first.
-        """
-        if link.forwards_path and not self.link.forwards_path:
-            return None
-        try:
-            return CachedLink(link, self.apps, self.loaded_at, self.below)
-        except (ValueError, TypeError, KeyError) as error:  # rules of a newer version
-            _logger.warning("What the link %s has become can't be used: %s", link.id, error)
-            return None
-
-    def is_blocked(self, blocked: AddressPatterns) -> bool:
-        """Whether the link leads where the operator blocks. That is looked up once for each block list."""
-        if self._cleared_by is blocked:
-            return False
-        if leads_to(self.link, blocked):
-            return True
-        self._cleared_by = blocked
-        return False
-
-    @property
-    def size(self) -> int:
-        """How many links without rules take as much memory: each address of the rules does as one."""
-        return 1 + (self.rules.size if self.rules else 0) + (len(self.below) // 8 if self.below else 0)
-
-    def filled_in(self, rest: str, query: str) -> CachedLink | None:
-        """The entry for one visitor, who added this to the short URL; None if it can't be filled in."""
-        link = filled_in(self.link, rest, query)
-        if link is None:
-            return None
-        filled = copy(self)
-        filled.link = link
-        return filled
-
-    def takes(self, longer: Iterable[str | None]) -> bool:
-        """Whether it is known that the link gets what is asked for below its path.
-
-        `longer` are the path that is asked for, and what is between it and the link's own: no link may have
-        one of them.
-        """
-        return self.link.forwards_path and self.below is not None and self.below.isdisjoint(longer)
 
 
 class LinkCache:
@@ -418,33 +339,3 @@ class LinkCache:
             self._remove(key)
         oldest = now - _DELETED_SECONDS
         self._deleted = {link_id: at for link_id, at in self._deleted.items() if at > oldest}
-
-
-def _only_what_redirects_need(link: Link) -> Link:
-    """The link without fields that redirects don't need. 100,000 such links fit into 100 MB."""
-    return replace(
-        link,
-        domain=intern(link.domain),
-        org_id=OrgId(intern(link.org_id)),
-        link_name="",
-        created_at=_EPOCH,
-        modified_at=_EPOCH,
-        external_id=None,
-        utm=_shared(link.utm),
-        social=link.social or _NONE,
-        fallbacks=link.fallbacks or _NONE,
-        custom_data=None,
-        imported_clicks=None,
-        tag_ids=_NO_TAGS,
-        rules=link.rules or _NO_RULES,
-    )
-
-
-def _shared(utm: dict[str, str]) -> dict[str, str]:
-    """The same fields, as one object for all links that have equal fields, to save memory."""
-    return _shared_of(tuple(utm.items()))
-
-
-@lru_cache(maxsize=10_000)
-def _shared_of(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {intern(name): value for name, value in items}

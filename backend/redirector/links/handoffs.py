@@ -7,7 +7,7 @@ from datetime import timedelta
 from backend.domain.apps.deferred_links import LEADS_TO_APP, Handoff, app_id_on, hash_address
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.links.destinations.destination import Outcome
-from backend.redirector.links.cache import CachedLink
+from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.request.arrival import Arrival
 from backend.redirector.request.daily_keys import DailyKeys
 from backend.storage.clicks.address_keys import address_key
