@@ -14,7 +14,7 @@ from backend.domain.domains.json_form import not_kept_json, orphan_json
 from backend.domain.ids import OrgId
 from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
-from backend.storage.links.nearest import find_nearest
+from backend.storage.links.nearest import with_nearest
 from backend.storage.links.orphans import KEPT, find_orphans
 from backend.system.clock import utc_now
 
@@ -25,7 +25,10 @@ def _show(result: CommandResult) -> str:
             f"/{orphan['path']}",
             orphan["visits"],
             orphan["last_at"],
-            ", ".join(f"{each['host'] or 'no page'} {each['visits']}" for each in orphan["referrers"][:3]),
+            ", ".join(
+                f"{referrer['host'] or 'no page'} {referrer['visits']}"
+                for referrer in orphan["referrers"][:3]
+            ),
             orphan["nearest"],
         )
         for orphan in result["orphans"]
@@ -48,13 +51,9 @@ async def list_orphans(
     await check_own_domain(database, name, org_id)
     end = utc_now().date() + timedelta(days=1)
     found = await find_orphans(database, org_id, name, end - timedelta(days=days), end)
-    shown = found.orphans[:limit]
-    nearest = await find_nearest(database, org_id, name, [orphan.path for orphan in shown])
-    write = load_settings().short_url_form.write
+    short_urls = load_settings().short_url_form
+    shown = await with_nearest(database, org_id, name, found.orphans[:limit], short_urls)
     return {
-        "orphans": [
-            orphan_json(orphan, write(name, nearest[orphan.path]) if orphan.path in nearest else None)
-            for orphan in shown
-        ],
+        "orphans": [orphan_json(orphan, nearest) for orphan, nearest in shown],
         "not_kept": not_kept_json(found.not_kept),
     }

@@ -15,7 +15,7 @@ from backend.domain.domains.orphans import MOST_PATHS_A_DAY, NotKept, Orphan
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import LinkPath
 from backend.storage.accounts.domains import is_domain_of
-from backend.storage.links.nearest import find_nearest
+from backend.storage.links.nearest import with_nearest
 from backend.storage.links.orphans import find_orphans, forget_orphans
 from backend.web.current import resources
 
@@ -34,7 +34,6 @@ class OrphanRow:
 
     orphan: Orphan
     nearest: str | None
-    referrers: list[tuple[str, int]]
 
     @property
     def can_be_link(self) -> bool:
@@ -50,23 +49,15 @@ class OrphanRow:
 async def domains_orphans(domain: str) -> Response:
     """The paths of the last 30 days, those of most visits first."""
     await _check_owner(domain)
-    database, write = resources().database, resources().short_url_form.write
+    database = resources().database
     end = resources().clock().date() + timedelta(days=1)
     found = await find_orphans(database, org_id(), domain, end - _DAYS, end)
     shown = found.orphans[:_MOST_SHOWN]
-    nearest = await find_nearest(database, org_id(), domain, [orphan.path for orphan in shown])
-    rows = [
-        OrphanRow(
-            orphan,
-            write(domain, nearest[orphan.path]) if orphan.path in nearest else None,
-            sorted(orphan.referrers.items(), key=lambda item: (-item[1], item[0])),
-        )
-        for orphan in shown
-    ]
+    rows = await with_nearest(database, org_id(), domain, shown, resources().short_url_form)
     return await page(
         "domains/orphans.html",
         domain=domain,
-        rows=rows,
+        rows=[OrphanRow(orphan, nearest) for orphan, nearest in rows],
         more=len(found.orphans) - len(rows),
         not_kept=[
             (found.not_kept[reason], text) for reason, text in _REASONS.items() if reason in found.not_kept

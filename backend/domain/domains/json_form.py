@@ -37,10 +37,7 @@ def orphan_json(orphan: Orphan, nearest: str | None) -> dict[str, Any]:
         "path": orphan.path,
         "visits": orphan.visits,
         "last_at": orphan.last_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "referrers": [
-            {"host": host or None, "visits": visits}
-            for host, visits in sorted(orphan.referrers.items(), key=lambda item: (-item[1], item[0]))
-        ],
+        "referrers": [{"host": host or None, "visits": visits} for host, visits in orphan.hosts],
         "nearest": nearest,
     }
 

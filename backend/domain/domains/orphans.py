@@ -157,3 +157,8 @@ class Orphan:
     visits: int
     last_at: datetime
     referrers: Mapping[str, int]
+
+    @property
+    def hosts(self) -> list[tuple[str, int]]:
+        """The hosts that visitors came from (DIRECT: from none) and their visits, most visits first."""
+        return sorted(self.referrers.items(), key=lambda host: (-host[1], host[0]))

@@ -19,7 +19,7 @@ from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import query_error
 from backend.storage.accounts.domain_settings import find_domain_settings
-from backend.storage.links.nearest import find_nearest
+from backend.storage.links.nearest import with_nearest
 from backend.storage.links.orphans import find_orphans, forget_orphans
 from backend.web.current import resources
 
@@ -54,14 +54,10 @@ async def get_orphans(name: str, query: dict[str, Any]) -> dict[str, Any]:
     found = await find_orphans(database, org_id, name, query.get("from") or end - _DAYS, end)
     behind = _behind(found.orphans, query.get("cursor"))
     page = behind[:_AT_ONCE]
-    nearest = await find_nearest(database, org_id, name, [orphan.path for orphan in page])
-    write = resources().short_url_form.write
+    shown = await with_nearest(database, org_id, name, page, resources().short_url_form)
     last = page[-1] if len(behind) > len(page) else None
     return {
-        "orphans": [
-            orphan_json(orphan, write(name, nearest[orphan.path]) if orphan.path in nearest else None)
-            for orphan in page
-        ],
+        "orphans": [orphan_json(orphan, nearest) for orphan, nearest in shown],
         "next_cursor": f"{last.visits} {last.path}" if last else None,
         "not_kept": not_kept_json(found.not_kept),
     }

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.domains.orphans import Orphan
 from backend.domain.ids import OrgId
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import NAME
 
@@ -21,6 +23,17 @@ _SHORTEST_BEGINNING = 4  # characters of a path that may be the beginning of a c
 _MOST_BEGUN = 100  # paths that begin with a cut one
 _AT_THE_END = re.compile(r"[^A-Za-z0-9]+$")
 _LIVE = {"is_enabled": True, "hold": None}
+
+
+async def with_nearest(
+    database: Database, org_id: OrgId, domain: str, orphans: Sequence[Orphan], short_urls: ShortUrlForm
+) -> list[tuple[Orphan, str | None]]:
+    """Each of these orphans of the domain with the short URL of the link that is most like it, if one is."""
+    nearest = await find_nearest(database, org_id, domain, [orphan.path for orphan in orphans])
+    return [
+        (orphan, short_urls.write(domain, nearest[orphan.path]) if orphan.path in nearest else None)
+        for orphan in orphans
+    ]
 
 
 async def find_nearest(
