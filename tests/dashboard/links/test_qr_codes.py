@@ -27,6 +27,7 @@ async def test_a_qr_code_in_a_style(person: Person, organization: TestOrganizati
     assert (await person.get(f"{where}/qr.svg?color=%23ffff00")).status_code == 422
     assert (await person.get(f"{where}/qr?qr_text=%E6%89%AB")).status_code == 422
     image = base64.b64encode(image_file(50, 50)).decode()
+    assert (await person.send(f"{where}/qr", f"{where}/qr/logo", image="ü")).status_code == 422
     refused = await person.send(f"{where}/qr", f"{where}/qr/logo", image="bm8=")
     assert (refused.status_code, "must be a PNG, JPEG or WebP image" in refused.text) == (422, True)
     kept = await person.send(f"{where}/qr", f"{where}/qr/logo", image=image)

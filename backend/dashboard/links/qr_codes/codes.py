@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from urllib.parse import urlencode
 
 from quart import Response, abort, request
@@ -72,10 +71,10 @@ async def links_qr_logo(link_id: LinkId) -> Response:
     try:
         data = base64.b64decode(field("image"), validate=True)
         image = await kept_logo("image", data)
-    except binascii.Error:
-        return await _page(link, {"image": "must be an image file"})
     except InvalidField as error:
         return await _page(link, {"image": error.rule})
+    except ValueError:  # not base64, or not even ASCII
+        return await _page(link, {"image": "must be an image file"})
     await set_logo(resources().database, org_id(), image, resources().clock())
     return redirect_with_notice("links_qr_page", "logo-kept", link_id=link.id, logo="true")
 
