@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.alerts.input import CHANGE_FIELDS, NEW_CLEARABLE, NEW_FIELDS, NEW_REQUIRED
 from backend.domain.alerts.json_form import preview_json, rule_json
@@ -92,10 +90,9 @@ async def patch_alert_rule(rule_text: str, fields: dict[str, Any]) -> dict[str, 
     path_parameter=_ID,
     status=204,
 )
-async def remove_alert_rule(rule_text: str) -> Response:
+async def remove_alert_rule(rule_text: str) -> None:
     """Delete a rule. What it has told of stays in the list."""
     await rules.delete_rule(resources().database, caller().org_id, rule_text)
-    return Response(status=204)
 
 
 @Operation(

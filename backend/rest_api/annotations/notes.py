@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.annotations.annotation import NotedBy
 from backend.domain.annotations.input import ANNOTATION_CLEARABLE, ANNOTATION_FIELDS, ANNOTATION_REQUIRED
@@ -96,7 +94,6 @@ async def patch_annotation(annotation_text: str, fields: dict[str, Any]) -> dict
     path_parameter=_ID,
     status=204,
 )
-async def remove_annotation(annotation_text: str) -> Response:
+async def remove_annotation(annotation_text: str) -> None:
     """Delete a note. No chart shows it any more."""
     await notes.delete_annotation(resources().database, caller().org_id, annotation_text)
-    return Response(status=204)

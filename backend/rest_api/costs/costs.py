@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.costs.cost import MOST_AT_ONCE
 from backend.domain.costs.input import CampaignName, CostList, Day
@@ -81,7 +79,6 @@ async def put_costs(fields: dict[str, Any]) -> dict[str, Any]:
     path_parameter=_ID,
     status=204,
 )
-async def remove_cost(cost_text: str) -> Response:
+async def remove_cost(cost_text: str) -> None:
     """Delete what was told of a campaign, day and currency. It is not known then, which is not 0."""
     await costs.delete_cost(resources().database, caller().org_id, cost_text)
-    return Response(status=204)

@@ -6,8 +6,6 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.costs.input import Day
 from backend.domain.domains.json_form import not_kept_json, orphan_json
@@ -71,11 +69,10 @@ async def get_orphans(name: str, query: dict[str, Any]) -> dict[str, Any]:
     needs=(Permission.SETTINGS_WRITE,),
     status=204,
 )
-async def remove_orphans(name: str) -> Response:
+async def remove_orphans(name: str) -> None:
     """Delete all that is kept of it. Counting goes on."""
     await find_domain_settings(resources().database, caller().org_id, name)
     await forget_orphans(resources().database, caller().org_id, name)
-    return Response(status=204)
 
 
 def _behind(orphans: list[Orphan], cursor: str | None) -> list[Orphan]:

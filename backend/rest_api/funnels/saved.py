@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.saved import (
     SAVED_FIELDS,
@@ -95,7 +93,6 @@ async def patch_funnel(funnel_text: str, fields: dict[str, Any]) -> dict[str, An
     path_parameter=_ID,
     status=204,
 )
-async def remove_funnel(funnel_text: str) -> Response:
+async def remove_funnel(funnel_text: str) -> None:
     """Delete a saved funnel. What it counts stays."""
     await saved_funnels.delete_funnel(resources().database, caller().org_id, funnel_text)
-    return Response(status=204)

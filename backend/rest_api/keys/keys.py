@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.key_input import (
     DEFAULT_OVERLAP_HOURS,
@@ -96,13 +94,12 @@ async def patch_key(key_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     path_parameter=_ID,
     status=204,
 )
-async def revoke_key(key_text: str) -> Response:
+async def revoke_key(key_text: str) -> None:
     """Revoke a key. Within seconds, no process accepts it any more."""
     with _told():
         await api_keys.revoke_api_key(
             resources().database, KeyId(key_text), caller().org_id, resources().clock()
         )
-    return Response(status=204)
 
 
 @Operation(

@@ -216,7 +216,7 @@ async def patch_link(link_id: LinkId) -> dict[str, Any]:
     status=204,
     errors=(error_table.LINK_HAS_CLICKS, error_table.LINK_IS_HELD),
 )
-async def delete_link(link_id: LinkId, query: dict[str, bool]) -> Response:
+async def delete_link(link_id: LinkId, query: dict[str, bool]) -> None:
     """Archive the link. With `purge`, delete it for good, with its counts."""
     if query.get("force") and not query.get("purge"):
         raise query_error("force", "is for purge=true")
@@ -224,7 +224,6 @@ async def delete_link(link_id: LinkId, query: dict[str, bool]) -> Response:
         await _purge(link_id, is_forced=query.get("force", False))
     else:
         await carry_out(ArchiveLink(link_id))
-    return Response(status=204)
 
 
 async def _purge(link_id: LinkId, *, is_forced: bool) -> None:

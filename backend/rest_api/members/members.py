@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.invitations import INVITATION_FIELDS, InvitedBy, MemberInvitation, invitation_url
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import LastOwner, Role, RoleNotGrantable
@@ -78,7 +76,7 @@ async def patch_member(member_text: str, fields: dict[str, Any]) -> dict[str, An
     status=204,
     errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER),
 )
-async def remove_member(member_text: str) -> Response:
+async def remove_member(member_text: str) -> None:
     """End a membership. What the member made stays, and so do their other organizations."""
     key = caller()
     with _told():
@@ -86,7 +84,6 @@ async def remove_member(member_text: str) -> Response:
             resources().database, key.org_id, UserId(member_text),
             granted=key.permissions, now=resources().clock(),
         )  # fmt: skip
-    return Response(status=204)
 
 
 @Operation(
@@ -131,10 +128,9 @@ async def post_member_invitation(fields: dict[str, Any]) -> tuple[dict[str, Any]
     path_parameter=_INVITATION_ID,
     status=204,
 )
-async def remove_member_invitation(invitation_text: str) -> Response:
+async def remove_member_invitation(invitation_text: str) -> None:
     """Withdraw an invitation: its link works no more."""
     await invitations.withdraw_invitation(resources().database, caller().org_id, invitation_text)
-    return Response(status=204)
 
 
 @contextmanager

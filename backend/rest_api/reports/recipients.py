@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.fields.rules import Uuid
@@ -96,7 +94,6 @@ async def patch_report_recipient(recipient_text: str, fields: dict[str, Any]) ->
     path_parameter=_ID,
     status=204,
 )
-async def remove_report_recipient(recipient_text: str) -> Response:
+async def remove_report_recipient(recipient_text: str) -> None:
     """Delete a recipient. Mails that wait are not sent."""
     await remove(resources().database, caller().org_id, recipient_text)
-    return Response(status=204)

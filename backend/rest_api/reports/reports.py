@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Uuid
 from backend.domain.reports.input import (
@@ -107,10 +105,9 @@ async def patch_report(report_text: str, fields: dict[str, Any]) -> dict[str, An
     path_parameter=_ID,
     status=204,
 )
-async def remove_report(report_text: str) -> Response:
+async def remove_report(report_text: str) -> None:
     """Delete a report. Its URL leads nowhere from now on."""
     await delete_report_and_mails(resources().database, caller().org_id, report_text)
-    return Response(status=204)
 
 
 async def _own_report(report_text: str) -> Report:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from quart import request
+from quart import Response, request
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import ItemUnknown
@@ -58,7 +58,8 @@ class Operation:
     in this order.
 
     `path` is Quart's. `answer` is the name of the schema of its answer in JSON. The answer may also be of one
-    of the media types in `files`: always so if `answer` is None, or without a body if there are none.
+    of the media types in `files`: always so if `answer` is None, or without a body if there are none. A view
+    without a body returns None.
     """
 
     method: str
@@ -104,11 +105,12 @@ class Operation:
         if isinstance(self.body, BodyFields):
             named["fields"] = await self.body.read()
         try:
-            return await self.view(*path_values, **named)
+            answer = await self.view(*path_values, **named)
         except ItemUnknown:
             if self.path_parameter is None:
                 raise
             raise ApiError(self.path_parameter.errors[0]) from None
+        return Response(status=self.status) if answer is None else answer
 
     @property
     def endpoint(self) -> str:

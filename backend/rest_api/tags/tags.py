@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.links.tags import Tag, TagColor
@@ -82,10 +80,9 @@ async def patch_tag(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     path_parameter=_NAME,
     status=204,
 )
-async def remove_tag(name: str) -> Response:
+async def remove_tag(name: str) -> None:
     """Delete a tag, which takes it off all links at once."""
     await delete_tag(resources().database, caller().org_id, name)
-    return Response(status=204)
 
 
 async def _shown(tags: Sequence[Tag]) -> list[dict[str, Any]]:

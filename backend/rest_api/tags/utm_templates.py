@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.links.input import OPTIONAL
@@ -90,7 +88,6 @@ async def patch_template(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     path_parameter=_NAME,
     status=204,
 )
-async def remove_template(name: str) -> Response:
+async def remove_template(name: str) -> None:
     """Delete a template. Links that it filled stay as they are."""
     await delete_template(resources().database, caller().org_id, name)
-    return Response(status=204)

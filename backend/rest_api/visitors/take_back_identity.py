@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Uuid
 from backend.domain.ids import DeviceId
@@ -34,9 +32,8 @@ from backend.web.current import resources
     status=204,
     errors=(error_table.IDENTITY_NOT_FOUND,),
 )
-async def take_back_identity(query: dict[str, Any]) -> Response:
+async def take_back_identity(query: dict[str, Any]) -> None:
     """Take back that a device was a customer's. Nothing else that is stored changes."""
     device_id, now = DeviceId(query["device_id"]), resources().clock()
     if not await take_back(resources().database, caller().org_id, device_id, query["customer_id"], now):
         raise ApiError(error_table.IDENTITY_NOT_FOUND)
-    return Response(status=204)

@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from quart import Response
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Instant, Uuid
@@ -115,10 +113,9 @@ async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, 
     path_parameter=_ID,
     status=204,
 )
-async def remove_webhook(webhook_text: str) -> Response:
+async def remove_webhook(webhook_text: str) -> None:
     """Delete a webhook. Events that wait for it are not sent."""
     await endpoints.delete_endpoint(resources().database, caller().org_id, webhook_text)
-    return Response(status=204)
 
 
 @Operation(
