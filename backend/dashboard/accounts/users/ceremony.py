@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.dashboard.frame.session_cookie import cookie_token
-from backend.storage.accounts.users.passkeys import Ceremony
+from backend.storage.accounts.users.passkey_ceremony import Ceremony
 from backend.web.current import resources
 
 

@@ -13,7 +13,8 @@ from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.domain.accounts.passkeys import MOST_PASSKEYS, NAME_RULE
 from backend.domain.errors import InvalidField
-from backend.storage.accounts.users.passkeys import PasskeyRefused, add_passkey, remove_passkey
+from backend.storage.accounts.users.passkey_ceremony import PasskeyRefused
+from backend.storage.accounts.users.passkeys import add_passkey, remove_passkey, user_signed_in
 from backend.web.current import resources
 
 _REFUSED = "That passkey does not sign in here. Try again, or sign in with your password."
@@ -24,7 +25,7 @@ _REFUSED = "That passkey does not sign in here. Try again, or sign in with your 
 async def sign_in_passkey() -> Response:
     """Open a session for the user whose passkey signed this browser's challenge."""
     try:
-        user = await ceremony().signed_in(resources().database, form().get("credential", ""))
+        user = await user_signed_in(resources().database, ceremony(), form().get("credential", ""))
     except PasskeyRefused:
         return await sign_in_form(_REFUSED, 422)
     await open_session(user)
