@@ -35,7 +35,8 @@ def is_scope_error(answer: httpx.Response) -> bool:
 async def key_without(database: Database, organization: TestOrganization) -> dict[Permission, str]:
     """For each permission a key that has all others."""
     return {
-        each: await make_scoped_key(database, organization, {*EVERYTHING} - {each}) for each in Permission
+        lacking: await make_scoped_key(database, organization, {*EVERYTHING} - {lacking})
+        for lacking in Permission
     }
 
 

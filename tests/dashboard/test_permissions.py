@@ -45,7 +45,7 @@ async def test_every_route_declares_whom_it_is_for(service: Service) -> None:
         blueprint, _, name = rule.endpoint.rpartition(".")
         if blueprint == "dashboard":
             needed = needs_of(service.api.view_functions[rule.endpoint])
-            assert needed is None or all(isinstance(each, Permission) for each in needed), name
+            assert needed is None or all(isinstance(permission, Permission) for permission in needed), name
             if needed is None:
                 public.add(name)
             elif not needed:

@@ -135,7 +135,7 @@ async def test_use_is_written_once_a_day(
     times = []
     for _ in range(3):
         assert await KeyCache(database, clock).find(text, KeyKind.REST)
-        [stored] = [each for each in await list_api_keys(database, organization.id) if each.id == key.id]
+        [stored] = [own for own in await list_api_keys(database, organization.id) if own.id == key.id]
         times.append(stored.last_used_at)
         clock.offset += timedelta(hours=10)
     assert times[0] is not None
