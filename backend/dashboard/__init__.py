@@ -31,6 +31,7 @@ from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.funnels import editing as edit_funnel
 from backend.dashboard.funnels import funnel, funnels
 from backend.dashboard.funnels import people as funnel_people
+from backend.dashboard.funnels import people_file as funnel_people_file
 from backend.dashboard.links import bulk, invitations, link, links_file, listing, sales
 from backend.dashboard.links import taps as link_taps
 from backend.dashboard.links.editing import change as change_link
@@ -78,6 +79,7 @@ __all__ = [
     "fill_preview",
     "funnel",
     "funnel_people",
+    "funnel_people_file",
     "funnels",
     "install",
     "invitations",

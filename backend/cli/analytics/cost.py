@@ -18,14 +18,12 @@ from backend.cli.table import table
 from backend.domain.costs.cost import MOST_AT_ONCE, Cost
 from backend.domain.costs.input import Day
 from backend.domain.costs.json_form import cost_json
-from backend.domain.costs.unknown_campaigns import unknown_words
 from backend.domain.errors import FieldError, ItemUnknown, TooManyItems
 from backend.domain.ids import OrgId
 from backend.imports.cost_sheet import CostRow, CostSheet, read_cost, read_costs, rule_words
 from backend.imports.csv_file import UnreadableCsv
 from backend.storage.accounts.organizations import get_organization
-from backend.storage.analytics.question import NoAnswer
-from backend.storage.analytics.told_names import UnknownCampaigns
+from backend.storage.analytics.told_names import say_unknown
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -206,10 +204,5 @@ def _no_row(refused: Sequence[CostRow]) -> str:
 
 async def _unknown(database: Database, org_id: OrgId, named: Sequence[str]) -> dict[str, str]:
     """What is said of those campaigns that no link and no visit has. Without figures, nothing is."""
-    question = UnknownCampaigns(list(dict.fromkeys(named)))
-    try:
-        async with analytics_client(database) as analytics:
-            found = await analytics.ask(org_id, question)
-    except NoAnswer:
-        return {}
-    return {name: unknown_words(closest) for name, closest in found.items()}
+    async with analytics_client(database) as analytics:
+        return await say_unknown(analytics, org_id, named)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,12 +29,10 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Measure
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, Cost
 from backend.domain.costs.json_form import cost_json
-from backend.domain.costs.unknown_campaigns import unknown_words
 from backend.domain.errors import FieldError
 from backend.imports.cost_sheet import CostSheet, read_cost, read_costs, rule_words
 from backend.imports.csv_file import UnreadableCsv
-from backend.storage.analytics.question import FactsNotReady, NoAnswer
-from backend.storage.analytics.told_names import UnknownCampaigns
+from backend.storage.analytics.told_names import say_unknown
 from backend.storage.costs.costs import delete_cost, list_costs, sum_costs, tell_costs
 from backend.web.current import resources
 
@@ -142,7 +140,9 @@ async def _sheet(text: str, currency: str, sheet: CostSheet | None = None, probl
     return await page(
         "costs/sheet.html",
         422 if problem else 200,
-        unknown=await _unknown([cost.campaign for cost in sheet.costs]) if sheet else {},
+        unknown=await say_unknown(resources().analytics, org_id(), (cost.campaign for cost in sheet.costs))
+        if sheet
+        else {},
         text=text,
         currency=currency,
         sheet=sheet,
@@ -169,7 +169,9 @@ async def _listed(choice: CostChoice, paged: Paging) -> dict[str, Any]:
     total, amounts = await sum_costs(database, org_id(), choice.filter)
     return {
         "rows": [_row(cost) for cost in listed],
-        "unknown": await _unknown([cost.told.campaign for cost in listed]),
+        "unknown": await say_unknown(
+            resources().analytics, org_id(), (cost.told.campaign for cost in listed)
+        ),
         "choice": choice,
         "chips": choice.chips,
         "total": total,
@@ -194,11 +196,6 @@ def _row(cost: Cost) -> ListedCost:
     )
 
 
-async def _unknown(campaigns: Sequence[str]) -> dict[str, str]:
-    """What is said of those campaigns that nothing else has. Without facts at hand, nothing is."""
-    question = UnknownCampaigns(list(dict.fromkeys(campaigns)))
-    try:
-        found = await resources().analytics.ask(org_id(), question)
-    except (FactsNotReady, NoAnswer):
-        return {}
-    return {name: unknown_words(closest) for name, closest in found.items()}
+async def _unknown(campaigns: Iterable[str]) -> dict[str, str]:
+    """What is said of those campaigns that nothing else has."""
+    return await say_unknown(resources().analytics, org_id(), campaigns)

@@ -97,8 +97,7 @@ def people_address(
 async def funnels_people(funnel_id: FunnelId) -> Response:
     """A page of the people that the address names."""
     saved = await get_funnel(resources().database, org_id(), funnel_id)
-    view, funnel = await funnel_view(saved, _CHOICES)
-    part = _part(view, funnel)
+    view, funnel, part = await asked_part(saved)
     return await page(
         "funnels/people.html",
         422 if view.errors else 200,
@@ -112,6 +111,13 @@ async def funnels_people(funnel_id: FunnelId) -> Response:
     )
 
 
+async def asked_part(saved: SavedFunnel) -> tuple[View, Funnel, FunnelPart]:
+    """The view of the request, its funnel, and whose people the address names."""
+    view, funnel = await funnel_view(saved, _CHOICES)
+    step = min(int(view.others.get(_STEP, "1")), len(funnel.steps)) - 1
+    return view, funnel, FunnelPart(step, _OF in view.others, _group(view.others.get(_GROUP, "")))
+
+
 async def _content(
     saved: SavedFunnel, funnel: Funnel, view: View, part: FunnelPart, paged: Paging
 ) -> dict[str, Any]:
@@ -121,6 +127,7 @@ async def _content(
     is_last = part.step + 1 == len(funnel.steps)
     return {
         "path": url_for("dashboard.funnels_people", funnel_id=saved.id),
+        "csv_path": url_for("dashboard.funnels_people_csv", funnel_id=saved.id),
         "presets": PRESETS,
         "tabs": {} if is_last else _TABS,
         "of": _STOPPED if part.stopped else "went",
@@ -134,11 +141,6 @@ async def _content(
         "has_orders": any(person.transaction_id for person in found),
         "paging": paged.with_total(total),
     }
-
-
-def _part(view: View, funnel: Funnel) -> FunnelPart:
-    step = min(int(view.others.get(_STEP, "1")), len(funnel.steps)) - 1
-    return FunnelPart(step, _OF in view.others, _group(view.others.get(_GROUP, "")))
 
 
 def _group(text: str) -> FunnelGroupKey | None:

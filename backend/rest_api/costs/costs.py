@@ -15,6 +15,7 @@ from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import PathParameter, QueryParameter
+from backend.storage.analytics.told_names import say_unknown
 from backend.storage.costs import costs
 from backend.web.current import resources
 
@@ -65,10 +66,14 @@ async def get_costs(query: dict[str, Any]) -> dict[str, Any]:
 async def put_costs(fields: dict[str, Any]) -> dict[str, Any]:
     """Tell up to 1,000 costs. The amount of a campaign, day and currency that is told last is what counts.
 
-    All are stored, or, if one breaks a rule, none. So a request may be repeated as it is.
+    All are stored, or, if one breaks a rule, none. So a request may be repeated as it is. `notes` names
+    campaigns that no link and no visit has, each with the one that it is most like.
     """
-    told = await costs.tell_costs(resources().database, caller().org_id, fields["costs"], resources().clock())
-    return {"new": told.new, "replaced": told.replaced, "unchanged": told.unchanged}
+    given, org_id = fields["costs"], caller().org_id
+    told = await costs.tell_costs(resources().database, org_id, given, resources().clock())
+    unknown = await say_unknown(resources().analytics, org_id, (cost.campaign for cost in given))
+    notes = [f"{campaign}: {words}" for campaign, words in unknown.items()]
+    return {"new": told.new, "replaced": told.replaced, "unchanged": told.unchanged, "notes": notes}
 
 
 @Operation(

@@ -28,11 +28,16 @@ COST_SCHEMAS: dict[str, Schema] = {
     },
     "ToldCosts": {
         "type": "object",
-        "required": ["new", "replaced", "unchanged"],
+        "required": ["new", "replaced", "unchanged", "notes"],
         "properties": {
             "new": _COUNT,
             "replaced": _COUNT | {"description": "Another amount was told of them before."},
             "unchanged": _COUNT | {"description": "The same amount was told of them before."},
+            "notes": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Campaigns that no link and no visit has, each with the one it is most like.",
+            },
         },
     },
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backend.domain.costs.unknown_campaigns import unknown_campaigns
-from backend.storage.analytics.question import Facts, Question
+from backend.domain.costs.unknown_campaigns import unknown_campaigns, unknown_words
+from backend.domain.ids import OrgId
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.question import Facts, FactsNotReady, NoAnswer, Question
 
 # Whoever has sites tell thousands of names finds no choice in a list of them.
 _MOST = 50
@@ -41,3 +43,16 @@ class UnknownCampaigns(Question[dict[str, str | None]]):
         """The unknown campaigns."""
         known = {name for (name,) in facts.connection.execute(_KNOWN).fetchall()}
         return unknown_campaigns(self.named, known)
+
+
+async def say_unknown(analytics: Analytics, org_id: OrgId, campaigns: Iterable[str]) -> dict[str, str]:
+    """What is said of those of these campaigns that no link and no visit has.
+
+    Without facts at hand, nothing is.
+    """
+    question = UnknownCampaigns(list(dict.fromkeys(campaigns)))
+    try:
+        found = await analytics.ask(org_id, question)
+    except (FactsNotReady, NoAnswer):
+        return {}
+    return {name: unknown_words(closest) for name, closest in found.items()}

@@ -34,10 +34,11 @@ async def test_what_is_told_last_counts(client: httpx.AsyncClient, organization:
     """Of each campaign, day and currency; telling it again changes nothing."""
     told = [cost("spring", 12.5), cost("spring", 3, "2026-03-02"), cost("spring", 7, currency="JPY")]
     answer = await call(client, organization, "PUT", body={"costs": told})
-    assert answer.json() == {"new": 3, "replaced": 0, "unchanged": 0}, answer.text
+    notes = ["spring: No link and no visit has this campaign."]
+    assert answer.json() == {"new": 3, "replaced": 0, "unchanged": 0, "notes": notes}, answer.text
     again = [cost("spring", 12.5), cost("spring", 4, "2026-03-02")]
     answer = await call(client, organization, "PUT", body={"costs": again})
-    assert answer.json() == {"new": 0, "replaced": 1, "unchanged": 1}
+    assert answer.json() == {"new": 0, "replaced": 1, "unchanged": 1, "notes": notes}
     listed = (await call(client, organization, "GET")).json()
     amounts = [(each["day"], each["amount"], each["currency"]) for each in listed["costs"]]
     assert amounts == [("2026-03-02", "4.00", "EUR"), (DAY, "12.50", "EUR"), (DAY, "7", "JPY")]

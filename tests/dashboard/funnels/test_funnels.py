@@ -78,6 +78,10 @@ async def test_a_funnel_is_made_shown_split_and_deleted(
     stopper = words(await person.get(stopped_here))
     assert f"Device {str(looker.device_id)[:8]}…" in stopper
     assert "1. Click" in stopper
+    file = (await person.get(stopped_here.replace("/people?", "/people.csv?"))).text
+    heads, *lines = [line.split(",") for line in file.splitlines()]
+    assert heads[:2] + heads[-3:] == ["customer_id", "device_id", "step_1", "step_2", "step_3"]
+    assert [(line[1], bool(line[5]), line[6:]) for line in lines] == [(str(looker.device_id), True, ["", ""])]
     of_group = await person.get(f"{path}/people?by=link&step=1&group=%3D{link_id}")
     assert "2 devices. " in words(of_group)
     assert "0 devices. " in words(await person.get(f"{path}/people?by=link&step=1&group=-"))
