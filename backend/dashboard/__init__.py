@@ -13,6 +13,8 @@ from backend.dashboard.accounts import (
     subscription,
     switch_organization,
 )
+from backend.dashboard.accounts.single_sign_on import group_roles
+from backend.dashboard.accounts.single_sign_on import settings as single_sign_on
 from backend.dashboard.accounts.users import join, new_password, passkeys, second_factor, sign_in
 from backend.dashboard.alerts import alerts
 from backend.dashboard.alerts import rules as alert_rules
@@ -81,6 +83,7 @@ __all__ = [
     "funnel_people",
     "funnel_people_file",
     "funnels",
+    "group_roles",
     "install",
     "invitations",
     "join",
@@ -119,6 +122,7 @@ __all__ = [
     "sign_in",
     "single_clicks",
     "single_sales",
+    "single_sign_on",
     "sold",
     "stop_alert_mails",
     "subscription",

@@ -11,6 +11,8 @@ import httpx
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.accounts.destination_rules import DestinationRules
+from backend.domain.accounts.roles import Role
+from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
 from backend.domain.accounts.users import User
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS
 from backend.domain.annotations.annotation import NotedBy, NotedTime
@@ -27,6 +29,7 @@ from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domain_settings import store_domain_settings
 from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
+from backend.storage.accounts.single_sign_on.settings import set_group_roles
 from backend.storage.accounts.users.users import insert_user
 from backend.storage.annotations.notes import add_annotation
 from backend.storage.apps.installs import record_install
@@ -82,6 +85,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))
     rules = DestinationRules(("shop.example", "com.example/shop/*"), ("old.shop.example",))
     await set_destination_rules(database, organization.id, rules)
+    group_roles = GroupRoles((GroupRole("Marketing", Role.EDITOR),), Role.VIEWER)
+    await set_group_roles(database, organization.id, group_roles)
     await set_event_properties(database, organization.id, ["plan", "a b"])
     hashed = {"limits.password_hash": PASSWORD_HASH}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": hashed})

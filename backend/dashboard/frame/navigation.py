@@ -70,6 +70,7 @@ GROUPS = (
         (
             Item("Subscription", "subscription", "card"),
             Item("Members", "members", "person"),
+            Item("Single sign-on", "single_sign_on", "key"),
             Item("Settings", "settings", "shield"),
         ),
         is_folded=True,

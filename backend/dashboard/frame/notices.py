@@ -75,6 +75,7 @@ NOTICES = {
     "second-factor-set": "The second factor is set: from now on, signing in takes a code.",
     "second-factor-off": "The second factor is off: the password alone signs you in.",
     "second-factor-required": "It is set, and holds from the next page that a member opens.",
+    "group-roles-set": "The roles are set. They hold from each person's next sign-in on.",
     "passkey-added": "The passkey is added. It signs you in without password and code.",
     "passkey-removed": "The passkey is removed: it does not sign in any more.",
     "recovery-code-used": "You are signed in with a recovery code. That one is used up.",

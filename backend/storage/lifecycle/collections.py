@@ -18,6 +18,7 @@ from backend.storage.accounts import (
     rate_limits,
     restores,
 )
+from backend.storage.accounts.single_sign_on import settings as single_sign_on
 from backend.storage.accounts.users import invitations as member_invitations
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
@@ -96,6 +97,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     alert_rules.COLLECTION,
     costs.COLLECTION,
     api_keys.COLLECTION,
+    single_sign_on.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,
     click_logs.COLLECTION,

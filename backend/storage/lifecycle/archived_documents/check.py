@@ -24,6 +24,7 @@ from backend.storage.lifecycle.archived_documents import (
     ledger,
     links,
     organization,
+    single_sign_on,
     visitors,
     webhooks,
 )
@@ -41,6 +42,7 @@ from backend.storage.schema.document_fields import check_plain
 # The rules of all archived collections, by their names.
 RULES: dict[str, DocumentRule] = {
     **organization.RULES,
+    **single_sign_on.RULES,
     **links.RULES,
     **clicks.RULES,
     **install_counts.RULES,

@@ -1,0 +1,1 @@
+"""What organizations say about their identity providers, and what came from these."""

@@ -1,0 +1,19 @@
+"""Rules for what an archive has of an organization's single sign-on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backend.domain.accounts.roles import Role
+from backend.domain.accounts.single_sign_on.group_roles import GROUP_RULE, MOST_GROUP_ROLES
+from backend.storage.accounts.single_sign_on import settings
+from backend.storage.lifecycle.archive_context import DocumentRule
+from backend.storage.schema.document_fields import DocumentFields, list_of, nested, one_of, or_none
+
+_GROUP_ROLE = DocumentFields({"group": GROUP_RULE.parse, "role": one_of(Role)})
+_GROUP_ROLES = DocumentFields(
+    {"mapping": list_of(nested(_GROUP_ROLE), MOST_GROUP_ROLES), "otherwise": or_none(one_of(Role))}
+)
+_SETTINGS = DocumentFields({}, {"group_roles": nested(_GROUP_ROLES)})
+
+RULES: Mapping[str, DocumentRule] = {settings.NAME: lambda document, _: _SETTINGS.check(document)}
