@@ -11,6 +11,8 @@ from typing import Any
 
 from backend.domain.errors import OperatorError
 from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers, read_in_app_browsers
+from backend.domain.web.host_names import normalize_host
+from backend.domain.web.name_servers import parse_name_server
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.domain.webhooks.receiver_url import is_loopback_url
 from backend.system import setting_values as values_of
@@ -62,6 +64,19 @@ def _in_app_browsers(text: str) -> Path:
     path = values_of.existing_file(text)
     read_in_app_browsers(path.read_text(encoding="utf-8"))
     return path
+
+
+def _host_name(text: str) -> str:
+    """A host name in its normal form; "" for the empty text. Raises ValueError."""
+    return normalize_host(text) if text else ""
+
+
+def _name_servers(text: str) -> tuple[str, ...]:
+    """Addresses of DNS servers. Raises ValueError."""
+    servers = values_of.words(text)
+    for server in servers:
+        parse_name_server(server)
+    return servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +199,20 @@ class Settings:
         values_of.log_level,
         "debug, info, warning or error",
         "From which level on the service logs, as JSON lines on stderr; at info, each API request.",
+    )
+    domain_target: str = setting(
+        "",
+        _host_name,
+        "a host name",
+        "Host name that link domains are to lead to by a CNAME record, and whose addresses those get that "
+        "can't have one: that of the proxy before the service. Default: the host of WAYLINK_BASE_URL.",
+    )
+    dns_servers: tuple[str, ...] = setting(
+        (),
+        _name_servers,
+        "IP addresses, each with or without a port, separated by commas",
+        "DNS servers that are asked for the records of link domains, such as 9.9.9.9. Unset: those of the "
+        "system. Name public ones where the system's know other addresses of your domains than the world.",
     )
     block_list: Path | None = setting(
         None,

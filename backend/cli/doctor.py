@@ -15,7 +15,7 @@ from backend.cli.options import json_option
 from backend.cli.printable import printable
 from backend.doctor import first_party_proxy
 from backend.doctor.examination import Examination
-from backend.doctor.finding import Area, Finding, Severity
+from backend.domain.finding import Area, Finding, Severity
 from backend.domain.ids import OrgId
 from backend.settings import InvalidSetting
 from backend.system.clock import utc_now

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from backend.doctor.disks import examine_folder
-from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.finding import Area, Finding, Findings
 from backend.domain.web.host_names import is_ip_address
 from backend.environment import unknown_variables
 from backend.settings import Settings

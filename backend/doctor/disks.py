@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
 
-from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.finding import Area, Finding, Findings
 from backend.storage.lifecycle.inspection import Disk
 
 # Bytes that a click takes while it waits in a click log; and in MongoDB, with indexes and the feed: of busy

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import httpx
 
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
-from backend.doctor.domains import DomainExamination
-from backend.doctor.finding import Finding
+from backend.doctor.domains.dns import examine_target
+from backend.doctor.domains.domain_examination import DomainExamination
 from backend.doctor.keys import examine_keys
 from backend.doctor.ledger import examine_ledger
 from backend.doctor.mail import examine_mail_server, examine_mails
@@ -17,6 +17,7 @@ from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
 from backend.doctor.webhooks import examine_webhooks
 from backend.domain.accounts.organizations import Organization
+from backend.domain.finding import Finding
 from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage.accounts.domains import list_domains
@@ -25,6 +26,7 @@ from backend.storage.database import Indexes, MongoDBUnreachable, open_database
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.embedded.mongod_process import MongoDBNotFound
 from backend.system.clock import Clock
+from backend.web_client.name_servers import NameServers
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ class Examination:
         async for finding in examine_storage(database, self.settings, self.clock):
             yield finding
         organizations = await self._organizations(database)
-        domains = DomainExamination(database, self.settings, client, self.clock())
+        names = NameServers(self.settings.dns_servers)
+        if target := await examine_target(names, self.settings):
+            yield target
+        domains = DomainExamination(database, self.settings, names, self.clock())
         for organization in organizations:
             for domain in await list_domains(database, organization.id):
                 async for finding in domains.examine(domain):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.organizations import Organization
+from backend.domain.finding import Area, Finding, Findings
 from backend.storage.accounts.api_keys import list_api_keys
 from backend.storage.accounts.origin_refusals import OriginRefusal, list_origin_refusals
 from backend.storage.accounts.origins import list_origins

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.organizations import Organization
+from backend.domain.finding import Area, Finding, Findings
 from backend.storage.driver.mongo import Database
 from backend.storage.ledger.statement_signing import unsigned_since
 

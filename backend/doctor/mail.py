@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.organizations import Organization
+from backend.domain.finding import Area, Finding, Findings
 from backend.domain.mail.mail import MailFailure
 from backend.mail.server import mail_server_of
 from backend.settings import Settings

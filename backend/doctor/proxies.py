@@ -6,7 +6,7 @@ import secrets
 
 import httpx
 
-from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.finding import Area, Finding, Findings
 from backend.settings import Settings
 
 _findings = Findings(Area.PROXIES)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 from backend.doctor.disks import examine_mongodb_disk
-from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.finding import Area, Finding, Findings
 from backend.settings import Settings
 from backend.storage.accounts.deleted_organizations import unfinished_deletions
 from backend.storage.clicks.blocks import count_unreadable_blocks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.organizations import Organization
+from backend.domain.finding import Area, Finding, Findings
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import RETRY_PERIOD
 from backend.storage.driver.mongo import Database

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import cache
 from urllib.parse import urlsplit
 
-from publicsuffixlist import PublicSuffixList
 from werkzeug.http import dump_cookie
 from werkzeug.sansio.http import parse_cookie
 
 from backend.domain.accounts.organizations import Organization
 from backend.domain.ids import DeviceId
 from backend.domain.web.host_names import is_host_name, is_ip_address
+from backend.web.public_suffixes import registrable_part
 
 # Name, lifetime and attributes are the SDK's (decisions, "device cookie").
 NAME = "cl_device_id"
@@ -59,10 +57,4 @@ async def _domain(host: str, chosen: str | None) -> str | None:
         return chosen
     if is_ip_address(host) or not is_host_name(host):  # possible with a wildcard
         return None
-    suffixes = await asyncio.to_thread(_public_suffixes)  # reading the list takes a third of a second, once
-    return suffixes.privatesuffix(host)
-
-
-@cache
-def _public_suffixes() -> PublicSuffixList:
-    return PublicSuffixList()
+    return await registrable_part(host)

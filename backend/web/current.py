@@ -26,6 +26,7 @@ from backend.storage.outbox.watch import FeedWatch
 from backend.system.clock import Clock
 from backend.web.country import Countries
 from backend.web.proxies import TrustedProxies
+from backend.web_client.name_servers import NameServers
 from backend.web_client.page_reader import PageReader
 from backend.web_client.receivers import Receivers
 
@@ -56,6 +57,7 @@ class Resources:
         self.block_list = BlockList(settings.block_list)
         self.in_app_browsers = settings.known_in_app_browsers
         self.destinations = DestinationPolicies(database, lambda: self.block_list.current)
+        self.names = NameServers(settings.dns_servers)
         self.pages = PageReader(allows_private=settings.private_destinations)
         self.click_signing = ClickSigning(database)
         self.feed = FeedWatch(database)

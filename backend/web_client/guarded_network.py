@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -35,15 +35,22 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     """Resolves a host once, checks all its addresses, and connects to one of the checked addresses.
 
     So a name can't get another address between check and connection (DNS rebinding). With `allows_private`,
-    nothing is checked, and with `allows_loopback`, addresses of this machine are allowed too.
+    nothing is checked. With `allows_loopback`, addresses of this machine are allowed too, and so are those of
+    `own_addresses`.
     """
 
     def __init__(
-        self, *, allows_private: bool = False, allows_loopback: bool = False, resolve: Resolve = resolve
+        self,
+        *,
+        allows_private: bool = False,
+        allows_loopback: bool = False,
+        own_addresses: Collection[str] = (),
+        resolve: Resolve = resolve,
     ) -> None:
         self._network = httpcore.AnyIOBackend()
         self._allows_private = allows_private
         self._allows_loopback = allows_loopback
+        self._own_addresses = own_addresses
         self._resolve = resolve
 
     async def connect_tcp(
@@ -79,4 +86,9 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         return addresses[:_MOST_ADDRESSES]
 
     def _is_allowed(self, address: str) -> bool:
-        return self._allows_private or is_public(address) or (self._allows_loopback and is_loopback(address))
+        return (
+            self._allows_private
+            or address in self._own_addresses
+            or is_public(address)
+            or (self._allows_loopback and is_loopback(address))
+        )

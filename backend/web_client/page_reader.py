@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urljoin
 
 import httpcore
@@ -48,6 +49,26 @@ class Page:
     content: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class WebAnswer:
+    """An answer: its status, its headers by their names in lower case, the beginning of its content."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def location(self) -> str:
+        """Where a redirect leads; "" for any other answer."""
+        return self.headers.get("location", "") if self.status in _REDIRECTS else ""
+
+    @property
+    def media_type(self) -> str:
+        """The type of the content without its parameters, in lower case; "" if it is not told."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 @contextmanager
 def request_errors() -> Iterator[None]:
     """Raise Unreadable instead of the network's errors in the block."""
@@ -72,38 +93,57 @@ class PageReader:
         """The page at a web address, behind at most MOST_REDIRECTS redirects. Raises Unreadable."""
         async with self._turns:
             with request_errors():
-                async with asyncio.timeout(seconds), self._pool() as pool:
+                async with asyncio.timeout(seconds), _pool(self._network) as pool:
                     return await self._follow(pool, method, encoded_address(url))
-
-    def _pool(self) -> httpcore.AsyncConnectionPool:
-        return httpcore.AsyncConnectionPool(
-            network_backend=self._network, max_keepalive_connections=0, retries=0
-        )
 
     async def _follow(self, pool: httpcore.AsyncConnectionPool, method: str, url: str) -> Page:
         for _ in range(MOST_REDIRECTS + 1):
-            async with pool.stream(method, url, headers=_HEADERS) as answer:
-                response_headers = {
-                    name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers
-                }
-                if answer.status not in _REDIRECTS or not response_headers.get("location"):
-                    return await _page(url, answer, response_headers)
-            url = _next_address(url, response_headers["location"])
+            answer = await _answer(pool, method, url, _HEADERS)
+            if not answer.location:
+                return _page(answer)
+            url = _next_address(url, answer.location)
         raise Unreadable(f"redirects more than {MOST_REDIRECTS} times")
 
 
-async def _page(url: str, answer: httpcore.Response, response_headers: Mapping[str, str]) -> Page:
-    received = bytearray()
-    async for piece in answer.aiter_stream():
-        received += piece
-        if len(received) >= MOST_BYTES:
-            break
+async def read_answer(
+    network: GuardedNetwork, url: str, headers: Mapping[str, str], tls: ssl.SSLContext
+) -> WebAnswer:
+    """What is answered at a web address. A redirect is an answer as any other. Raises Unreadable."""
+    sent_headers = {"User-Agent": _AGENT, "Accept-Encoding": "identity", **headers}
+    with request_errors():
+        async with asyncio.timeout(SECONDS), _pool(network, tls) as pool:
+            return await _answer(pool, "GET", url, sent_headers)
+
+
+def _pool(network: GuardedNetwork, tls: ssl.SSLContext | None = None) -> httpcore.AsyncConnectionPool:
+    return httpcore.AsyncConnectionPool(tls, network_backend=network, max_keepalive_connections=0, retries=0)
+
+
+async def _answer(
+    pool: httpcore.AsyncConnectionPool, method: str, url: str, headers: Mapping[Any, Any]
+) -> WebAnswer:
+    """The answer with at most the first MOST_BYTES of its content, unpacked if it is compressed; with none of
+    a redirect's."""
+    async with pool.stream(method, url, headers=headers) as response:
+        response_headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+        }
+        if response.status in _REDIRECTS and response_headers.get("location"):
+            return WebAnswer(url, response.status, response_headers, b"")
+        received = bytearray()
+        async for piece in response.aiter_stream():
+            received += piece
+            if len(received) >= MOST_BYTES:
+                break
     content = bytes(received[:MOST_BYTES])
     if response_headers.get("content-encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
         content = _unpacked(content)
-    kind, _, rest = response_headers.get("content-type", "").partition(";")
-    _, _, charset = rest.partition("charset=")
-    return Page(url, answer.status, kind.strip().lower(), charset.strip(" \"'")[:40] or None, content)
+    return WebAnswer(url, response.status, response_headers, content)
+
+
+def _page(answer: WebAnswer) -> Page:
+    _, _, rest = answer.headers.get("content-type", "").partition("charset=")
+    return Page(answer.url, answer.status, answer.media_type, rest.strip(" \"'")[:40] or None, answer.content)
 
 
 def _unpacked(content: bytes) -> bytes:

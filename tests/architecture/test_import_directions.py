@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
     "follow": {"concurrency", "domain", "storage", "system"},
     "mail": {"concurrency", "domain", "settings", "storage", "system"},
-    "doctor": {"domain", "environment", "mail", "settings", "storage", "system", "web"},
+    "doctor": {"domain", "environment", "mail", "settings", "storage", "system", "web", "web_client"},
     # interfaces, which never import each other
     "rest_api": {"domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},

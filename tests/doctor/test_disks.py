@@ -10,7 +10,7 @@ import pytest
 
 from backend.doctor import disks
 from backend.doctor.disks import examine_folder, examine_mongodb_disk
-from backend.doctor.finding import Severity
+from backend.domain.finding import Severity
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.inspection import Disk, read_disk
 from tests.processes.service_process import invoke, own_database, run_command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import ssl
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,15 +20,17 @@ from click.testing import Result
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from backend.doctor.association_files import examine_association_files
-from backend.doctor.finding import Severity
-from backend.doctor.site import MOST_BYTES, site_of
+from backend.doctor.domains.association_files import examine_association_files
+from backend.doctor.domains.site import SiteVisitor, site_of
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.finding import Severity
 from backend.domain.ids import KeyId, OrgId
 from backend.environment import load_settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.embedded.mongod_admin import MongodAdmin
 from backend.storage.embedded.mongod_process import Mongod
+from backend.web_client.guarded_network import GuardedNetwork
+from backend.web_client.page_reader import MOST_BYTES
 from tests.doctor.front_proxy import Behaviour, front_proxy
 from tests.polling import wait_for
 from tests.processes.service_process import ServiceProcess, free_port, invoke, service_process
@@ -49,6 +52,12 @@ class Installation:
     proxy_port: int
     proxy: Behaviour
     org_id: OrgId
+
+    @property
+    def visitor(self) -> SiteVisitor:
+        """Who asks the domain for its files, through the proxy."""
+        network = GuardedNetwork(allows_loopback=True)
+        return SiteVisitor(site_of(DOMAIN, self.proxy_port), network, ssl.create_default_context())
 
     def doctor(self, *arguments: str, **settings: str) -> tuple[int, list[Finding]]:
         """The exit code, and the findings that are not ok."""
@@ -187,9 +196,7 @@ async def test_association_files_that_phones_refuse(
 ) -> None:
     """What a phone would not accept is an error that says what is wrong with which file."""
     installation.proxy.answers[path] = answer
-    site = site_of(DOMAIN, installation.proxy_port)
-    async with httpx.AsyncClient() as client:
-        findings = await examine_association_files(client, site, APPS)
+    findings = await examine_association_files(installation.visitor, APPS)
     [error] = [finding for finding in findings if finding.severity is Severity.ERROR]
     assert error.subject.endswith(path)
     assert words in error.message
@@ -363,8 +370,7 @@ async def test_what_a_tenant_answers_is_read_with_a_bound(installation: Installa
     installation.proxy.answers[GOOGLE] = (200, PACKED, gzip.compress(b" " * 50_000_000))
     tracemalloc.start()
     try:
-        async with httpx.AsyncClient() as client:
-            answer = await site_of(DOMAIN, installation.proxy_port).get(client, GOOGLE.removeprefix("/"))
+        answer = await installation.visitor.get(GOOGLE.removeprefix("/"))
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

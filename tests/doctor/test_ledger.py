@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from backend.doctor.finding import Severity
 from backend.doctor.ledger import examine_ledger
+from backend.domain.finding import Severity
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.ledger.statement_signing import sign_days

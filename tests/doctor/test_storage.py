@@ -13,8 +13,8 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from backend.doctor.examination import Examination
-from backend.doctor.finding import Area, Severity
 from backend.doctor.storage import examine_clock
+from backend.domain.finding import Area, Severity
 from backend.settings import Settings
 from backend.storage.driver.mongo import Database
 from backend.storage.embedded.mongod_process import find_mongod

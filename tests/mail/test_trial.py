@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from backend.doctor.finding import Severity
 from backend.doctor.mail import examine_mail_server
+from backend.domain.finding import Severity
 from backend.environment import load_settings
 from backend.settings import Settings
 from tests.processes.service_process import invoke

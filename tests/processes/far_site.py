@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from ssl import SSLContext
 
 from tests.processes.local_server import Silent, local_server
 
@@ -17,12 +18,13 @@ class Site:
     """The server: what it answers at each path, and what it was asked."""
 
     port: int
+    scheme: str = "http"
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         """The address of a path."""
-        return f"http://{host}:{self.port}{path}"
+        return f"{self.scheme}://{host}:{self.port}{path}"
 
     def page(self, path: str, html: str | bytes, status: int = 200, **headers: str) -> str:
         """Answer with this page from now on; its address."""
@@ -62,12 +64,14 @@ class Handler(Silent, BaseHTTPRequestHandler):
 
 
 @contextmanager
-def far_site() -> Iterator[Site]:
-    """Such a server on this machine, for the length of the block."""
+def far_site(tls: SSLContext | None = None) -> Iterator[Site]:
+    """Such a server on this machine, for the length of the block; with `tls`, of https."""
 
     class Answering(Handler):
         pass
 
     with local_server(Answering) as server:
-        Answering.site = Site(server.server_address[1])
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        Answering.site = Site(int(server.server_address[1]), "https" if tls else "http")
         yield Answering.site

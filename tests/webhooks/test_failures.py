@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from backend.doctor.finding import Severity
 from backend.doctor.webhooks import examine_webhooks
+from backend.domain.finding import Severity
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import RETRY_PERIOD

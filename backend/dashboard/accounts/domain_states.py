@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import httpx
-
 from backend.concurrency.timed_cache import TimedCache
-from backend.doctor.configuration import SECONDS
-from backend.doctor.domains import DomainExamination
-from backend.doctor.finding import Finding
+from backend.doctor.domains.domain_examination import DomainExamination
+from backend.domain.finding import Finding
 from backend.web.current import Resources
 
 # Domains that are examined at the same time, for all users. Each examination connects to other hosts.
@@ -51,6 +48,8 @@ class DomainStates:
 
     async def _examine(self, domain: str) -> list[Finding]:
         settings, database = self._resources.settings, self._resources.database
-        async with self._free, httpx.AsyncClient(timeout=SECONDS, follow_redirects=False) as client:
-            examination = DomainExamination(database, settings, client, self._resources.clock())
+        async with self._free:
+            examination = DomainExamination(
+                database, settings, self._resources.names, self._resources.clock()
+            )
             return [finding async for finding in examination.examine(domain)]

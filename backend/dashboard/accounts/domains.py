@@ -9,8 +9,8 @@ from quart import Response, abort
 from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
-from backend.doctor.finding import Finding, Severity
 from backend.domain.accounts.permissions import Permission
+from backend.domain.finding import Finding, Severity
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.links import count_links_on
 from backend.web.current import of_app, resources

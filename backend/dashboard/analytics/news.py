@@ -11,7 +11,7 @@ from quart import url_for
 from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import may_open, org_id
-from backend.doctor.finding import Severity
+from backend.domain.finding import Severity
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.webhooks.endpoint import EndpointState

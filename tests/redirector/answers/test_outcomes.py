@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from backend.doctor.association_fill import examine_fill
+from backend.doctor.domains.association_fill import examine_fill
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.links.destinations.destination import leaves_to_app
 from backend.domain.links.limits import LinkLimits

@@ -17,8 +17,8 @@ from pymongo import monitoring
 
 from backend.app import Service, create_app
 from backend.archives.export import export_organization
-from backend.doctor.finding import Severity
 from backend.doctor.storage import examine_cluster
+from backend.domain.finding import Severity
 from backend.domain.ids import CustomerId
 from backend.settings import Settings
 from backend.storage.accounts.organizations import set_click_days

@@ -1,4 +1,4 @@
-"""Certificates, shown by a real TLS server. Those in tests/doctor/tls/ are made for these tests only."""
+"""Certificates, shown by a real TLS server. Those in tls/ are made for these tests only."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.doctor.certificates import examine_certificate
-from backend.doctor.finding import Severity
+from backend.doctor.domains.certificates import examine_certificate
+from backend.domain.finding import Finding, Severity
 from tests.processes.service_process import free_port
 
 TLS = Path(__file__).parent / "tls"
@@ -29,9 +29,14 @@ async def tls_server(certificate: str) -> AsyncIterator[int]:
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
-    server = await asyncio.start_server(hang_up, "localhost", 0, ssl=context)
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0, ssl=context)
     async with server:
         yield int(server.sockets[0].getsockname()[1])
+
+
+async def examined(port: int, now: datetime = NOW) -> Finding:
+    """What is found at this port of this machine."""
+    return await examine_certificate("localhost", ["127.0.0.1"], now, ssl.create_default_context(), port)
 
 
 @pytest.fixture
@@ -44,7 +49,7 @@ def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_good_certificate() -> None:
     """A trusted certificate of the host's own is well, with the day on which it ends."""
     async with tls_server("valid.pem") as port:
-        finding = await examine_certificate("localhost", NOW, port)
+        finding = await examined(port)
     assert (finding.severity, finding.message) == (
         Severity.OK,
         "Its certificate is trusted until 2100-01-01.",
@@ -55,7 +60,7 @@ async def test_a_good_certificate() -> None:
 async def test_a_certificate_that_ends_soon() -> None:
     """Two weeks before the end there is a warning."""
     async with tls_server("valid.pem") as port:
-        finding = await examine_certificate("localhost", datetime(2099, 12, 25, tzinfo=UTC), port)
+        finding = await examined(port, datetime(2099, 12, 25, tzinfo=UTC))
     assert (finding.severity, finding.message) == (
         Severity.WARNING,
         "Its certificate ends on 2100-01-01, in 7 days.",
@@ -69,7 +74,7 @@ async def test_a_certificate_that_ends_soon() -> None:
 async def test_a_bad_certificate(certificate: str, words: str) -> None:
     """One that has ended, or is another host's, is an error that says so."""
     async with tls_server(certificate) as port:
-        finding = await examine_certificate("localhost", NOW, port)
+        finding = await examined(port)
     assert finding.severity is Severity.ERROR
     assert words in finding.message
 
@@ -77,23 +82,23 @@ async def test_a_bad_certificate(certificate: str, words: str) -> None:
 async def test_a_certificate_that_nobody_trusts() -> None:
     """Without its authority among the trusted ones, a certificate is refused."""
     async with tls_server("valid.pem") as port:
-        finding = await examine_certificate("localhost", NOW, port)
+        finding = await examined(port)
     assert finding.severity is Severity.ERROR
     assert "Its certificate is refused" in finding.message
 
 
 async def test_no_tls_at_all() -> None:
     """A port that nothing listens on, or that does not speak TLS, is an error."""
-    assert "There is no TLS" in (await examine_certificate("localhost", NOW, free_port())).message
+    assert "There is no TLS" in (await examined(free_port())).message
 
     async def speak_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(speak_plainly, "localhost", 0)
+    server = await asyncio.start_server(speak_plainly, "127.0.0.1", 0)
     async with server:
         port = int(server.sockets[0].getsockname()[1])
-        finding = await examine_certificate("localhost", NOW, port)
+        finding = await examined(port)
     assert finding.severity is Severity.ERROR
     assert "There is no TLS" in finding.message

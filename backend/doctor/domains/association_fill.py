@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.accounts.apps import Apps
+from backend.domain.finding import Area, Finding, Findings, SetupStep
 from backend.domain.taps.path_rules import Listing
 from backend.domain.web.client import Platform
 from backend.storage.driver.mongo import Database
 from backend.storage.links.path_rules import FileFill, find_file_fill
 
-_findings = Findings(Area.DOMAINS)
+_findings = Findings(Area.DOMAINS, SetupStep.APPS)
 _FILES = {Platform.IOS: "apple-app-site-association", Platform.ANDROID: "assetlinks.json"}
 _ADVICE = "Give links that open the app and links that stay in the browser domains of their own."
 

@@ -9,13 +9,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import httpx
-
-from backend.doctor.finding import Area, Finding, Findings
-from backend.doctor.site import MOST_BYTES, Site
+from backend.doctor.domains.site import SiteVisitor
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.finding import Area, Finding, Findings, SetupStep
+from backend.web_client.page_reader import MOST_BYTES, Unreadable, WebAnswer
 
-_findings = Findings(Area.DOMAINS)
+_findings = Findings(Area.DOMAINS, SetupStep.APPS)
 APPLE = ".well-known/apple-app-site-association"
 GOOGLE = ".well-known/assetlinks.json"
 # The User-Agent of Apple's fetcher, so that a firewall that blocks it is noticed.
@@ -24,17 +23,17 @@ _LONGEST_FOR_APPLE = 128 * 1024
 _ADVICE = "Forward the path to the service as it is: with its Host header, without redirect or login."
 
 
-async def examine_association_files(client: httpx.AsyncClient, site: Site, apps: Apps) -> list[Finding]:
+async def examine_association_files(visitor: SiteVisitor, apps: Apps) -> list[Finding]:
     """Findings on the files of a link domain, for the apps that are set for it."""
     findings = []
     if apps.ios:
-        findings.append(await _examine(client, site, APPLE, _apple_check(apps.ios)))
+        findings.append(await _examine(visitor, APPLE, apps.ios.app_id, _apple_check(apps.ios)))
     if apps.android:
-        findings.append(await _examine(client, site, GOOGLE, _google_check(apps.android)))
+        findings.append(await _examine(visitor, GOOGLE, apps.android.package, _google_check(apps.android)))
         if not apps.android.fingerprints:
             findings.append(
                 _findings.warning(
-                    f"{site.address}/{GOOGLE}",
+                    f"{visitor.site.address}/{GOOGLE}",
                     "It names no certificate, so Android does not take the app for the domain's.",
                     "waylink app set … --android-fingerprint SHA256",
                 )
@@ -46,39 +45,41 @@ async def examine_association_files(client: httpx.AsyncClient, site: Site, apps:
 _Check = Callable[[Any], str | None]
 
 
-async def _examine(client: httpx.AsyncClient, site: Site, path: str, check: _Check) -> Finding:
-    url = f"{site.address}/{path}"
+async def _examine(visitor: SiteVisitor, path: str, app: str, check: _Check) -> Finding:
+    url = f"{visitor.site.address}/{path}"
     try:
-        answer = await site.get(client, path, **({"User-Agent": _APPLE_AGENT} if path == APPLE else {}))
-    except httpx.HTTPError as error:
-        return _findings.error(url, f"It can't be fetched ({type(error).__name__}: {error}).", _ADVICE)
+        answer = await visitor.get(path, **({"User-Agent": _APPLE_AGENT} if path == APPLE else {}))
+    except Unreadable as error:
+        return _findings.error(url, f"It {error}.", _ADVICE)
     wrong = _wrong_answer(answer) or _wrong_content(answer, check)
     if wrong:
         return _findings.error(url, wrong, _ADVICE)
-    return _findings.ok(url, "Phones can read it, and it names the app.")
+    return _findings.ok(
+        url, f"Phones can read it ({len(answer.content):,} bytes), and it names the app {app}."
+    )
 
 
-def _wrong_answer(answer: httpx.Response) -> str | None:
-    if answer.is_redirect:
-        return f"It is redirected to {answer.headers.get('Location')}, which phones do not follow."
-    if answer.status_code != 200:
-        return f"It is answered with status {answer.status_code}."
-    kind = answer.headers.get("Content-Type", "")
-    if kind.partition(";")[0].strip().lower() != "application/json":
+def _wrong_answer(answer: WebAnswer) -> str | None:
+    if answer.location:
+        return f"It is redirected to {answer.location}, which phones do not follow."
+    if answer.status != 200:
+        return f"It is answered with status {answer.status}."
+    if answer.media_type != "application/json":
+        kind = answer.headers.get("content-type", "")
         return f"Its Content-Type is {kind or 'missing'}; it must be application/json."
-    if len(answer.content) > _LONGEST_FOR_APPLE and str(answer.url).endswith(APPLE):
+    if len(answer.content) > _LONGEST_FOR_APPLE and answer.url.endswith(APPLE):
         return f"It has {_size(answer)} bytes; Apple reads {_LONGEST_FOR_APPLE}."
     if len(answer.content) >= MOST_BYTES:
         return f"It has {_size(answer)} bytes, which can't be right."
     return None
 
 
-def _size(answer: httpx.Response) -> str:
+def _size(answer: WebAnswer) -> str:
     size = len(answer.content)
     return str(size) if size < MOST_BYTES else f"at least {size}"
 
 
-def _wrong_content(answer: httpx.Response, check: _Check) -> str | None:
+def _wrong_content(answer: WebAnswer, check: _Check) -> str | None:
     try:
         return check(json.loads(answer.content))
     except (ValueError, RecursionError):

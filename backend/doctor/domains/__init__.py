@@ -1,0 +1,1 @@
+"""Examines link domains: DNS, certificate, answers, and the files that phones fetch."""
