@@ -103,9 +103,9 @@ async def figures_for(
     Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
     """
     now = resources.clock()
-    figures = await figures_of(
-        resources.analytics, report, reader, now, has_subscription=organization.has_subscription(now)
-    )
+    has_subscription = organization.has_subscription(now)
+    database, analytics = resources.database, resources.analytics
+    figures = await figures_of(database, analytics, report, reader, now, has_subscription=has_subscription)
     return figures, reader.period_at(now).start.astimezone(reader.zone).date()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -33,7 +34,7 @@ from backend.storage.reports import reports
 from backend.system.clock import utc_now
 
 # The options for fields of the report, and those for its password.
-_FIELDS = ("name", "shows_revenue", "expires_at", "embed_origins")
+_FIELDS = ("name", "shows_revenue", "shows_notes", "expires_at", "embed_origins")
 _PASSWORD = ("password", "password_stdin")
 # The options for fields that only queries of some kinds have.
 _OF_KINDS = ("weeks", "added_up", "of")
@@ -53,7 +54,8 @@ def _one(result: CommandResult) -> str:
     type=click.Choice([kind.value for kind in ViewKind if kind is not ViewKind.FUNNEL]),
     default=ViewKind.TABLE.value,
     help="A table; an overview: figures, a chart, and a table for each field of --group-by; customers over "
-    "time (cohorts); or single clicks or sales.  [default: table]",
+    "time (cohorts); single clicks or sales; a list of links, with filters such as tag=print; or Live.  "
+    "[default: table]",
 )
 @click.option("--funnel", metavar="NAME", help="Share a saved funnel instead, by its name or id.")
 @query_options
@@ -70,6 +72,7 @@ def _one(result: CommandResult) -> str:
     help="Of single rows: these, and not clicks or sales.",
 )
 @click.option("--shows-revenue", is_flag=True, help="Show measures of money too.")
+@click.option("--shows-notes", is_flag=True, help="Show the organization's notes in the chart too.")
 @click.option("--expires-at", metavar="TIME", help="Its end, as 2027-01-31T12:00Z.  [default: none]")
 @click.option(
     "--embed-origin",
@@ -93,6 +96,8 @@ async def share_report(
     given = GivenQuery.of(options, limit)
     given.body.update(of_kinds)
     body = given.body if kind == ViewKind.TABLE else _without_defaults(given.body)
+    if kind == ViewKind.LINKS:
+        body |= {"filters": _of_links(body["filters"])}
     if funnel:
         kind, body = ViewKind.FUNNEL.value, await _funnel(database, org_id, funnel, given.body)
     values = {name: own[name] for name in _FIELDS} | {"embed_origins": list(own["embed_origins"])}
@@ -121,6 +126,14 @@ def _without_defaults(body: dict[str, Any]) -> dict[str, Any]:
         name: value
         for name, value in body.items()
         if name not in _DEFAULTED or source(name) is not ParameterSource.DEFAULT
+    }
+
+
+def _of_links(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters of a list of links, each of which has one value."""
+    return {
+        name: values[0] if isinstance(values, list) and len(values) == 1 else values
+        for name, values in filters.items()
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import groupby
@@ -18,9 +18,11 @@ from backend.domain.analytics.query import Field, QueryField
 from backend.domain.annotations.annotation import Annotation, NotedTime
 from backend.domain.annotations.link_change import LinkChange, changes_in_words
 from backend.domain.annotations.placing import span_of
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.link_changes import LinkChanges
 from backend.storage.annotations.notes import list_around
+from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_links
 from backend.web.current import resources
 
@@ -53,23 +55,63 @@ class _Chart:
         return self.rows.get(span.label) if span else None
 
 
-async def marks_of(
-    rows: Sequence[Row], period: QueryPeriod, field: TimeField, filters: Mapping[QueryField, str | None]
-) -> list[Mark]:
-    """The notes of this period in a chart with these rows, the oldest first.
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What was noted about a period: notes, the names of the links that they are of, and a link's changes."""
+
+    notes: Sequence[Annotation]
+    link_names: Mapping[LinkId, str]
+    changes: Sequence[LinkChange]
+
+
+async def read_noted(
+    database: Database,
+    analytics: Analytics,
+    org_id: OrgId,
+    period: QueryPeriod,
+    filters: Mapping[QueryField, str | None],
+) -> Noted:
+    """The notes of this period.
 
     Notes of links are among them where nothing is filtered, and those of the link that is filtered to, which
     then has its changes too.
     """
-    chart = _Chart({row.group[0]: number for number, row in enumerate(rows)}, period, period.spans(field))
-    link = LinkId(filters.get(Field.LINK) or "")
+    link_id = LinkId(filters.get(Field.LINK) or "")
     notes = [
         note
-        for note in await list_around(resources().database, org_id(), period.start, period.end)
-        if note.link_id in {None, link} or not filters
+        for note in await list_around(database, org_id, period.start, period.end)
+        if note.link_id in {None, link_id} or not filters
     ]
-    marks = [*await _noted(notes, chart), *(await _changed(link, chart) if link else ())]
+    links = await find_links(database, {note.link_id for note in notes if note.link_id}, org_id)
+    question = LinkChanges(link_id, period.start, period.end)
+    changes = await analytics.ask(org_id, question) if link_id else []
+    return Noted(notes, {link.id: link.link_name for link in links.values()}, changes)
+
+
+async def marks_of(
+    rows: Sequence[Row], period: QueryPeriod, field: TimeField, filters: Mapping[QueryField, str | None]
+) -> list[Mark]:
+    """The notes of this period in a chart with these rows, each with the way to its form."""
+    noted = await read_noted(resources().database, resources().analytics, org_id(), period, filters)
+    leads_to = _form_of if may_open("notes_edit") else None
+    return placed_marks(noted, rows, period, field, leads_to)
+
+
+def placed_marks(
+    noted: Noted,
+    rows: Sequence[Row],
+    period: QueryPeriod,
+    field: TimeField,
+    leads_to: Callable[[Annotation], str] | None = None,
+) -> list[Mark]:
+    """What was noted in a chart with these rows, the oldest first; `leads_to` gives the address of a note."""
+    chart = _Chart({row.group[0]: number for number, row in enumerate(rows)}, period, period.spans(field))
+    marks = [*_marks_of_notes(noted, chart, leads_to), *_marks_of_changes(noted.changes, chart)]
     return sorted(marks, key=lambda mark: mark.row)
+
+
+def _form_of(note: Annotation) -> str:
+    return url_for("dashboard.notes_edit", note_id=note.id)
 
 
 def note_path(link: str | None) -> str:
@@ -87,24 +129,15 @@ def when_of(noted: NotedTime, zone: tzinfo) -> str:
     return time_in_words(noted.at, zone)
 
 
-async def _noted(notes: Sequence[Annotation], chart: _Chart) -> list[Mark]:
-    links = await find_links(resources().database, {note.link_id for note in notes if note.link_id}, org_id())
-    marks = []
-    for note in notes:
+def _marks_of_notes(
+    noted: Noted, chart: _Chart, leads_to: Callable[[Annotation], str] | None
+) -> Iterator[Mark]:
+    for note in noted.notes:
         row = chart.row_of(note.noted_time)
         if row is not None:
-            link = links.get(note.link_id) if note.link_id else None
-            address = url_for("dashboard.notes_edit", note_id=note.id) if may_open("notes_edit") else ""
+            name = noted.link_names.get(note.link_id, "") if note.link_id else ""
             when = when_of(note.noted_time, chart.period.zone)
-            marks.append(Mark(row, when, note.text, address, link.link_name if link else ""))
-    return marks
-
-
-async def _changed(link_id: LinkId, chart: _Chart) -> Iterator[Mark]:
-    """A mark for each row in whose time the link was changed."""
-    period = chart.period
-    changes = await resources().analytics.ask(org_id(), LinkChanges(link_id, period.start, period.end))
-    return _marks_of_changes(changes, chart)
+            yield Mark(row, when, note.text, leads_to(note) if leads_to else "", name)
 
 
 def _marks_of_changes(changes: Sequence[LinkChange], chart: _Chart) -> Iterator[Mark]:

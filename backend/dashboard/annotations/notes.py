@@ -28,6 +28,7 @@ from backend.domain.annotations.input import ANNOTATION_FIELDS
 from backend.domain.errors import InvalidField
 from backend.domain.ids import AnnotationId, LinkId
 from backend.domain.links.links import Link
+from backend.domain.reports.report import Report
 from backend.storage.annotations.notes import (
     add_annotation,
     change_annotation,
@@ -36,6 +37,7 @@ from backend.storage.annotations.notes import (
     list_annotations,
 )
 from backend.storage.links.links import find_link, find_links
+from backend.storage.reports.reports import list_reports
 from backend.web.current import resources
 
 Fields = dict[str, str]
@@ -190,7 +192,14 @@ async def _form_values(fields: Fields) -> Mapping[str, Any]:
         "choices": choices,
         "zone": zone_of_browser(),
         "longest": LONGEST_TEXT,
+        "shown_in": await _shown_to_readers(),
     }
+
+
+async def _shown_to_readers() -> list[Report]:
+    """The shared reports in whose charts notes stand."""
+    shared, now = await list_reports(resources().database, org_id()), resources().clock()
+    return [report for report in shared if report.shows_notes and not report.is_over(now)]
 
 
 async def _notes(paged: Paging) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from backend.domain.analytics.query import Measure, QueryField
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
 from backend.domain.reports.input import REPORT_FIELDS
+from backend.domain.reports.links import ListFigure
+from backend.domain.reports.live import LiveFigure
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
 
@@ -26,7 +28,13 @@ MEASURE_PREFIX, TABLE_PREFIX = "measure-", "table-"
 _ZONE, _QUERY, _KIND = "zone", "query", "kind"
 # What only the form of a new report has, besides its ticks. `chart` is the figure that a chart shows.
 _NEW = (_KIND, _QUERY, "by", "chart")
-_SENT = ("name", "expires_at", "embed_origins", "shows_revenue", _ZONE)
+_SENT = ("name", "expires_at", "embed_origins", "shows_revenue", "shows_notes", _ZONE)
+# What can be chosen to be shown of kinds that have figures of their own.
+_FIGURES: Mapping[ViewKind, Sequence[str]] = {
+    ViewKind.COHORTS: [figure.value for figure in CellFigure],
+    ViewKind.LINKS: [figure.value for figure in ListFigure],
+    ViewKind.LIVE: [figure.value for figure in LiveFigure],
+}
 _TIME_FORMAT = "%Y-%m-%dT%H:%M"
 
 
@@ -36,7 +44,7 @@ def new_fields(
     query: Mapping[str, Any],
     *,
     by: str = "",
-    measures: Sequence[Measure | CellFigure] = (),
+    measures: Sequence[Measure | CellFigure | ListFigure | LiveFigure] = (),
     tables: Iterable[QueryField] = (),
 ) -> Fields:
     """The text of each field for a new report of a view with this query. The first measure is charted."""
@@ -53,6 +61,7 @@ def fields_of(report: Report) -> Fields:
     return _empty() | {
         "name": report.name,
         "shows_revenue": "on" if report.shows_revenue else "",
+        "shows_notes": "on" if report.shows_notes else "",
         "embed_origins": "\n".join(report.embed_origins),
         "expires_at": end.astimezone(zone_of_browser()).strftime(_TIME_FORMAT) if end else "",
         "has_password": "true" if report.password_hash else "",
@@ -77,6 +86,7 @@ def read_report(fields: Fields, problems: Problems) -> dict[str, Any]:
     values: dict[str, object] = {
         "name": fields["name"],
         "shows_revenue": bool(fields["shows_revenue"]),
+        "shows_notes": bool(fields["shows_notes"]),
         "embed_origins": [line.strip() for line in fields["embed_origins"].split("\n") if line.strip()],
         "expires_at": _time(fields),
     }
@@ -110,8 +120,8 @@ def _empty() -> Fields:
 def _query(fields: Fields) -> dict[str, Any]:
     """The query of the view with the columns and rows, or figures and tables, that were chosen."""
     query = dict(read_json(fields[_QUERY]))
-    if fields[_KIND] == ViewKind.COHORTS:
-        return query | {"measures": [each.value for each in CellFigure if fields[f"{MEASURE_PREFIX}{each}"]]}
+    if figures := next((names for kind, names in _FIGURES.items() if kind == fields[_KIND]), None):
+        return query | {"measures": [name for name in figures if fields[f"{MEASURE_PREFIX}{name}"]]}
     if fields[_KIND] not in {ViewKind.TABLE, ViewKind.OVERVIEW}:
         return query
     measures = [measure.value for measure in MEASURES if fields[f"{MEASURE_PREFIX}{measure}"]]

@@ -6,7 +6,8 @@ may still look, whether anybody does, and which address to pass on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from quart import Response, abort, request, url_for
 
@@ -14,14 +15,12 @@ from backend.dashboard.analytics.answers import view_of_request
 from backend.dashboard.analytics.events import marked_properties
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import FILTERS
-from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import funnel_view
+from backend.dashboard.links.link_query import read_link_query
 from backend.dashboard.reports.form import (
-    MEASURE_PREFIX,
-    TABLE_PREFIX,
     Fields,
     Problems,
     add_problems,
@@ -32,27 +31,26 @@ from backend.dashboard.reports.form import (
 )
 from backend.dashboard.reports.saved_view import (
     CHOICES,
-    GROUPINGS,
-    MEASURES,
-    TABLE_FIELDS,
     default_grouping,
     figures_of,
     figures_of_cohorts,
     kind_in,
     read_json,
     saved_funnel_json,
+    saved_list_json,
+    saved_live_json,
     tables_of,
     view_json,
 )
+from backend.dashboard.reports.share_form import share_form
 from backend.dashboard.reports.words import QueryWords, kept_words, listed_report
-from backend.dashboard.shared.filter_words import field_name
-from backend.dashboard.shared.shown import measure_name
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.event_properties import EventProperty
-from backend.domain.analytics.query import Field, QueryField
+from backend.domain.analytics.query import Field
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Word
 from backend.domain.ids import ReportId
+from backend.domain.reports.links import ListFigure
+from backend.domain.reports.live import LiveFigure
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
 from backend.mail.recipients import delete_report_and_mails
@@ -68,8 +66,6 @@ from backend.storage.reports.reports import (
 from backend.web.current import resources
 
 _KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "One table"))
-# What is chosen to be shown, of kinds of which that can be chosen.
-_COLUMNS = {ViewKind.TABLE: "Columns", ViewKind.OVERVIEW: "Figures", ViewKind.COHORTS: "A table for each"}
 
 
 @dashboard.get("/reports")
@@ -86,8 +82,31 @@ async def reports() -> Response:
 @needs(Permission.REPORTS_WRITE)
 async def reports_new() -> Response:
     """The form that shares the view in the address."""
-    if request.args.get("kind") == ViewKind.FUNNEL:
-        return await _new_funnel()
+    match request.args.get("kind"):
+        case ViewKind.FUNNEL:
+            return await _new_funnel()
+        case ViewKind.LINKS:
+            query = await read_link_query()
+            return await _new(ViewKind.LINKS, "Links", saved_list_json(query), [*ListFigure])
+        case ViewKind.LIVE:
+            kept, figures = saved_live_json(request.args.getlist("type"), zone_of_browser())
+            return await _new(ViewKind.LIVE, "Live", kept, figures)
+    return await _new_of_view()
+
+
+async def _new(
+    kind: ViewKind, name: str, kept: Mapping[str, Any], figures: Sequence[ListFigure | LiveFigure]
+) -> Response:
+    """The form that shares a list of links or Live, with the figures that its page shows."""
+    try:
+        words = await kept_words(kind, kept, resources().clock())
+    except FieldError:  # a filter that no query could have
+        abort(404)
+    return await share_form(new_fields(kind, name, kept, measures=figures), {}, words)
+
+
+async def _new_of_view() -> Response:
+    """The form that shares a view of analytics."""
     properties = await marked_properties()
     view = await view_of_request(CHOICES, (*FILTERS, Field.EVENT, *properties))
     kind, kept = kind_in(view), view_json(view)
@@ -105,7 +124,7 @@ async def reports_new() -> Response:
     )
     path = url_for("dashboard.reports_new")
     kinds = [(words_of, view.address(path, kind=each.value), each is kind) for each, words_of in _KINDS]
-    return await _form(fields, {}, words, kinds if kind in dict(_KINDS) else ())
+    return await share_form(fields, {}, words, kinds if kind in dict(_KINDS) else ())
 
 
 async def _new_funnel() -> Response:
@@ -114,7 +133,7 @@ async def _new_funnel() -> Response:
     view, funnel = await funnel_view(saved)
     kept = saved_funnel_json(view, funnel)
     words = await kept_words(ViewKind.FUNNEL, kept, resources().clock())
-    return await _form(new_fields(ViewKind.FUNNEL, saved.name, kept), {}, words)
+    return await share_form(new_fields(ViewKind.FUNNEL, saved.name, kept), {}, words)
 
 
 @dashboard.post("/reports")
@@ -134,7 +153,7 @@ async def reports_add() -> Response:
         words = await kept_words(kind, read_json(fields["query"]), resources().clock())
     except FieldError:  # no form of ours has such a query
         abort(400)
-    return await _form(fields, problems, words)
+    return await share_form(fields, problems, words)
 
 
 @dashboard.get("/reports/<report_id>")
@@ -171,30 +190,6 @@ async def reports_delete(report_id: ReportId) -> Response:
     return redirect_with_notice("reports", "report-deleted")
 
 
-async def _form(
-    fields: Fields, problems: Problems, words: QueryWords, kinds: Sequence[tuple[str, str, bool]] = ()
-) -> Response:
-    """The form; `kinds` are what else may be shared of the view, and the addresses of forms for that."""
-    properties = await marked_properties()
-    kind = ViewKind(fields["kind"])
-    return await page(
-        "reports/share.html",
-        422 if problems else 200,
-        fields=fields,
-        problems=problems,
-        words=words,
-        kinds=kinds,
-        has_amounts=kind.has_amounts,
-        columns=_COLUMNS.get(kind, ""),
-        tables=[(f"{TABLE_PREFIX}{table}", field_name(table)) for table in (*TABLE_FIELDS, *properties)],
-        measures=[(f"{MEASURE_PREFIX}{name}", words_of) for name, words_of in _measures(kind)],
-        groupings=[
-            ("", "Only the totals"),
-            *((by.value, field_name(by)) for by in _groupings(fields, properties)),
-        ],
-    )
-
-
 async def _change_form(report: Report, fields: Fields, problems: Problems) -> Response:
     return await page(
         "reports/report.html",
@@ -203,20 +198,9 @@ async def _change_form(report: Report, fields: Fields, problems: Problems) -> Re
         problems=problems,
         shown=await listed_report(report, resources().clock()),
         has_amounts=report.kind.has_amounts,
+        has_chart=report.kind.has_chart,
         mail_readers=await count_recipients_of(resources().database, org_id(), report.id),
     )
-
-
-def _measures(kind: ViewKind) -> Sequence[tuple[str, str]]:
-    """What may be chosen to be shown, and what it is called."""
-    if kind is ViewKind.COHORTS:
-        return [(figure.value, words) for figure, words in SHOWN.items()]
-    return [(measure.value, measure_name(measure)) for measure in MEASURES]
-
-
-def _groupings(fields: Fields, properties: Sequence[EventProperty]) -> Sequence[QueryField]:
-    """What rows may be of, properties of events among it; hours only where the view has them."""
-    return (*([Field.HOUR] if fields["by"] == Field.HOUR else []), *GROUPINGS, *properties)
 
 
 def _suggested_name(kind: ViewKind, words: QueryWords) -> str:

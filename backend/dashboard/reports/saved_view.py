@@ -6,6 +6,7 @@ import json
 from collections.abc import Container, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.attribution import FIELDS
 from backend.dashboard.analytics.events import events_cards
@@ -14,6 +15,7 @@ from backend.dashboard.analytics.tables import CARDS
 from backend.dashboard.analytics.tables import CHOICES as OVERVIEW_CHOICES
 from backend.dashboard.analytics.tables import MEASURES as TABLE_MEASURES
 from backend.dashboard.analytics.view import MOVING_PERIODS, AnyDay, View
+from backend.dashboard.links.link_query import LinkQuery
 from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.funnels.funnel import Funnel
@@ -27,6 +29,8 @@ from backend.domain.analytics.query import (
     QueryField,
     is_of_events,
 )
+from backend.domain.feed.events import EventType
+from backend.domain.reports.live import LIVE_FIGURES, LiveFigure
 from backend.domain.reports.overview import FIGURES
 from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.reports.views import ViewKind
@@ -90,6 +94,13 @@ _KEPT: Mapping[ViewKind, frozenset[str]] = {
     ViewKind.CLICKS: _OF_ROWS,
     ViewKind.SALES: _OF_ROWS | _OF_CREDIT,
 }
+# Of the types of events on the page Live, those whose numbers can be shared.
+_LIVE_TYPES = {
+    EventType.CLICK: LiveFigure.CLICKS,
+    EventType.LEAD: LiveFigure.LEADS,
+    EventType.CONVERSION: LiveFigure.CONVERSIONS,
+    EventType.EVENT: LiveFigure.EVENTS,
+}
 _ROWS = frozenset({ViewKind.CLICKS, ViewKind.SALES})
 _DAY = timedelta(days=1)
 
@@ -126,6 +137,36 @@ def _own(view: View, kind: ViewKind) -> dict[str, Any]:
 def saved_funnel_json(view: View, funnel: Funnel) -> dict[str, Any]:
     """The funnel in the period of the view as fields of a query. Later changes of the funnel don't matter."""
     return funnel_json(funnel) | {"timezone": view.zone.key, **_period(view)}
+
+
+def saved_list_json(query: LinkQuery) -> dict[str, Any]:
+    """The list of links as fields of a query: its filters, its order, and the period of its figures."""
+    chosen, sort = query.filter, query.link_sort
+    filters = {
+        "search": chosen.search,
+        "domain": chosen.domain,
+        "state": chosen.state and chosen.state.value,
+        "tag": chosen.tag,
+        "campaign": chosen.campaign,
+        "created_by": chosen.created_by and chosen.created_by.value,
+        "created_after": chosen.created_after and chosen.created_after.isoformat(),
+        "created_before": chosen.created_before and chosen.created_before.isoformat(),
+    }
+    column = sort.order.value if sort else query.column.value
+    currency = {"currency": query.view.currency} if query.view.currency else {}
+    return {
+        "timezone": query.view.zone.key,
+        "filters": {name: value for name, value in filters.items() if value},
+        "order_by": f"{'-' * query.is_descending}{column}",
+        **currency,
+        **_period(query.view),
+    }
+
+
+def saved_live_json(types: Container[str], zone: ZoneInfo) -> tuple[dict[str, Any], Sequence[LiveFigure]]:
+    """Live as fields of a query, and its figures: those of the types in the address, if it has any."""
+    chosen = [figure for type_, figure in _LIVE_TYPES.items() if type_.value in types]
+    return {"timezone": zone.key}, chosen or LIVE_FIGURES
 
 
 def kind_in(view: View) -> ViewKind:

@@ -13,6 +13,7 @@ from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.funnels.links import link_names
 from backend.dashboard.funnels.shown import name_of_field
 from backend.dashboard.shared.filter_words import field_name, filters_in_words
+from backend.dashboard.shared.live import LIVE_WORDS
 from backend.dashboard.shared.rows import ROWS_NAMES
 from backend.dashboard.shared.shown import measure_name
 from backend.domain.analytics.funnels.funnel import Funnel
@@ -77,10 +78,13 @@ async def kept_words(kind: ViewKind, kept: Mapping[str, Any], now: datetime) -> 
 async def _words(saved: Mapping[str, Any], view: ReportView) -> QueryWords:
     """The view, which was read from these fields, in words."""
     parts, shown = await _shown(view)
-    filters = []
-    if view.queries:
+    filters: list[tuple[str, str]] = []
+    if view.links:
+        filters = view.links.filter_words
+    elif view.queries:
         filters = await filters_in_words(resources().database, org_id(), view.queries[-1])
-    return QueryWords(_period_words(saved, view.period), str(view.period.zone), parts, shown, filters)
+    period = LIVE_WORDS if view.live else _period_words(saved, view.period)
+    return QueryWords(period, str(view.period.zone), parts, shown, filters)
 
 
 async def _shown(view: ReportView) -> tuple[ViewParts, str]:
@@ -92,6 +96,12 @@ async def _shown(view: ReportView) -> tuple[ViewParts, str]:
         tables = ", ".join(SHOWN[figure] for figure in view.cohorts.figures)
         added_up = ", added up" if view.cohorts.is_added_up else ""
         return [("A table for each", tables + added_up)], f"Cohorts: {tables}{added_up}"
+    if view.links:
+        columns = ", ".join(measure_name(measure) for measure in view.links.query.measures)
+        return [("Columns", columns), ("Order", view.links.order_words)], f"Links: {columns}"
+    if view.live:
+        figures = ", ".join(measure_name(figure.measure) for figure in view.live)
+        return [("Figures", figures)], f"Live: {figures}"
     if view.rows:
         return [("Rows", ROWS_NAMES[view.rows])], ROWS_NAMES[view.rows]
     first, *tables_of = view.queries

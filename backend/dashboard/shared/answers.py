@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.concurrency.timed_cache import TimedCache
 from backend.dashboard.shared.asking import ReportAnswer, ask_view
+from backend.dashboard.shared.notes import read_shared_notes
 from backend.domain.ids import OrgId
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind, read_view
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import Resources
+
+# How old what Live shows may be. Everybody who watches shares an answer, so it is asked that often at most.
+LIVE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class _Asked:
     kind: ViewKind
     query: str
     shows_revenue: bool
+    shows_notes: bool
     has_subscription: bool
 
 
@@ -31,12 +36,16 @@ class _Answers(TimedCache[_Asked, ReportAnswer]):
     CAPACITY = 100  # of up to a thousand rows
 
 
+class _LiveAnswers(_Answers):
+    LIFETIME = LIVE_SECONDS
+
+
 class ReportAnswers:
     """Answers what reports ask. Whoever loads a report again and again has the question asked seldom."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._answers = _Answers(self._ask)
+        self._answers, self._live = _Answers(self._ask), _LiveAnswers(self._ask)
 
     async def answer(self, report: Report) -> ReportAnswer | None:
         """What the report shows; None if its organization does not exist any more.
@@ -48,24 +57,36 @@ class ReportAnswers:
         except UnknownOrganization:
             return None
         has_subscription = organization.has_subscription(self._resources.clock())
-        query, shows_revenue = json.dumps(report.query), report.shows_revenue
-        return await self._answers.get(
-            _Asked(report.org_id, report.kind, query, shows_revenue, has_subscription)
+        answers = self._live if report.kind is ViewKind.LIVE else self._answers
+        return await answers.get(
+            _Asked(
+                report.org_id,
+                report.kind,
+                json.dumps(report.query),
+                report.shows_revenue,
+                report.shows_notes,
+                has_subscription,
+            )
         )
 
     async def stop(self) -> None:
         """Give up what is being asked."""
         await self._answers.stop()
+        await self._live.stop()
 
     async def _ask(self, asked: _Asked) -> ReportAnswer:
         lift_deadline()  # which is that of the request that came first
+        now = self._resources.clock()
         view = read_view(
             asked.kind,
             json.loads(asked.query),
-            self._resources.clock(),
+            now,
             shows_revenue=asked.shows_revenue,
             has_subscription=asked.has_subscription,
         )
-        return await ask_view(
-            self._resources.analytics, asked.org_id, view, shows_revenue=asked.shows_revenue
-        )
+        database, analytics = self._resources.database, self._resources.analytics
+        shows_revenue = asked.shows_revenue
+        answer = await ask_view(database, analytics, asked.org_id, view, now, shows_revenue=shows_revenue)
+        if asked.shows_notes and asked.kind.has_chart:
+            return replace(answer, notes=await read_shared_notes(database, analytics, asked.org_id, view))
+        return answer

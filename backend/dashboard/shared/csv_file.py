@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from backend.dashboard.shared.asking import CustomersAnswer, ReportAnswer
-from backend.dashboard.shared.csv_of_customers import lines_of_cohorts, lines_of_kinds, lines_of_times
-from backend.dashboard.shared.customers import NEW_AND_RETURNING, TIME_TO_SALE
+from backend.dashboard.shared.asking import ReportAnswer
+from backend.dashboard.shared.customers.answer import CustomersAnswer
+from backend.dashboard.shared.customers.csv_lines import lines_of_cohorts, lines_of_kinds, lines_of_times
+from backend.dashboard.shared.customers.shown import NEW_AND_RETURNING, TIME_TO_SALE
+from backend.dashboard.shared.links import lines_of_links
+from backend.dashboard.shared.live import lines_of_live
 from backend.dashboard.shared.rows import lines_of_rows
 from backend.dashboard.shared.shown import REPORT_FILE, file_names
 from backend.domain.analytics.answer import AnalyticsAnswer
@@ -34,6 +37,10 @@ def csv_files(
     if shown.rows:
         rows = partial(lines_of_rows, shown.rows, shows_revenue=shows_revenue)
         return {REPORT_FILE: partial(_written, rows)}
+    if shown.links:
+        return {REPORT_FILE: partial(_written, partial(lines_of_links, shown.links, form))}
+    if shown.live:
+        return {REPORT_FILE: partial(_written, partial(lines_of_live, shown.live))}
     return {
         name: partial(_csv_of, answer, form, shows_revenue=shows_revenue)
         for name, answer in zip(file_names(shown.answers), shown.answers, strict=True)

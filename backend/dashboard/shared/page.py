@@ -22,11 +22,15 @@ from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.frame.form import read_fields
 from backend.dashboard.funnels.links import link_names
 from backend.dashboard.funnels.shown import shown_funnel
+from backend.dashboard.shared.answers import LIVE_SECONDS
 from backend.dashboard.shared.asking import ReportAnswer
 from backend.dashboard.shared.blueprint import Frames, public_page, shared
 from backend.dashboard.shared.csv_file import csv_files
-from backend.dashboard.shared.customers import shown_customers
+from backend.dashboard.shared.customers.shown import shown_customers
 from backend.dashboard.shared.filter_words import filters_in_words
+from backend.dashboard.shared.links import shown_links
+from backend.dashboard.shared.live import LIVE_WORDS, shown_live
+from backend.dashboard.shared.notes import shown_marks
 from backend.dashboard.shared.passwords import (
     PASSWORD,
     RefusedPassword,
@@ -56,6 +60,8 @@ _TEMPLATES = {
     ViewKind.COHORTS: "cohorts",
     ViewKind.CLICKS: "rows",
     ViewKind.SALES: "rows",
+    ViewKind.LINKS: "links",
+    ViewKind.LIVE: "live",
 }
 
 
@@ -134,7 +140,7 @@ async def _report(report: Report) -> Response:
         f"{_TEMPLATES.get(report.kind, 'report')}.html",
         name=report.name,
         **await _shown(report, answer),
-        period=period_in_words(period),
+        period=LIVE_WORDS if answer.live else period_in_words(period),
         zone=str(period.zone),
         csv_path=partial(url_for, "shared.report_csv", token=report.token),
         page_pass=new_pass(report),
@@ -152,9 +158,14 @@ async def _shown(report: Report, answer: ReportAnswer) -> dict[str, Any]:
         funnel = answer.funnel.query.funnel
         names = await link_names(report.org_id, funnel.steps)
         return {"shown": shown_funnel(answer.funnel, names), "funnel": funnel}
-    query = answer.view.queries[-1]
-    filters = await filters_in_words(resources().database, report.org_id, query)
-    return {"shown": _parts(report, answer), "filters": filters} | _credited(report, query)
+    query, listed = answer.view.queries[-1], answer.view.links
+    filters = listed.filter_words if listed else await _filters(report, query)
+    marks = shown_marks(answer, answer.notes) if answer.notes else ()
+    return {"shown": _parts(report, answer), "filters": filters, "marks": marks} | _credited(report, query)
+
+
+async def _filters(report: Report, query: Query) -> list[tuple[str, str]]:
+    return await filters_in_words(resources().database, report.org_id, query)
 
 
 def _parts(report: Report, answer: ReportAnswer) -> object:
@@ -163,6 +174,10 @@ def _parts(report: Report, answer: ReportAnswer) -> object:
         return shown_customers(answer.customers, answer.view.queries[-1])
     if answer.rows:
         return shown_singles(answer.rows, shows_revenue=report.shows_revenue)
+    if answer.links and answer.view.links:
+        return shown_links(answer.links, answer.view.links, resources().short_url_form)
+    if answer.live:
+        return shown_live(answer.live, answer.view.period.zone)
     if report.kind is ViewKind.OVERVIEW:
         return shown_overview(answer.answers)
     return shown_report(answer.answers[0])
@@ -170,8 +185,8 @@ def _parts(report: Report, answer: ReportAnswer) -> object:
 
 def _credited(report: Report, query: Query) -> dict[str, Any]:
     """Whether amounts are shown, and of single sales who gets the credit."""
-    credit = query.rules.in_words if report.kind is ViewKind.SALES else ""
-    return {"credit": credit, "shows_revenue": report.shows_revenue}
+    credit = query.rules.in_words if report.kind in {ViewKind.SALES, ViewKind.LINKS} else ""
+    return {"credit": credit, "shows_revenue": report.shows_revenue, "live_seconds": LIVE_SECONDS}
 
 
 async def _ask_password(report: Report, refused: RefusedPassword | None = None) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backend.dashboard.analytics.figures import (
@@ -20,11 +20,11 @@ from backend.dashboard.analytics.figures import (
 from backend.dashboard.analytics.tables import SHORT, name_of
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.shared.filter_words import field_name
-from backend.domain.analytics.answer import AnalyticsAnswer, Row
+from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
 from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.measure_words import MEANINGS
-from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure
+from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure, Query
 
 # The name of the file with what a report shows first.
 REPORT_FILE = "report"
@@ -231,11 +231,15 @@ class _Part:
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:
-    """The currencies of the report's amounts, the one with the largest amount first."""
-    if answer.query.currency:
-        return [answer.query.currency]
+    return currencies_of_rows(answer.query, [answer.totals.values, answer.totals.previous or {}])
+
+
+def currencies_of_rows(query: Query, rows: Iterable[Values]) -> list[str]:
+    """The currencies of the rows' amounts, the one with the largest amount first."""
+    if query.currency:
+        return [query.currency]
     sums: dict[str, float] = {}
-    for values in (answer.totals.values, answer.totals.previous or {}):
+    for values in rows:
         for shown, value in values.items():
             if shown in MONEY - RATES and isinstance(value, Mapping):
                 for currency, amount in value.items():

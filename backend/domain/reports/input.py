@@ -71,6 +71,7 @@ REPORT_FIELDS: dict[str, Rule[Any]] = {
     "kind": Word(ViewKind),
     "query": SavedQuery(),
     "shows_revenue": Flag(),
+    "shows_notes": Flag(),
     "password": OrNull(LinkPassword()),
     "embed_origins": EmbedOrigins(),
     "expires_at": OrNull(ReportEnd()),

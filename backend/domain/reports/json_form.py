@@ -25,6 +25,7 @@ def report_json(report: Report, base_url: str) -> dict[str, Any]:
         "kind": report.kind.value,
         "query": dict(report.query),
         "shows_revenue": report.shows_revenue,
+        "shows_notes": report.shows_notes,
         "has_password": report.password_hash is not None,
         "embed_origins": list(report.embed_origins),
         "expires_at": time_json(report.expires_at) if report.expires_at else None,

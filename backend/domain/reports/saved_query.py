@@ -13,6 +13,8 @@ from backend.domain.analytics.input import FIELDS, NULLABLE, UpTo, field_schema
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import JsonObject, Rule, Schema
 from backend.domain.reports.cohorts import COHORT_REPORT_FIELDS
+from backend.domain.reports.links import LIST_REPORT_FIELDS
+from backend.domain.reports.live import LIVE_REPORT_FIELDS
 from backend.domain.reports.overview import OVERVIEW_FIELDS
 from backend.domain.reports.singles import CLICKS_FIELDS, SALES_FIELDS
 
@@ -64,6 +66,8 @@ class SavedQuery:
                 _schema("Of cohorts: which customers, and what the tables show.", COHORT_REPORT_FIELDS),
                 _schema("Of single clicks: which ones, and how many.", CLICKS_FIELDS),
                 _schema("Of single sales, leads or events: likewise, and who gets the credit.", SALES_FIELDS),
+                _schema("Of a list of links: which ones, in which order.", LIST_REPORT_FIELDS),
+                _schema("Of Live: what is counted in each of the last minutes.", LIVE_REPORT_FIELDS),
             ]
         }
 

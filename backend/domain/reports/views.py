@@ -1,4 +1,4 @@
-"""What a report shows at a time: a table, the overview, a funnel, customers over time, or single rows.
+"""What a report shows at a time: a table, the overview, a funnel, customers, single rows, links, or Live.
 
 All kinds are read from the report's saved query, have the same address, password and end, and show one page.
 """
@@ -21,6 +21,8 @@ from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import MONEY, Measure, Query, is_of_events
 from backend.domain.errors import FieldError, InvalidField
 from backend.domain.reports.cohorts import CohortTables, read_cohorts
+from backend.domain.reports.links import LinkList, read_links
+from backend.domain.reports.live import LiveFigure, read_live
 from backend.domain.reports.overview import overview_queries, read_overview
 from backend.domain.reports.saved_query import MOST_ROWS
 from backend.domain.reports.singles import ClicksOf, SalesOf, read_clicks, read_sales
@@ -35,6 +37,8 @@ class ViewKind(StrEnum):
     COHORTS = "cohorts"
     CLICKS = "clicks"
     SALES = "sales"
+    LINKS = "links"
+    LIVE = "live"
 
     @property
     def has_amounts(self) -> bool:
@@ -42,9 +46,14 @@ class ViewKind(StrEnum):
         return self not in {ViewKind.FUNNEL, ViewKind.CLICKS}
 
     @property
+    def has_chart(self) -> bool:
+        """Whether it may show something over time, and so notes."""
+        return self in {ViewKind.TABLE, ViewKind.OVERVIEW}
+
+    @property
     def is_mailed(self) -> bool:
-        """Whether it has figures that a mail can tell."""
-        return self not in {ViewKind.CLICKS, ViewKind.SALES}
+        """Whether a mail about last week can tell it; Live is about the last minutes."""
+        return self is not ViewKind.LIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,8 @@ class ReportView:
     """What is asked for a report: one query for a table, several for an overview, or a funnel.
 
     For customers over time, the queries are that of the tables of cohorts, and that of the rest. For single
-    rows it is the query that counts them, and `rows` says what they are.
+    rows it is the query that counts them, and `rows` says what they are. For a list of links it is that of
+    their figures, and `links` says which they are. For Live it is the time, and `live` what is counted.
     """
 
     kind: ViewKind
@@ -60,6 +70,8 @@ class ReportView:
     funnel: FunnelQuery | None = None
     cohorts: CohortTables | None = None
     rows: ClicksOf | SalesOf | None = None
+    links: LinkList | None = None
+    live: tuple[LiveFigure, ...] = ()
 
     @property
     def period(self) -> QueryPeriod:
@@ -79,14 +91,14 @@ class ReportView:
 
     @property
     def mailed(self) -> Query:
-        """What a mail shows of it: the table, or the figures of the overview by its first table's field.
+        """What a mail asks: of an overview, its figures by the field of its first table.
 
-        Funnels and cohorts have more than one question. Raises InvalidField for single rows.
+        Funnels and cohorts have more than one question. Raises InvalidField for Live.
         """
         if not self.kind.is_mailed:
             raise InvalidField("query", f"is one of {self.kind}, which mails can't show")
         first, *tables = self.queries
-        if self.kind is ViewKind.TABLE:
+        if self.kind is not ViewKind.OVERVIEW:
             return first
         groups = (table.group_by for table in tables if not any(map(is_of_events, table.group_by)))
         return replace(first, group_by=next(groups, ()), limit=MOST_ROWS)
@@ -121,22 +133,29 @@ def read_view(
     with _inside_query():
         match kind:
             case ViewKind.FUNNEL:
-                return ReportView(kind, funnel=parse_funnel_query(saved, now))
+                view = ReportView(kind, funnel=parse_funnel_query(saved, now))
             case ViewKind.OVERVIEW:
                 figures, tables, rows = read_overview(saved, now)
-                return ReportView(kind, overview_queries(shown(figures), tables, rows))
+                view = ReportView(kind, overview_queries(shown(figures), tables, rows))
             case ViewKind.COHORTS:
                 query, tables_of_cohorts = read_cohorts(saved, now, shows_revenue=shows_revenue)
                 by_first = replace(query, rules=cohort_rules(query.rules.as_of))
-                return ReportView(kind, (by_first, query), cohorts=tables_of_cohorts)
+                view = ReportView(kind, (by_first, query), cohorts=tables_of_cohorts)
             case ViewKind.CLICKS:
                 counting, clicks_of = read_clicks(saved, now)
-                return ReportView(kind, (counting,), rows=clicks_of)
+                view = ReportView(kind, (counting,), rows=clicks_of)
             case ViewKind.SALES:
                 counting, sales_of = read_sales(saved, now)
-                return ReportView(kind, (counting,), rows=sales_of)
+                view = ReportView(kind, (counting,), rows=sales_of)
+            case ViewKind.LINKS:
+                listed = read_links(saved, now, shows_revenue=shows_revenue)
+                view = ReportView(kind, (listed.query,), links=listed)
+            case ViewKind.LIVE:
+                minutes, counted = read_live(saved, now)
+                view = ReportView(kind, (minutes,), live=counted)
             case ViewKind.TABLE:
-                return ReportView(kind, (shown(parse_query({"limit": MOST_ROWS, **saved}, now)),))
+                view = ReportView(kind, (shown(parse_query({"limit": MOST_ROWS, **saved}, now)),))
+    return view
 
 
 def without_amounts(query: Query) -> Query:

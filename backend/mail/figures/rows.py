@@ -52,20 +52,22 @@ def mailed_rows(answer: AnalyticsAnswer, language: Language) -> MailedReport:
     if query.group_by:
         by = ", ".join(name_of_field(by, language) for by in query.group_by)
         rows = [
-            MailRow(_row_name(answer, row, language), _figures(answer, row, language)) for row in answer.rows
+            MailRow(_row_name(answer, row, language), figures_of_row(query, row, language))
+            for row in answer.rows
         ]
         sections.append(MailSection(by, rows, answer.rows_left_out or 0))
     return MailedReport(
         period=period_in(language, query.period),
         compared=compared_in(language, answer.previous_period),
         zone=str(query.period.zone),
-        totals=_figures(answer, answer.totals, language),
+        totals=figures_of_row(query, answer.totals, language),
         sections=sections,
     )
 
 
-def _figures(answer: AnalyticsAnswer, row: Row, language: Language) -> list[MailFigure]:
-    query, names = answer.query, sections_in(language)["measures"]
+def figures_of_row(query: Query, row: Row, language: Language) -> list[MailFigure]:
+    """The numbers of a row, each with how it changed."""
+    names = sections_in(language)["measures"]
     return [
         MailFigure(
             names[measure.value],

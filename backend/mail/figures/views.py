@@ -13,17 +13,28 @@ from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.mail.figures.customers import MailedCustomers, mailed_customers
 from backend.mail.figures.funnels import mailed_funnel
+from backend.mail.figures.links import mailed_links, mailed_list
 from backend.mail.figures.mailed import MailedReport
 from backend.mail.figures.rows import mailed_query, mailed_rows
+from backend.mail.figures.singles import mailed_singles, singles_query
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskNewAndReturning, AskTimeToSale
 from backend.storage.analytics.query_questions import AskFunnel, AskQuery
+from backend.storage.analytics.singles.shared_rows import ask_rows
+from backend.storage.driver.mongo import Database
+from backend.storage.links.lists.with_figures import list_with_figures
 
 QueryT = TypeVar("QueryT", Query, FunnelQuery)
 
 
 async def figures_of(
-    analytics: Analytics, report: Report, reader: Recipient, now: datetime, *, has_subscription: bool
+    database: Database,
+    analytics: Analytics,
+    report: Report,
+    reader: Recipient,
+    now: datetime,
+    *,
+    has_subscription: bool,
 ) -> MailedReport:
     """What the reader's mail of now shows of the report.
 
@@ -40,6 +51,13 @@ async def figures_of(
         questions = [AskNewAndReturning(query), AskNewAndReturning(earlier), AskTimeToSale(query)]
         found = MailedCustomers(*await analytics.ask_all(org_id, questions))
         return mailed_customers(found, query, earlier, language, shows_revenue=report.shows_revenue)
+    if view.rows:
+        query, shows_revenue = singles_query(view, reader, now), report.shows_revenue
+        rows = await ask_rows(analytics, org_id, query, view.rows, shows_revenue=shows_revenue)
+        return mailed_singles(rows, query, language)
+    if view.links:
+        listed = mailed_list(view.links, reader, now)
+        return mailed_links(await list_with_figures(database, analytics, org_id, listed, now), language)
     return mailed_rows(await analytics.ask(org_id, AskQuery(mailed_query(view, reader, now))), language)
 
 

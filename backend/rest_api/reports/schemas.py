@@ -24,6 +24,7 @@ _REPORT: dict[str, Schema] = {
         "description": "As it was given, without fields that are null.",
     },
     "shows_revenue": _FLAG,
+    "shows_notes": _FLAG | {"description": "Whether its chart has the organization's notes."},
     "has_password": _FLAG,
     "embed_origins": {"type": "array", "items": _TEXT},
     "expires_at": _INSTANT_OR_NULL,

@@ -47,6 +47,7 @@ async def test_a_report_from_making_to_deleting(
         "kind": "table",
         "query": QUERY,
         "shows_revenue": True,
+        "shows_notes": False,
         "has_password": True,
         "embed_origins": ["https://shop.example", "https://*.shop.example"],
         "expires_at": "2099-01-01T00:00:00Z",

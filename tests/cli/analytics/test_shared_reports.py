@@ -56,6 +56,10 @@ def test_overviews_and_funnels_are_shared(running: ServiceProcess, org_id: OrgId
     share = ("report", "share", "--org", org_id, "--name", "x")
     overview = running.command(*share, "--kind", "overview", "--period", "last_7_days")
     assert (overview["kind"], overview["query"]) == ("overview", {"filters": {}, "period": "last_7_days"})
+    listed = running.command(
+        *share, "--kind", "links", "--filter", "campaign=spring", "--order-by", "-clicks"
+    )
+    assert listed["query"] == {"filters": {"campaign": "spring"}, "order_by": "-clicks"}
     tables = running.command(*share, "--kind", "overview", "--group-by", "tag,country", "--limit", "5")
     assert tables["query"] == {"filters": {}, "group_by": ["tag", "country"], "limit": 5}
     headers = {"API-KEY": running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]}

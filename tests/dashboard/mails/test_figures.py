@@ -120,6 +120,31 @@ async def test_cohorts_by_mail(
     assert not [word for word in ("Revenue", "€", "$") if word in later["text"] + later["html"]]
 
 
+async def test_single_sales_and_links_by_mail(
+    database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """How many there were, the newest rows of them, and the first links with their figures, without ids."""
+    await bought(database, link, clock() - timedelta(days=5), "7", customer="ada@shop.example")
+    values = {"name": "Sales", "kind": ViewKind.SALES, "query": {"limit": 1}, "shows_revenue": True}
+    sales = await create_report(database, link.org_id, values, clock())
+    recipient = await confirmed(database, sales, clock(), language=Language.EN)
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    text = " ".join(mail["text"].split())
+    assert "TOTAL Conversions 2" in text
+    assert "March 14, 2026, 13:00: Spring Revenue €4,321.50 Campaign spring 1 more row" in text
+    assert "ada@shop.example" not in mail["text"] + mail["html"]
+    links = await create_report(
+        database, link.org_id, {"name": "Links", "kind": ViewKind.LINKS, "query": {}}, clock()
+    )
+    recipient = await confirmed(database, links, clock(), language=Language.EN)
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    text = " ".join(mail["text"].split())
+    assert "TOTAL Links 1 LINK Spring Clicks 1,237 (+24%) Conversions 2 (+2)" in text
+    assert not [word for word in ("€", "Revenue", link.destination_url) if word in mail["text"]]
+
+
 async def test_when_the_next_is_due(
     database: Database, report: Report, mailing: ReportMailResources, clock: MovableClock
 ) -> None:

@@ -207,6 +207,30 @@ async def test_a_funnel_is_shared_as_it_is(
             "Single leads",
             "Single leads",
         ),
+        (
+            "/links?q=flyer&campaign=spring&made_from=2026-01-02&sort=-revenue&state=enabled&period=7",
+            ViewKind.LINKS,
+            {
+                "filters": {
+                    "search": "flyer",
+                    "campaign": "spring",
+                    "state": "enabled",
+                    "created_after": "2026-01-02T00:00:00+00:00",
+                },
+                "order_by": "-revenue",
+                "period": "last_7_days",
+                "measures": ["clicks", "conversions", "revenue"],
+            },
+            "Links: Clicks, Conversions",
+            "Links",
+        ),
+        (
+            "/live?type=conversion&type=identify",
+            ViewKind.LIVE,
+            {"measures": ["conversions"], "timezone": "UTC"},
+            "Live: Conversions",
+            "Live",
+        ),
     ],
 )
 async def test_other_pages_are_shared_as_they_are(

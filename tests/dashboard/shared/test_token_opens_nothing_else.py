@@ -48,6 +48,8 @@ ARGUMENTS = [
     {"show": "revenue", "sum": "1", "added_up": "true", "weeks": "53", "measures": "revenue"},
     {"of": "leads", "after": "9999999999999-0", "page": "2"},
     {"of": "not_counted", "columns": "customer_id,transaction_id"},
+    {"q": SECRET, "state": "archived", "sort": "-revenue", "columns": "destination_url", "page": "2"},
+    {"type": "identify", "after": "1-0", "organization": "x", "minutes": "600"},
 ]
 
 
@@ -95,6 +97,9 @@ VIEWS: dict[str, Shared] = {
     ),
     "clicks": Shared(ViewKind.CLICKS, {"filters": SPRING, "limit": 2}, word="outcome", allowed=("NZ",)),
     "sales": Shared(ViewKind.SALES, {"filters": SPRING}, word="credited"),
+    "links": Shared(ViewKind.LINKS, {"filters": {"campaign": "spring"}, "order_by": "-revenue"}),
+    # It names each of the last minutes, whatever happened in it.
+    "live": Shared(ViewKind.LIVE, {"filters": SPRING}, allowed=(":10",)),
 }
 # Of a sale that the reports count: its customer, its order, and the minute.
 CUSTOMER, ORDER = "ada@shop.example", "order-1042"
@@ -160,7 +165,8 @@ async def test_no_argument_changes_what_is_shown(
             *(link.id, CUSTOMER, ORDER, ":10"),
         )
         # The table by link names the short URLs of what the report is of.
-        of_link = (organization.domain, link.id) if path.endswith("/link.csv") else ()
+        of_link: tuple[str, ...] = (organization.domain, link.id) if path.endswith("/link.csv") else ()
+        of_link = (organization.domain, link.path) if shared.kind is ViewKind.LINKS else of_link
         shown_too = (*shared.allowed, *of_link)
         # The rule of credit names what is credited, whether it is shown or not.
         told = shown.replace(CreditRules().in_words, "").replace(report.token, "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import FieldError, InvalidField
+from backend.domain.links.listing import NEWEST_FIRST
+from backend.domain.reports.live import LiveFact, LiveFigure, live_counts, live_since
 from backend.domain.reports.overview import FIGURES
 from backend.domain.reports.saved_query import MOST_ROWS, SavedQuery
 from backend.domain.reports.views import ViewKind, read_view
@@ -104,6 +108,16 @@ def test_an_overview_asks_for_its_course_and_each_table() -> None:
             {"of": "sales", "currency": "EUR", "filters": {"event": ["x"]}, "limit": 2_000},
             ["query.of must be one of", "query.currency is not", "query.limit must"],
         ),
+        (
+            ViewKind.LINKS,
+            {"filters": {"state": "asleep"}, "order_by": "-visitors", "measures": ["visitors"], "of": "x"},
+            ["query.filters.state must be", "query.order_by must", "query.measures must", "query.of is not"],
+        ),
+        (
+            ViewKind.LIVE,
+            {"filters": {"event": ["x"]}, "period": "today"},
+            ["query.filters.event can't", "query.period is not"],
+        ),
         (ViewKind.SALES, {"filters": {"event": ["x"]}}, ["query.filters.event can't be filtered by"]),
     ],
 )
@@ -115,11 +129,44 @@ def test_each_kind_has_its_fields(kind: ViewKind, query: dict[str, Any], rules: 
     assert [text for text in rules if not any(each.startswith(text) for each in told)] == []
 
 
-def test_single_rows_can_t_be_mailed() -> None:
-    """Mails have figures, and rows of what they are figures of."""
-    view = read_view(ViewKind.CLICKS, {}, NOW, shows_revenue=False)
-    with pytest.raises(InvalidField, match="is one of clicks"):
+def test_live_can_t_be_mailed() -> None:
+    """A mail about last week has nothing to say about the last minutes."""
+    view = read_view(ViewKind.LIVE, {}, NOW, shows_revenue=False)
+    with pytest.raises(InvalidField, match="is one of live"):
         assert view.mailed
+
+
+def test_a_list_of_links_without_revenue_is_not_sorted_by_it() -> None:
+    """The order would tell who brought most; the newest come first instead. Other orders stay."""
+    query = saved(order_by="-revenue", filters={"tag": "Print", "state": "enabled"})
+    listed = read_view(ViewKind.LINKS, query, NOW, shows_revenue=False).links
+    assert listed
+    assert (listed.order, listed.query.measures) == (NEWEST_FIRST, (Measure.CLICKS, Measure.CONVERSIONS))
+    assert listed.filter_words == [("State", "enabled"), ("Tag", "Print")]
+    shown = read_view(ViewKind.LINKS, query, NOW, shows_revenue=True).links
+    assert shown
+    assert shown.order_words == "revenue, most first"
+    by_clicks = read_view(ViewKind.LINKS, saved(order_by="clicks"), NOW, shows_revenue=False).links
+    assert by_clicks
+    assert by_clicks.order_words == "clicks, least first"
+
+
+def test_live_counts_by_the_minute() -> None:
+    """Parts of a sale add up to one; what was before the last minutes is in none of them."""
+    since = live_since(NOW.replace(second=42))
+    assert since == NOW - timedelta(minutes=29)
+    half, euros = Fraction(1, 2), Decimal("9.50")
+    facts = [
+        LiveFact(since - timedelta(seconds=1), "before", "DE"),
+        LiveFact(since, "Letter", "AT", half, "EUR", euros),
+        LiveFact(since + timedelta(seconds=59), "Poster", None, half, "EUR", euros),
+        LiveFact(NOW, "Poster", "AT", currency="USD", revenue=Decimal(3)),
+    ]
+    counts = live_counts(LiveFigure.CONVERSIONS, facts, since, 5)
+    assert (counts.minutes[0], counts.minutes[29], counts.total, counts.is_cut) == (1, 1, 2, False)
+    assert counts.links[0] == ("Poster", 2)
+    assert dict(counts.countries) == {"AT": 2, None: 0}
+    assert counts.revenue == {"EUR": euros, "USD": Decimal(3)}
 
 
 def test_cohorts_without_revenue_have_no_table_of_amounts() -> None:

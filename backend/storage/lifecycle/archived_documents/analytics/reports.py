@@ -34,6 +34,7 @@ _REPORT = DocumentFields(
         "created_at": time,
         "token": url_token,
         "shows_revenue": Flag().parse,
+        "shows_notes": Flag().parse,
         "password_hash": or_none(_password_hash),
         "embed_origins": _embed_origins,
         "expires_at": or_none(time),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.dashboard.cohorts.shown import CustomerKind, buckets_of, ends_of, kinds_of
 from backend.dashboard.cohorts.triangle import SHOWN, Triangle, currencies_of, triangle_of
-from backend.dashboard.shared.asking import CustomersAnswer
+from backend.dashboard.shared.customers.answer import CustomersAnswer
 from backend.domain.analytics.cohorts.cells import ADDED_UP, OF_MONEY, CellFigure
 from backend.domain.analytics.cohorts.json_form import cohort_notes
 from backend.domain.analytics.cohorts.time_to_sale import TimeToSale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from backend.dashboard.shared.asking import CustomersAnswer
+from backend.dashboard.shared.customers.answer import CustomersAnswer
 from backend.domain.analytics.cohorts.cells import OF_MONEY, CellFigure
 from backend.domain.analytics.cohorts.json_form import amount_text
 from backend.domain.analytics.cohorts.sales import SaleFigures

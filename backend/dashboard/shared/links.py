@@ -1,0 +1,111 @@
+"""What the page of a report of a list of links shows, and the lines of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from decimal import Decimal
+
+from backend.dashboard.analytics.figures import label_in, lines_of, number
+from backend.dashboard.shared.shown import currencies_of_rows, measure_name
+from backend.domain.analytics.answer import Value
+from backend.domain.analytics.measure_words import MEANINGS
+from backend.domain.analytics.query import MONEY, Measure, Query
+from backend.domain.analytics.rows import Cell
+from backend.domain.reports.links import LinkList, SharedLink, SharedLinks
+from backend.domain.web.short_urls import ShortUrlForm
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A link: its name, its short URL, and as texts what came of it and when it was made."""
+
+    name: str
+    short_url: str
+    cells: Sequence[tuple[str, Sequence[str]]]
+    made: str
+
+    @property
+    def host_and_path(self) -> str:
+        """The short URL as people say it."""
+        return self.short_url.partition("://")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLinks:
+    """The first links of a list of `total`, below their headings; `order` says in words which come first."""
+
+    order: str
+    headings: Sequence[str]
+    rows: Sequence[ShownLink]
+    total: int
+    words: Sequence[tuple[str, str]]
+
+    @property
+    def left_out(self) -> int:
+        """How many links are not shown."""
+        return self.total - len(self.rows)
+
+
+def shown_links(found: SharedLinks, listed: LinkList, form: ShortUrlForm) -> ShownLinks:
+    """What a page shows of the list."""
+    query = found.query
+    currencies = _currencies(found)
+    return ShownLinks(
+        listed.order_words,
+        [_label(measure, currencies) for measure in query.measures],
+        [_row(link, query, currencies, form) for link in found.links],
+        found.total,
+        [(measure_name(measure), MEANINGS[measure]) for measure in query.measures],
+    )
+
+
+def lines_of_links(found: SharedLinks, form: ShortUrlForm) -> list[list[Cell]]:
+    """A line for each link, below their headings, with exact amounts."""
+    currencies, measures = _currencies(found), found.query.measures
+    counts = [measure for measure in measures if measure not in MONEY]
+    amounts = currencies if Measure.REVENUE in measures else []
+    heads: list[Cell] = ["link_name", "short_url", "made", *counts, *(f"revenue_{name}" for name in amounts)]
+    return [heads, *(_cells(link, found.query, counts, amounts, form) for link in found.links)]
+
+
+def value_of(link: SharedLink, measure: Measure, currency: str | None) -> Value:
+    """What came of the link: nothing, where it has no figures."""
+    if link.figures:
+        return link.figures.values[measure]
+    return 0 if measure not in MONEY else Decimal() if currency else {}
+
+
+def _row(link: SharedLink, query: Query, currencies: Sequence[str], form: ShortUrlForm) -> ShownLink:
+    cells = [
+        (_label(measure, currencies), lines_of(measure, value_of(link, measure, query.currency), currencies))
+        for measure in query.measures
+    ]
+    return ShownLink(link.name, form.write(link.domain, link.path), cells, _day(link, query.period.zone))
+
+
+def _cells(
+    link: SharedLink, query: Query, counts: Sequence[Measure], amounts: Sequence[str], form: ShortUrlForm
+) -> list[Cell]:
+    revenue = value_of(link, Measure.REVENUE, query.currency) if amounts else None
+    return [
+        link.name,
+        form.write(link.domain, link.path),
+        link.made_at.astimezone(query.period.zone).date().isoformat(),
+        *(str(value_of(link, measure, query.currency)) for measure in counts),
+        *(f"{number(revenue, currency) or 0}" for currency in amounts),
+    ]
+
+
+def _label(measure: Measure, currencies: Sequence[str]) -> str:
+    return label_in(measure, currencies) if measure in MONEY else measure_name(measure)
+
+
+def _currencies(found: SharedLinks) -> list[str]:
+    rows = [link.figures.values for link in found.links if link.figures]
+    return currencies_of_rows(found.query, rows)
+
+
+def _day(link: SharedLink, zone: tzinfo) -> str:
+    return f"{link.made_at.astimezone(zone):%-d %b %Y}"
