@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import MutableMapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from quart import Quart
 
 from backend.alert_watch.watch import AlertWatch
 from backend.app_api import AppService, app_api
+from backend.archives.making import ArchiveMaking
 from backend.concurrency.startable import Startable, running
 from backend.dashboard import answer_browsers, attach_dashboard_services, dashboard, shared
 from backend.destination_watch.watch import DestinationWatch
@@ -20,6 +22,7 @@ from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
 from backend.mail.alert_mails import alert_mail
 from backend.mail.delivery import MailDelivery
+from backend.mail.organization_mails import archive_mail
 from backend.mail.report_mails import ReportMailResources, ReportMails
 from backend.mail.server import mail_server_of
 from backend.operations.blueprint import operations
@@ -178,6 +181,8 @@ class Service:
         )
         make_mail = partial(alert_mail, self.settings.base_url) if self.settings.sends_mail else None
         channels = AlertChannels(resources.short_url_form, make_mail)
+        kept = timedelta(days=self.settings.archive_days)
+        tell_of_archive = partial(archive_mail, self.settings.base_url) if make_mail else None
         return (
             finishing_deletions(database, clock),
             DestinationWatch(database, resources.pages, clock, hours),
@@ -188,6 +193,7 @@ class Service:
             statement_signing(database),
             analytics_upkeep(database, resources.analytics),
             WebhookDelivery(sender_resources),
+            ArchiveMaking(database, clock, kept, tell_of_archive),
             AlertWatch(database, resources.analytics, channels, clock),
             MailDelivery(database, mail_server_of(self.settings), clock),
             ReportMails(ReportMailResources(database, resources.analytics, self.settings, clock)),

@@ -240,6 +240,13 @@ class Settings:
         "hours, from 0 to 8784",
         "Once in how many hours the service looks, slowly, whether links' destinations answer. 0: never.",
     )
+    archive_days: int = setting(
+        7,
+        values_of.days,
+        "a whole number of days from 1 to 366",
+        "For how many days an archive of an organization can be downloaded that was made in the dashboard or "
+        "over REST.",
+    )
     country_header: str = setting(
         "",
         str,

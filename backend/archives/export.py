@@ -1,21 +1,37 @@
-"""Exports an organization to an archive file."""
+"""Exports an organization as an archive file."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Header
 from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.archives.pieces import PIECE_BYTES
 from backend.storage.driver.mongo import Database, server_time
 from backend.storage.lifecycle.archive import count_owned, read_owned, snapshot
 from backend.system.whole_file import whole_or_nothing
 
-# Called once with the total number of documents, then with the number written since the last call.
+# Called after each piece with the total number of documents, and the number written since the last call.
 Progress = Callable[[int, int], object]
-_DOCUMENTS_PER_REPORT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePiece:
+    """The next bytes of an archive: PIECE_BYTES of them, but in the last piece.
+
+    `total` is the number of documents that the whole archive has, `counts` that of each collection that are
+    written so far, some of them in the next piece.
+    """
+
+    data: bytes
+    total: int
+    counts: Counter[str]
 
 
 async def export_organization(
@@ -26,24 +42,44 @@ async def export_organization(
     With `in_snapshot`, all data is as it was at one moment, although the service goes on. Raises
     UnknownOrganization, SnapshotTooOld and OSError; then a file that was there before is unchanged.
     """
-    organization = await get_organization(database, org_id)
+    counts, reported = Counter[str](), 0
     with whole_or_nothing(path) as file:
-        writer = ArchiveWriter(file)
-        now = await server_time(database)
-        writer.write_header(Header(org_id, organization.name, now, organization.click_days))
-        await _write_documents(database, org_id, writer, progress, in_snapshot=in_snapshot)
-        writer.write_end()
-    return writer.counts
+        async with aclosing(archive_pieces(database, org_id, in_snapshot=in_snapshot)) as pieces:
+            async for piece in pieces:
+                file.write(piece.data)
+                counts = piece.counts
+                progress(piece.total, counts.total() - reported)
+                reported = counts.total()
+    return counts
 
 
-async def _write_documents(
-    database: Database, org_id: OrgId, writer: ArchiveWriter, progress: Progress, *, in_snapshot: bool
-) -> None:
+async def archive_pieces(
+    database: Database, org_id: OrgId, *, in_snapshot: bool = True
+) -> AsyncGenerator[ArchivePiece, None]:
+    """The organization's archive, of which no more than a piece and a document is in memory at a time.
+
+    Raises as `export_organization`.
+    """
+    organization = await get_organization(database, org_id)
+    buffer = BytesIO()
+    writer = ArchiveWriter(buffer)
+    now = await server_time(database)
+    writer.write_header(Header(org_id, organization.name, now, organization.click_days))
     async with snapshot(database, is_consistent=in_snapshot) as session:
-        total, reported = await count_owned(database, session, org_id), 0
+        total = await count_owned(database, session, org_id)
         async for name, document in read_owned(database, session, org_id):
             writer.write_document(name, document)
-            if (written := writer.counts.total()) - reported >= _DOCUMENTS_PER_REPORT:
-                progress(total, written - reported)
-                reported = written
-        progress(total, writer.counts.total() - reported)
+            while buffer.tell() >= PIECE_BYTES:
+                yield ArchivePiece(_taken(buffer), total, writer.counts.copy())
+    writer.write_end()
+    while data := _taken(buffer):
+        yield ArchivePiece(data, total, writer.counts.copy())
+
+
+def _taken(buffer: BytesIO) -> bytes:
+    """Take the first piece out of the buffer, which goes on to be written behind the rest."""
+    written = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    buffer.write(written[PIECE_BYTES:])
+    return written[:PIECE_BYTES]

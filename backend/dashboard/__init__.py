@@ -21,6 +21,7 @@ from backend.dashboard.alerts import rules as alert_rules
 from backend.dashboard.alerts import stop as stop_alert_mails
 from backend.dashboard.analytics import attribution, events, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
+from backend.dashboard.archives import archives
 from backend.dashboard.cohorts import cohorts, sold
 from backend.dashboard.costs import costs
 from backend.dashboard.destinations import broken, rules
@@ -61,6 +62,7 @@ __all__ = [
     "alerts",
     "answer_browsers",
     "apps",
+    "archives",
     "assets",
     "attach_dashboard_services",
     "attribution",

@@ -9,13 +9,12 @@ from tempfile import TemporaryFile
 from threading import Thread
 
 from backend.domain.finding import Area, Finding, Findings
-from backend.storage.lifecycle.inspection import Disk
+from backend.storage.driver.disk import LITTLE_SPACE, Disk
 
 # Bytes that a click takes while it waits in a click log; and in MongoDB, with indexes and the feed: of busy
 # links, and of links with fifty clicks in thirty days. Measured: benchmarks/RESULTS.md.
 WAITING_BYTES = 180
 STORED_BYTES = (14, 23)
-LITTLE_SPACE = 1_000_000_000  # bytes: five million clicks that wait
 _TEST_FILE_BYTES = 65_536  # more than file systems keep beside the name of a file
 _SECONDS = 10.0
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -52,7 +51,7 @@ def examine_mongodb_disk(disk: Disk) -> Finding:
         f"The disk of the member that answers has {_gigabytes(disk.free)} of {_gigabytes(disk.total)} left: "
         f"room for {few} to {many} clicks, at {STORED_BYTES[1]} to {STORED_BYTES[0]} bytes each."
     )
-    if disk.free < LITTLE_SPACE:
+    if disk.is_nearly_full:
         return _storage.warning("MongoDB's disk", message, "Make room, or let clicks expire earlier.")
     return _storage.ok("MongoDB's disk", message)
 

@@ -11,13 +11,13 @@ from backend.settings import Settings
 from backend.storage.accounts.deleted_organizations import unfinished_deletions
 from backend.storage.clicks.blocks import count_unreadable_blocks
 from backend.storage.clicks.summaries import count_unreadable_summaries
+from backend.storage.driver.disk import read_disk
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.lifecycle.inspection import (
     Difference,
     IndexDifference,
     ServerState,
     compare_indexes,
-    read_disk,
     read_server_state,
 )
 from backend.storage.lifecycle.shard_keys import find_other_shard_keys

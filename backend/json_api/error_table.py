@@ -229,6 +229,9 @@ INVITATION_NOT_FOUND = ErrorRow(
     "Invitation not found or does not belong to your organization",
     "INVITATION_NOT_FOUND",
 )
+ARCHIVE_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Archive not found or does not belong to your organization", "ARCHIVE_NOT_FOUND"
+)
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"
@@ -246,6 +249,19 @@ NO_MAIL_SERVER = ErrorRow(
     "No mail server is configured: who runs this service sets WAYLINK_SMTP_HOST and WAYLINK_SMTP_SENDER",
     "NO_MAIL_SERVER",
 )
+ARCHIVE_UNDER_WAY = ErrorRow(
+    409, 409, "Conflict", "An archive is being made already; wait until it is ready", "ARCHIVE_UNDER_WAY"
+)
+TOO_MANY_ARCHIVES = ErrorRow(
+    409,
+    409,
+    "Conflict",
+    "Your organization has as many archives as it may have; delete one that you have downloaded",
+    "TOO_MANY_ARCHIVES",
+)
+ARCHIVE_NOT_READY = ErrorRow(
+    409, 409, "Conflict", "The archive has no file: its state says why", "ARCHIVE_NOT_READY"
+)
 BODY_TOO_SLOW = ErrorRow(
     408, 408, "Request Timeout", "The request body did not arrive in time", "REQUEST_TIMEOUT"
 )
@@ -254,6 +270,9 @@ BODY_TOO_LARGE = ErrorRow(
 )
 MEDIA_TYPE_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Type must be application/json", "UNSUPPORTED_MEDIA_TYPE"
+)
+RANGE_NOT_SATISFIABLE = ErrorRow(
+    416, 416, "Range Not Satisfiable", "The file has no byte in this range", "Range"
 )
 PAGE_UNREADABLE = ErrorRow(
     422,
@@ -348,3 +367,10 @@ STORAGE_UNREACHABLE = ErrorRow(
     "STORAGE_UNREACHABLE",
 )
 FIGURES_UNAVAILABLE = ErrorRow(503, 503, "Service Unavailable", "{message}", "FIGURES_UNAVAILABLE")
+DISK_NEARLY_FULL = ErrorRow(
+    507,
+    507,
+    "Insufficient Storage",
+    "The service's disk is nearly full; whoever runs the service has to make room first",
+    "DISK_NEARLY_FULL",
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 
@@ -97,6 +97,16 @@ def confirmation_mail(base_url: str, organization: str, report: Report, recipien
         html,
         unsubscribe_url,
     )
+
+
+def one_link(language: Language, section: str, names: Mapping[str, str], url: str) -> tuple[str, str, str]:
+    """Subject, text and HTML of a mail that has one link, by the texts of the section; `names` fill them."""
+    texts = {
+        name: text_in(language, section, name, **names) for name in ("subject", "text", "button", "until")
+    } | {"hello": text_in(language, "words", "hello")}
+    html = templates.get_template("one_link.html").render(language=language.value, texts=texts, url=url)
+    parts = (texts["hello"], texts["text"], url, texts["until"])
+    return texts["subject"], "\n\n".join(parts) + "\n", html
 
 
 def _why(name: str, organization: str, report: Report, recipient: Recipient) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from backend.domain.accounts.invitations import MemberInvitation, invitation_url
@@ -11,9 +10,8 @@ from backend.domain.accounts.users import User
 from backend.domain.mail.language import Language
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.recipient import unlinked
-from backend.mail.composing import templates
+from backend.mail.composing import one_link
 from backend.mail.numbers import day_in
-from backend.mail.texts import text_in
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 
@@ -42,8 +40,7 @@ async def mail_invitation(
         "by": unlinked(invitation.invited_by),
         "date": day_in(language, invitation.expires_at),
     }
-    texts = _texts(language, "invitation", names)
-    subject, text, html = _written(language, texts, invitation_url(base_url, token))
+    subject, text, html = one_link(language, "invitation", names, invitation_url(base_url, token))
     key = f"{INVITATION_KEY}{invitation.id}"
     return await mails.queue_mail(database, Mail(org_id, key, invitation.email, subject, text, html), now)
 
@@ -56,21 +53,7 @@ async def mail_reset(
     sent = await mails.count_to(database, user.email, now - timedelta(hours=1), None, RESET_KEY)
     if sent >= _RESETS_AN_HOUR:
         return False
-    texts = _texts(language, "password_reset", {"email": user.email})
-    subject, text, html = _written(language, texts, reset_url(base_url, token))
+    names = {"email": user.email}
+    subject, text, html = one_link(language, "password_reset", names, reset_url(base_url, token))
     key = f"{RESET_KEY}{user.id}/{now.isoformat()}"
     return await mails.queue_mail(database, Mail(org_id, key, user.email, subject, text, html), now)
-
-
-def _texts(language: Language, section: str, names: Mapping[str, str]) -> dict[str, str]:
-    texts = {
-        name: text_in(language, section, name, **names) for name in ("subject", "text", "button", "until")
-    }
-    return texts | {"hello": text_in(language, "words", "hello")}
-
-
-def _written(language: Language, texts: Mapping[str, str], url: str) -> tuple[str, str, str]:
-    """Subject, text and HTML of a mail that has one link."""
-    html = templates.get_template("one_link.html").render(language=language.value, texts=texts, url=url)
-    parts = (texts["hello"], texts["text"], url, texts["until"])
-    return texts["subject"], "\n\n".join(parts) + "\n", html

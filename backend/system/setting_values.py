@@ -85,6 +85,14 @@ def hours_or_none(text: str) -> float:
     return number
 
 
+def days(text: str) -> int:
+    """A whole number of days, from 1 to a year. Raises ValueError."""
+    number = int(text)
+    if not 1 <= number <= 366:
+        raise ValueError
+    return number
+
+
 def networks(text: str) -> tuple[str, ...]:
     """Addresses or networks. Raises ValueError or KeyError."""
     parts = words(text)

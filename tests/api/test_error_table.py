@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -16,18 +16,21 @@ import pytest
 from backend.app import Service, create_app
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Permission
+from backend.domain.archives.archive import MOST_ARCHIVES
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.redirector.links.file import path_in
 from backend.settings import Settings
 from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.accounts.users.users import list_users
-from backend.storage.driver.mongo import Database
+from backend.storage.driver import disk
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.writing.holds import hold_link
 from backend.system.clock import utc_now
 from tests.api.link_calls import API, create, link_body
 from tests.dashboard.people import make_user
-from tests.facts.organizations import TestOrganization
+from tests.facts.archives import archive_document
+from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.polling import wait_for_async
 from tests.processes.service_process import free_port
 
@@ -163,6 +166,32 @@ def scoped(method: str, path: str, scopes: Sequence[Permission], body: object = 
     return provoke
 
 
+def exporting(
+    method: str, path: str, *archives: Document, headers: Mapping[str, str] | None = None
+) -> Provocation:
+    """A call for archives, where the organization has ones with these facts. The path may name the last."""
+
+    async def provoke(caller: Caller) -> httpx.Response:
+        archive_id, org_id = str(uuid.uuid4()), caller.organization.id
+        for facts in archives:
+            document = archive_document(org_id, utc_now(), size=1) | facts
+            await caller.database["archives"].insert_one(document)
+            archive_id = document["_id"]
+        key = {"API-KEY": await make_scoped_key(caller.database, caller.organization)}
+        answer = await caller.call(method, path.format(archive=archive_id), None, key | dict(headers or {}))
+        await caller.database["archives"].delete_many({"org_id": org_id})  # nobody is to make them
+        return answer
+
+    return provoke
+
+
+async def disk_nearly_full(caller: Caller) -> httpx.Response:
+    """Ask for an archive where MongoDB's disk has less room than an archive needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk, "LITTLE_SPACE", 10**18)
+        return await exporting("POST", "/archives")(caller)
+
+
 async def wrong_media_type(caller: Caller) -> httpx.Response:
     """A body that is said to be XML."""
     return await caller.call("POST", "/analytics", {}, {"Content-Type": "application/xml"})
@@ -203,6 +232,12 @@ BY_A_CALL: dict[str, Provocation] = {
     "LAST_OWNER": scoped("DELETE", "/members/{owner}", list(Permission)),
     "MEMBER_NOT_FOUND": scoped("DELETE", f"/members/{uuid.UUID(int=7)}", list(Permission)),
     "INVITATION_NOT_FOUND": scoped("DELETE", f"/member-invitations/{uuid.UUID(int=7)}", list(Permission)),
+    "ARCHIVE_NOT_FOUND": exporting("GET", "/archives/{archive}"),
+    "ARCHIVE_UNDER_WAY": exporting("POST", "/archives", {"state": "in_progress", "is_open": True}),
+    "TOO_MANY_ARCHIVES": exporting("POST", "/archives", *[{}] * MOST_ARCHIVES),
+    "ARCHIVE_NOT_READY": exporting("GET", "/archives/{archive}/file", {"state": "failed"}),
+    "RANGE_NOT_SATISFIABLE": exporting("GET", "/archives/{archive}/file", {}, headers={"Range": "bytes=1-"}),
+    "DISK_NEARLY_FULL": disk_nearly_full,
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
     "PAGE_UNREADABLE": page_unreadable,

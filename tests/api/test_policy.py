@@ -121,6 +121,11 @@ async def test_no_route_answers_for_another_organization_s_link(
         if path in {f"{API}/{name}" for name in ("domains", "keys")} and method in {"GET", "HEAD"}:
             assert not any(text in answer.text for text in (other.domain, other.web_key, other.rest_key[-4:]))
             continue
+        if path == f"{API}/archives":  # of the caller's own organization
+            asked = await database["archives"].delete_many({"org_id": one.id})
+            assert asked.deleted_count == (method == "POST")
+            assert await database["archives"].find_one({"org_id": other.id}) is None
+            continue
         if path == f"{API}/events" and method in {"GET", "HEAD"}:
             assert method == "HEAD" or answer.json()["events"] == []
             continue

@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": {"concurrency", "domain", "rate_limits", "settings", "storage", "system", "web_client"},
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "domain", "rate_limits", "storage", "web"},
-    "archives": {"domain", "storage", "system"},
+    "archives": {"concurrency", "domain", "storage", "system"},
     "imports": {"domain", "storage"},
     "alert_watch": {"concurrency", "domain", "storage", "system"},
     "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
@@ -53,9 +53,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them
     "app": {
-        "alert_watch", "app_api", "concurrency", "dashboard", "destination_watch", "environment", "json_api",
-        "mail", "operations", "redirector", "rest_api", "sdk_api", "settings", "storage", "system",
-        "web", "webhooks",
+        "alert_watch", "app_api", "archives", "concurrency", "dashboard", "destination_watch", "environment",
+        "json_api", "mail", "operations", "redirector", "rest_api", "sdk_api", "settings", "storage",
+        "system", "web", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "operations", "settings", "system"},
     "cli": {

@@ -15,7 +15,7 @@ from tests.dashboard.routes import routes
 from tests.processes.service_process import ServiceProcess, run_command
 
 # Not pages: images, files, and what scripts ask for.
-NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv")
+NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv", "/file")
 # Pages that look different with these arguments.
 VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",

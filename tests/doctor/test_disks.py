@@ -11,8 +11,8 @@ import pytest
 from backend.doctor import disks
 from backend.doctor.disks import examine_folder, examine_mongodb_disk
 from backend.domain.finding import Severity
+from backend.storage.driver.disk import LITTLE_SPACE, Disk, read_disk
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.inspection import Disk, read_disk
 from tests.processes.service_process import invoke, own_database, run_command
 from tests.processes.small_disk import full_disk
 
@@ -48,7 +48,7 @@ def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     room = os.statvfs(tmp_path)
     free = room.f_bavail * room.f_frsize
     finding = examine_folder(tmp_path / "data" / "clicks")
-    assert finding.severity is (Severity.OK if free >= disks.LITTLE_SPACE else Severity.WARNING)
+    assert finding.severity is (Severity.OK if free >= LITTLE_SPACE else Severity.WARNING)
     shown = float(finding.message.split(" GB are left")[0].split()[-1].replace(",", ""))
     assert shown == pytest.approx(free / 1e9, abs=1)
     assert finding.message.endswith(" clicks that wait, at 180 bytes each.")

@@ -26,6 +26,7 @@ from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
 from backend.storage.apps import clipboard_texts, deferred_links, install_counts, installs
+from backend.storage.archives import archives
 from backend.storage.clicks import address_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
@@ -92,6 +93,9 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"is_enabled": True, "archived_at": None, "limits.expires_at": {"$gt": NOW, "$lte": NOW}},
         {},
     ),
+    "an organization's archives": (archives.NAME, ORG | {"expires_at": {"$gt": NOW}}, {"asked_at": -1}),
+    "the archive that is made next": (archives.NAME, {"is_open": True}, {"asked_at": 1}),
+    "archives of which a mail is to tell": (archives.NAME, {"is_told": False}, {}),
     "mails that are due": (
         mails.NAME,
         {"state": "waiting", "next_try_at": {"$lte": NOW}},

@@ -29,6 +29,8 @@ NOTICES = {
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
     "invitation-withdrawn": "The invitation is withdrawn: its link works no more.",
+    "archive-asked": "The archive is asked for. This page shows how far it is.",
+    "archive-deleted": "The archive is deleted.",
     "role-set": "The role is changed, from the next click on.",
     "member-removed": "The member is removed.",
     "session-ended": "That browser is signed out.",

@@ -269,3 +269,13 @@ for (const form of document.querySelectorAll('form[data-picture]')) {
   });
   button.hidden = true;
 }
+
+// A page about work in progress loads itself again, unless somebody is about to press a button.
+const RELOAD_EVERY = 4000;
+
+function loadAgain() {
+  if (document.hidden || document.querySelector('details.confirm[open]')) setTimeout(loadAgain, RELOAD_EVERY);
+  else location.reload();
+}
+
+if (document.querySelector('[data-reload]')) setTimeout(loadAgain, RELOAD_EVERY);

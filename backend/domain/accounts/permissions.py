@@ -25,6 +25,7 @@ class Permission(StrEnum):
     SETTINGS_READ = "settings:read"
     SETTINGS_WRITE = "settings:write"
     ORGANIZATION_WRITE = "organization:write"
+    ORGANIZATION_EXPORT = "organization:export"
     KEYS_READ = "keys:read"
     KEYS_WRITE = "keys:write"
     MEMBERS_READ = "members:read"
@@ -47,7 +48,8 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.PERSONS_WRITE: "take back or erase data of single customers",
     Permission.SETTINGS_READ: "see domains, apps, origins, webhooks and settings",
     Permission.SETTINGS_WRITE: "change apps, origins, webhooks and settings",
-    Permission.ORGANIZATION_WRITE: "set the name, how long data is kept, and who may enter",
+    Permission.ORGANIZATION_WRITE: "decide about the organization: its name, how long data stays, who enters",
+    Permission.ORGANIZATION_EXPORT: "make archives of everything that there is, and download them",
     Permission.KEYS_READ: "see which keys there are",
     Permission.KEYS_WRITE: "make, replace and revoke keys",
     Permission.MEMBERS_READ: "see who the members are, and their roles",
@@ -55,8 +57,10 @@ MEANINGS: Mapping[Permission, str] = {
 }
 EVERYTHING: Permissions = frozenset(Permission)
 # Keys of the contract have no scopes and do what they always did. What came with teams is not for them:
-# whoever finds such a key must not make themselves an owner with it, or keys that outlive it.
+# whoever finds such a key must not make themselves an owner with it, or keys that outlive it, or take
+# everything away.
 WITHOUT_SCOPES: Permissions = EVERYTHING - {
+    Permission.ORGANIZATION_EXPORT,
     Permission.KEYS_READ,
     Permission.KEYS_WRITE,
     Permission.MEMBERS_READ,

@@ -39,12 +39,17 @@ _ANALYST = _VIEWER | {
 _PERMISSIONS: Mapping[Role, Permissions] = {
     Role.OWNER: EVERYTHING,
     Role.EDITOR: EVERYTHING
-    - {Permission.ORGANIZATION_WRITE, Permission.KEYS_WRITE, Permission.MEMBERS_WRITE},
+    - {
+        Permission.ORGANIZATION_WRITE,
+        Permission.ORGANIZATION_EXPORT,
+        Permission.KEYS_WRITE,
+        Permission.MEMBERS_WRITE,
+    },
     Role.ANALYST: _ANALYST,
     Role.VIEWER: _VIEWER,
 }
 ROLE_MEANINGS: Mapping[Role, str] = {
-    Role.OWNER: "may do everything, and decides about members, keys and how long data is kept",
+    Role.OWNER: "may do everything, and decides about members, keys, archives and the organization itself",
     Role.EDITOR: "makes and changes links, reports, costs, origins, apps and webhooks",
     Role.ANALYST: "sees everything but data of single customers, and saves funnels, notes and alert rules",
     Role.VIEWER: "sees links and figures",

@@ -14,6 +14,7 @@ from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.answer_schemas import ANALYTICS_SCHEMAS
 from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
+from backend.rest_api.archives.schemas import ARCHIVE_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
 from backend.rest_api.destinations.schemas import DESTINATION_SCHEMAS
 from backend.rest_api.domains.schemas import DOMAIN_SCHEMAS
@@ -69,6 +70,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | COST_SCHEMAS
             | KEY_SCHEMAS
             | MEMBER_SCHEMAS
+            | ARCHIVE_SCHEMAS
             | DOMAIN_SCHEMAS
             | COHORT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},

@@ -25,6 +25,8 @@ from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
 from backend.storage.annotations import notes
 from backend.storage.apps import clipboard_texts, deferred_links, install_counts, installs
+from backend.storage.archives import archives
+from backend.storage.archives import pieces as archive_pieces
 from backend.storage.clicks import address_keys, signing_keys
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
@@ -123,6 +125,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     leases.COLLECTION,
     webhook_deliveries.COLLECTION,
     mails.COLLECTION,
+    archives.COLLECTION,
+    archive_pieces.COLLECTION,
 )
 
 

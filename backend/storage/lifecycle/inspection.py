@@ -43,14 +43,6 @@ class ServerState:
     is_router: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Disk:
-    """The disk on which a server keeps its data, in bytes."""
-
-    total: int
-    free: int
-
-
 class Difference(StrEnum):
     """How an index differs from its declaration."""
 
@@ -83,20 +75,6 @@ async def read_server_state(database: Database, clock: Clock) -> ServerState:
         is_router=hello.get("msg") == "isdbgrid",
         ahead=hello["localTime"].replace(tzinfo=UTC) - (began + (ended - began) / 2),
     )
-
-
-async def read_disk(database: Database) -> Disk | None:
-    """The disk of the member that answers.
-
-    None if the server does not say: a cluster's router never does, and no server does for an empty database.
-    """
-    try:
-        statistics = await database.command("dbStats")
-    except OperationFailure:
-        return None
-    if not (total := statistics.get("fsTotalSize")):
-        return None
-    return Disk(int(total), int(total - statistics["fsUsedSize"]))
 
 
 async def compare_indexes(database: Database) -> AsyncIterator[IndexDifference]:

@@ -12,11 +12,13 @@ import httpx
 from pymongo import MongoClient
 from pymongo.database import Database
 
+from backend.domain.archives.archive import ArchiveProgress, ArchiveState
 from backend.domain.ids import OrgId
 from backend.domain.mail.mail import Mail
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage.accounts.rate_limited_requests import KEPT, NAME
 from backend.storage.alerts import alerts
+from backend.storage.archives import archives
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.mail import mails
@@ -26,6 +28,7 @@ from backend.storage.webhooks import endpoints
 from backend.system.clock import utc_now
 from tests.api.link_calls import API
 from tests.dashboard.office import Office, make_key, make_organization, make_user
+from tests.facts.archives import archive_document
 from tests.processes.service_process import ServiceProcess
 
 LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
@@ -49,6 +52,7 @@ def make_full_office(running: ServiceProcess) -> Office:
         _visits(client, domain, keys["web"], site)
         funnel = _funnel(client, keys["rest"])
     _refuse_by_limits(running, org)
+    _archives(running, org)
     _blame(running, org, link_id)
     ids = (
         {"link_id": link_id, "domain": domain, "note_id": _note(running, org, link_id)}
@@ -74,6 +78,20 @@ def _refuse_by_limits(running: ServiceProcess, org: str) -> None:
     kept = {"_id": f"{org}/2026-01-31", "limits": limits, "expires_at": utc_now() + KEPT}
     with database_of(running) as database:
         database[NAME].insert_one(kept)
+
+
+def _archives(running: ServiceProcess, org: str) -> None:
+    """Archives in every state, which nobody is about to make."""
+    progress = ArchiveProgress(3_456_789, {"calls": 1_234_567})
+    facts: dict[ArchiveState, dict[str, Any]] = {
+        ArchiveState.WAITING: {},
+        ArchiveState.IN_PROGRESS: {"progress": progress},
+        ArchiveState.READY: {"progress": progress, "size": 1_234_567_890, "sha256": "ab" * 32},
+        ArchiveState.FAILED: {"error": LONG},
+    }
+    with database_of(running) as database:
+        for state, more in facts.items():
+            database[archives.NAME].insert_one(archive_document(OrgId(org), utc_now(), state, **more))
 
 
 def _note(running: ServiceProcess, org: str, link_id: str) -> str:

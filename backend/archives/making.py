@@ -1,0 +1,162 @@
+"""The background task of a service that makes the archives which organizations asked for, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import timedelta
+
+from backend.archives.process import MakingResult, MakingStart
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.accounts.organizations import Organization
+from backend.domain.archives.archive import MOST_ATTEMPTS, Archive
+from backend.domain.mail.mail import Mail
+from backend.storage.accounts.organizations import find_organizations
+from backend.storage.archives import archives
+from backend.storage.archives.pieces import delete_pieces
+from backend.storage.driver.connection import uri_of
+from backend.storage.driver.mongo import Database
+from backend.storage.mail.mails import queue_mail
+from backend.storage.processes.leases import end_lease, take_lease
+from backend.system.clock import Clock
+
+ArchiveMailMaker = Callable[[Organization, Archive], Mail]
+LEASE = "archives"
+_LEASE_DURATION = timedelta(seconds=30)
+# Between two renewals of the lease while an archive is made.
+_RENEWED_EVERY = 10.0
+# Seconds between two looks for archives to make.
+STEP_SECONDS = 3.0
+# Longer than any attempt: pieces of one that was given up are gone then at the latest.
+_LONGEST_MAKING = timedelta(days=1)
+_logger = logging.getLogger(__name__)
+
+
+class ArchiveMaking:
+    """Makes archives in the background, in one process of all at a time.
+
+    A ready one is kept for the time `kept`. With `make_mail`, a mail tells whoever asked for it. After a
+    restart an archive is begun again: what was exported must be as of one moment.
+    """
+
+    def __init__(
+        self, database: Database, clock: Clock, kept: timedelta, make_mail: ArchiveMailMaker | None = None
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._kept = kept
+        self._make_mail = make_mail
+        self._id = uuid.uuid4().hex
+        self._task = BackgroundTask("making archives", self._go_on)
+
+    async def start(self) -> None:
+        """MakingStart to look for archives to make."""
+        await self._task.start()
+
+    async def stop(self) -> None:
+        """Stop, also in the middle of an archive. Another process, or the next start, begins it again."""
+        await self._task.stop()
+        await end_lease(self._database, LEASE, self._id)
+
+    async def _go_on(self) -> None:
+        while True:
+            await self._step()
+            await asyncio.sleep(STEP_SECONDS)
+
+    async def _step(self) -> None:
+        """Tell of archives that are ready, and make the next one."""
+        untold = await archives.list_untold(self._database)
+        archive = await archives.next_open(self._database)
+        if not (untold or archive) or not await self._has_turn():
+            return
+        for ready in untold:
+            await self._tell(ready)
+        if archive and (begun := await archives.begin_making(self._database, archive)):
+            await self._make(begun)
+
+    async def _has_turn(self) -> bool:
+        return await take_lease(self._database, LEASE, self._id, _LEASE_DURATION)
+
+    async def _make(self, archive: Archive) -> None:
+        if archive.attempts > MOST_ATTEMPTS:
+            error = f"The process that makes it ended {MOST_ATTEMPTS} times; the service's log says more."
+            await archives.note_failed(self._database, archive, error, self._clock())
+            return
+        await delete_pieces(self._database, archive.org_id, archive.id)  # of earlier attempts
+        try:
+            result = await self._made(archive)
+        except asyncio.CancelledError:
+            await archives.give_back(self._database, archive)
+            raise
+        if result is not None:
+            await self._note(archive, result)
+
+    async def _note(self, archive: Archive, result: MakingResult) -> None:
+        """Note how an attempt ended."""
+        database, now = self._database, self._clock()
+        if result.error:
+            _logger.warning("An archive of the organization %s failed: %s", archive.org_id, result.error)
+            await archives.note_failed(database, archive, result.error, now)
+        elif result.is_away:
+            await archives.give_back(database, archive)
+        elif not result.is_over:
+            size, sha256 = result.size, result.sha256
+            if not await archives.note_ready(database, archive, size, sha256, kept=self._kept, now=now):
+                await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
+
+    async def _made(self, archive: Archive) -> MakingResult | None:
+        """Have a process make the archive. None if another process has the turn meanwhile, or it crashed."""
+        process = await asyncio.to_thread(_begin, self._start_of(archive))
+        assert process.stdout
+        # In a thread, as the event loop may be one that can't have processes.
+        reading = asyncio.create_task(asyncio.to_thread(process.stdout.read))
+        try:
+            while not reading.done():
+                await asyncio.wait({reading}, timeout=_RENEWED_EVERY)
+                if not await self._has_turn():
+                    return None
+            return _result_in(reading.result())
+        finally:
+            process.kill()
+            await reading
+            with process:  # close its pipes
+                pass
+
+    def _start_of(self, archive: Archive) -> MakingStart:
+        expires_at = self._clock() + self._kept + _LONGEST_MAKING
+        return MakingStart(
+            uri_of(self._database),
+            self._database.name,
+            archive.org_id,
+            archive.id,
+            archive.making_id,
+            expires_at.isoformat(),
+        )
+
+    async def _tell(self, archive: Archive) -> None:
+        found = await find_organizations(self._database, [archive.org_id])
+        if self._make_mail and found:
+            await queue_mail(self._database, self._make_mail(found[0], archive), self._clock())
+        await archives.note_told(self._database, archive)
+
+
+def _begin(start: MakingStart) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "backend.archives.process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin
+    # Not as an argument: others on the machine could read the password. It stays open: the process ends
+    # with this one.
+    process.stdin.write(json.dumps(asdict(start)).encode() + b"\n")
+    process.stdin.flush()
+    return process
+
+
+def _result_in(output: bytes) -> MakingResult | None:
+    return MakingResult(**json.loads(output)) if output else None

@@ -1,0 +1,1 @@
+"""Pages about archives of the organization."""

@@ -1,0 +1,1 @@
+"""Archives of organizations that are made in the background."""

@@ -1,0 +1,224 @@
+"""Archives that the service makes in the background."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.archives import making
+from backend.archives.making import ArchiveMaking
+from backend.archives.restore import restore_organization
+from backend.concurrency.startable import running
+from backend.domain.archives.archive import (
+    MOST_ARCHIVES,
+    MOST_ATTEMPTS,
+    Archive,
+    ArchiveState,
+    ArchiveUnderWay,
+    DiskNearlyFull,
+    Making,
+)
+from backend.domain.errors import ItemUnknown, TooManyItems
+from backend.domain.ids import OrgId
+from backend.domain.mail.language import Language
+from backend.mail.organization_mails import archive_mail
+from backend.storage.accounts.organizations import create_organization
+from backend.storage.archives import archives, pieces
+from backend.storage.archives.pieces import add_piece, read_pieces
+from backend.storage.driver import disk
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.api.link_calls import API, create
+from tests.conftest import MovableClock
+from tests.facts.archives import KEPT, store_file
+from tests.facts.organizations import TestOrganization, make_scoped_key
+from tests.fresh_database import fresh_database
+from tests.polling import wait_for_async
+
+
+@pytest.fixture(autouse=True)
+def frequent_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked for is begun at once."""
+    monkeypatch.setattr(making, "STEP_SECONDS", 0.2)
+
+
+@pytest.fixture
+async def quiet(database: Database) -> AsyncIterator[Database]:
+    """A database of this test's own, in which nobody makes archives."""
+    async with fresh_database(database) as fresh:
+        yield fresh
+
+
+async def ask(database: Database, org_id: OrgId, mail_to: str | None = None) -> Archive:
+    """Ask for an archive as an owner does."""
+    return await archives.ask_archive(
+        database, org_id, "ada@shop.example", kept=KEPT, mail_to=mail_to, language=Language.EN, now=utc_now()
+    )
+
+
+async def test_an_archive_is_made_downloaded_in_parts_and_restored(
+    client: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    quiet: Database,
+    tmp_path: Path,
+) -> None:
+    """A file that came in two parts has the told size and SHA-256, and another database takes all of it."""
+    await create(client, organization)
+    headers = {"API-KEY": await make_scoped_key(database, organization)}
+    asked = (await client.post(f"{API}/archives", headers=headers)).json()
+    address = f"{API}/archives/{asked['id']}"
+
+    async def state() -> dict[str, object]:
+        answer: dict[str, object] = (await client.get(address, headers=headers)).json()
+        return answer
+
+    archive = await wait_for_async(state, "the archive", lambda archive: archive["state"] == "ready")
+    first = await client.get(f"{address}/file", headers=headers | {"Range": "bytes=0-999"})
+    going_on = {"Range": "bytes=1000-", "If-Range": first.headers["ETag"]}
+    rest = await client.get(f"{address}/file", headers=headers | going_on)
+    assert [first.status_code, rest.status_code] == [206, 206]
+    assert rest.headers["Content-Range"] == f"bytes 1000-{archive['size'] - 1}/{archive['size']}"  # type: ignore[operator]
+    content = first.content + rest.content
+    assert (len(content), hashlib.sha256(content).hexdigest()) == (archive["size"], archive["sha256"])
+    assert (await client.get(f"{address}/file", headers=headers)).content == content
+    file = tmp_path / "archive.jsonl"
+    file.write_bytes(content)
+    restored = await restore_organization(quiet, file, utc_now(), lambda _: None, lambda _: False)
+    assert restored.header.org_id == organization.id
+    assert archive["documents"] == dict.fromkeys(("total", "written"), restored.counts.total())
+
+
+async def test_which_part_of_the_file_is_sent(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """Pieces are cut where the range says; a range behind the end is refused, and one of another file, or of
+    several parts, gets the whole."""
+    archive = await store_file(database, organization.id, utc_now(), b"0123456789")
+    headers = {"API-KEY": await make_scoped_key(database, organization)}
+    address = f"{API}/archives/{archive.id}/file"
+
+    async def part(**more: str) -> tuple[int, bytes]:
+        sent = {name.replace("_", "-"): value for name, value in more.items()}
+        answer = await client.get(address, headers=headers | sent)
+        return answer.status_code, answer.content
+
+    assert await part(Range="bytes=2-4") == (206, b"234")
+    assert await part(Range="bytes=-3") == (206, b"789")
+    for ignored in ("bytes=0-1,4-5", "lines=1-2", "bytes=x"):
+        assert await part(Range=ignored) == (200, b"0123456789")
+    assert await part(Range="bytes=2-4", If_Range='"another"') == (200, b"0123456789")
+    assert (await part(Range="bytes=10-"))[0] == 416
+
+
+async def test_a_file_of_several_pieces(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever bytes are asked for, they come from the pieces that have them."""
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 4)
+    attempt = Making(OrgId("somebody"), "archive", "attempt")
+    for number, data in enumerate((b"0123", b"4567", b"89")):
+        await add_piece(database, attempt, number, data, utc_now() + KEPT)
+    for start in range(10):
+        for end in range(start + 1, 11):
+            read = [piece async for piece in read_pieces(database, attempt, start, end)]
+            assert b"".join(read) == b"0123456789"[start:end]
+    await pieces.delete_pieces(database, attempt.org_id, attempt.archive_id)
+    with pytest.raises(pieces.PieceMissing):
+        [piece async for piece in read_pieces(database, attempt, 0, 1)]
+
+
+async def test_an_archive_survives_whoever_makes_it(quiet: Database) -> None:
+    """Nothing that a killed process has stored is in the file. One that stops with its service is no failed
+    attempt, and the next service begins again, and queues one mail to whoever asked."""
+    org_id = (await create_organization(quiet, "Kites", utc_now())).id
+    dead = await archives.begin_making(quiet, await ask(quiet, org_id, mail_to="ada@shop.example"))
+    assert dead
+    await add_piece(quiet, dead.making, 0, b"half", dead.expires_at)
+    read = partial(archives.get_archive, quiet, org_id, dead.id, utc_now())
+    async with running(ArchiveMaking(quiet, utc_now, KEPT)):
+        begun = await wait_for_async(
+            read, "another attempt", lambda archive: archive.making_id != dead.making_id
+        )
+    stopped = await read()
+    assert (begun.attempts, stopped.attempts, stopped.state) == (2, 1, ArchiveState.WAITING)
+    async with running(
+        ArchiveMaking(quiet, utc_now, KEPT, partial(archive_mail, "https://api.shop.example"))
+    ):
+        made = await wait_for_async(read, "the archive", lambda archive: not archive.is_open)
+        assert made.state is ArchiveState.READY, made.error
+        mail = await wait_for_async(quiet["mails"].find_one, "a mail")
+    assert mail
+    assert (mail["address"], mail["subject"]) == ("ada@shop.example", "The archive of Kites is ready")
+    assert "https://api.shop.example/archives" in mail["text"]
+    assert await quiet["mails"].count_documents({}) == 1
+    assert not await archives.note_progress(quiet, dead.making, 9, {})
+    assert not await archives.note_ready(quiet, dead, 4, "", kept=KEPT, now=utc_now())
+    stored = [document["_id"] async for document in quiet[pieces.NAME].find({}, {"_id": 1})]
+    assert stored == [f"{org_id}/{made.id}/{made.making_id}/00000000"]
+
+
+async def test_what_ends_again_and_again_fails(quiet: Database) -> None:
+    """The archive says so, has no file, and makes room for another."""
+    asked = await ask(quiet, OrgId("kites"))
+    await quiet[archives.NAME].update_one({"_id": asked.id}, {"$set": {"attempts": MOST_ATTEMPTS}})
+    read = partial(archives.get_archive, quiet, asked.org_id, asked.id, utc_now())
+    async with running(ArchiveMaking(quiet, utc_now, KEPT)):
+        failed = await wait_for_async(read, "the archive", lambda archive: not archive.is_open)
+    assert (failed.state, "ended 3 times" in failed.error) == (ArchiveState.FAILED, True)
+    await ask(quiet, OrgId("kites"))
+
+
+async def test_how_many_archives_there_may_be(quiet: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is still to be made, and three of all; failed ones don't count. None on a disk that is nearly
+    full."""
+    org_id, other = OrgId("kites"), OrgId("boats")
+    asked = await ask(quiet, org_id)
+    with pytest.raises(ArchiveUnderWay):
+        await ask(quiet, org_id)
+    await ask(quiet, other)
+    begun = await archives.begin_making(quiet, asked)
+    assert begun
+    await archives.note_failed(quiet, begun, "It could not.", utc_now())
+    for _ in range(MOST_ARCHIVES):
+        newest = await store_file(quiet, org_id, utc_now())
+    with pytest.raises(TooManyItems):
+        await ask(quiet, org_id)
+    await archives.delete_archive(quiet, org_id, newest.id)
+    monkeypatch.setattr(disk, "LITTLE_SPACE", 10**18)
+    with pytest.raises(DiskNearlyFull):
+        await ask(quiet, org_id)
+
+
+async def test_nobody_sees_the_archives_of_others_or_those_of_the_past(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization, clock: MovableClock
+) -> None:
+    """Another organization's key finds none of them, and after the days of the setting nobody does."""
+    archive = await store_file(database, organization.id, utc_now())
+    address = f"{API}/archives/{archive.id}"
+    headers = {"API-KEY": await make_scoped_key(database, organization)}
+    stranger = {"API-KEY": await make_scoped_key(database, replace(organization, id=OrgId("another")))}
+    for path in ("", "/file"):
+        assert (await client.get(f"{address}{path}", headers=stranger)).status_code == 404
+    assert (await client.delete(address, headers=stranger)).status_code == 404
+    assert (await client.get(f"{API}/archives", headers=stranger)).json() == {"archives": []}
+    assert (await client.get(f"{address}/file", headers=headers)).content == b"file"
+    clock.offset = KEPT
+    assert (await client.get(f"{address}/file", headers=headers)).status_code == 404
+    assert (await client.get(f"{API}/archives", headers=headers)).json() == {"archives": []}
+
+
+async def test_a_deleted_archive_is_given_up(quiet: Database) -> None:
+    """What makes it is told that it is over, and no piece stays."""
+    archive = await archives.begin_making(quiet, await ask(quiet, OrgId("kites")))
+    assert archive
+    await add_piece(quiet, archive.making, 0, b"half", archive.expires_at)
+    await archives.delete_archive(quiet, archive.org_id, archive.id)
+    assert await quiet[pieces.NAME].find_one() is None
+    assert not await archives.note_progress(quiet, archive.making, 1, {})
+    with pytest.raises(ItemUnknown):
+        await archives.delete_archive(quiet, archive.org_id, archive.id)
