@@ -42,7 +42,7 @@ async def let_see(database: Database, org_id: OrgId) -> None:
     """Let the demo user act for this organization too. It is the one that a sign-in opens."""
     user = await users.find_user_by_email(database, EMAIL)
     if user and org_id not in user.org_ids:
-        roles = {each: user.role_in(each) for each in user.org_ids}
+        roles = {org_id: user.role_in(org_id) for org_id in user.org_ids}
         await users.set_roles(database, user.id, {org_id: Role.OWNER, **roles})
 
 

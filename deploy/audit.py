@@ -37,9 +37,11 @@ def read_pip_audit(output: str, errors: str) -> Report:
         found: list[dict[str, Any]] = json.loads(output)["dependencies"]
     except (ValueError, KeyError, TypeError):
         return Report(problem=_last_line(errors))
-    skipped = [each["skip_reason"] for each in found if "skip_reason" in each]
+    skipped = [package["skip_reason"] for package in found if "skip_reason" in package]
     vulnerable = tuple(
-        f"{each['name']} {each['version']}: {_names(each['vulns'])}" for each in found if each.get("vulns")
+        f"{package['name']} {package['version']}: {_names(package['vulns'])}"
+        for package in found
+        if package.get("vulns")
     )
     problem = f"{len(skipped)} packages were not looked up: {skipped[0]}" if skipped else ""
     return Report(len(found) - len(skipped), vulnerable, problem)
@@ -53,14 +55,14 @@ def read_npm_audit(output: str) -> Report:
         return Report(problem=_last_line(output))
     if "metadata" not in found:
         return Report(problem=str(found.get("message") or found.get("error")))
-    vulnerable = tuple(f"{name}: {each['severity']}" for name, each in found["vulnerabilities"].items())
+    vulnerable = tuple(f"{name}: {package['severity']}" for name, package in found["vulnerabilities"].items())
     return Report(int(found["metadata"]["dependencies"]["total"]), vulnerable)
 
 
 def _names(vulnerabilities: list[dict[str, Any]]) -> str:
     return ", ".join(
-        f"{each['id']} (mended in {', '.join(each['fix_versions']) or 'no version yet'})"
-        for each in vulnerabilities
+        f"{vulnerability['id']} (mended in {', '.join(vulnerability['fix_versions']) or 'no version yet'})"
+        for vulnerability in vulnerabilities
     )
 
 

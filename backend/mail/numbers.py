@@ -33,7 +33,7 @@ def lines_of(measure: Measure, value: Value, currency: str | None, language: Lan
         return [NO_NUMBER]
     if isinstance(value, Mapping):
         return [
-            _amount(measure, Decimal(str(amount)), each, language) for each, amount in sorted(value.items())
+            _amount(measure, Decimal(str(amount)), code, language) for code, amount in sorted(value.items())
         ] or ["0"]
     if measure in MONEY and currency:
         return [_amount(measure, Decimal(str(value)), currency, language)]

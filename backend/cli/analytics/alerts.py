@@ -119,7 +119,7 @@ async def alerts_rules(database: Database, org_id: OrgId) -> CommandResult:
 @_about
 @click.option("--webhooks", is_flag=True, help="Tell webhooks.")
 @click.option("--mail-to", multiple=True, metavar="ADDRESS", help="Of who signs in for the organization.")
-@click.option("--language", type=click.Choice([each.value for each in Language]), help="Of mails.")
+@click.option("--language", type=click.Choice([language.value for language in Language]), help="Of mails.")
 @click.option("--timezone", help="Of mails, as Europe/Berlin.  [default: UTC]")
 @stored
 async def alerts_add(database: Database, org_id: OrgId, **options: Any) -> CommandResult:

@@ -158,7 +158,7 @@ async def import_costs(
             told = await costs.tell_costs(database, org_id, sheet.costs, utc_now())
         result |= {"new": told.new, "replaced": told.replaced, "unchanged": told.unchanged}
     result |= {"refused": len(refused), "refused_rows": [_problems(row) for row in refused[:_MOST_REFUSED]]}
-    named = [each.campaign for each in sheet.costs]
+    named = [cost.campaign for cost in sheet.costs]
     return result | {"unknown_campaigns": await _unknown(database, org_id, named)}
 
 

@@ -61,7 +61,7 @@ async def alerts_new() -> Response:
     kind = kind_of(request.args.get("kind", ""))
     if kind:
         return await _form(kind, new_fields(kind), {})
-    choices = [(each.value, KIND_NAMES[each], words) for each, words in MEANINGS.items()]
+    choices = [(kind.value, KIND_NAMES[kind], words) for kind, words in MEANINGS.items()]
     about = {name: text for name in ("link", "tag") if (text := request.args.get(name, "")[:2048])}
     return await page("alerts/kinds.html", choices=choices, about=about)
 
@@ -156,7 +156,7 @@ async def _form(
         has_scope=kind not in OF_ORGANIZATION,
         people=[(mail_name(person), person.email) for person in await list_users(database, org_id())],
         tag_options=[("", "All links"), *((name, name) for name in tags)],
-        languages=[(each.value, language_name(each)) for each in Language],
+        languages=[(language.value, language_name(language)) for language in Language],
         zones=place_names(),
         settings=resources().settings,
         preview=preview,

@@ -94,7 +94,7 @@ async def _content(view: View) -> dict[str, Any]:
         "presets": PRESETS,
         "chips": await chips_of(view, path),
         "chosen": chosen,
-        "figures": [each for each in figures(series, series, currency) if each.measure in shown],
+        "figures": [figure for figure in figures(series, series, currency) if figure.measure in shown],
         "course": course(chosen, view, series, currency),
         "marks": await marks_of(series.rows, view.period, view.time_field, view.filters),
         "note_path": note_path(view.filters.get(Field.LINK)),

@@ -60,5 +60,7 @@ def kinds_of(found: NewAndReturning) -> list[CustomerKind]:
 
 
 def _kind(name: str, meaning: str, figures: SaleFigures) -> CustomerKind:
-    amounts = [f"{amount(figures.revenue[each])} {each}" for each in sorted(figures.revenue)] or ["–"]
+    amounts = [f"{amount(figures.revenue[currency])} {currency}" for currency in sorted(figures.revenue)] or [
+        "–"
+    ]
     return CustomerKind(name, meaning, f"{figures.customers:,}", figures.conversions, amounts)

@@ -27,7 +27,7 @@ async def ids_of_short_urls(texts: Iterable[str]) -> Mapping[str, LinkId]:
 
 async def short_urls_of(ids: Iterable[str]) -> Mapping[str, str]:
     """The short URLs of the organization's links with these ids, by id. Other texts are left out."""
-    found = await find_links(resources().database, [LinkId(each) for each in ids], org_id())
+    found = await find_links(resources().database, [LinkId(link_id) for link_id in ids], org_id())
     write = resources().short_url_form.write
     return {link.id: write(link.domain, link.path) for link in found.values()}
 

@@ -65,15 +65,17 @@ async def _content() -> dict[str, Any]:
     zone, sees_persons = zone_of_browser(), Permission.PERSONS_READ in permissions()
     rows = [
         InvitationRow(
-            link=each.link,
-            made=each.link.created_at.astimezone(zone).strftime("%-d %b %Y"),
-            inviter=[(name, _text(value)) for name, value in (each.link.custom_data or {}).items()],
-            clicks=each.clicks,
-            opens=each.opens,
-            brought=each.brought.count,
-            customers=[customer for customer, _ in each.brought.customers[:_MOST_NAMED] if sees_persons],
+            link=invitation.link,
+            made=invitation.link.created_at.astimezone(zone).strftime("%-d %b %Y"),
+            inviter=[(name, _text(value)) for name, value in (invitation.link.custom_data or {}).items()],
+            clicks=invitation.clicks,
+            opens=invitation.opens,
+            brought=invitation.brought.count,
+            customers=[
+                customer for customer, _ in invitation.brought.customers[:_MOST_NAMED] if sees_persons
+            ],
         )
-        for each in found[:PER_PAGE]
+        for invitation in found[:PER_PAGE]
     ]
     last = place_of(rows[-1].link, NEWEST_FIRST.order) if len(found) > PER_PAGE else None
     following = {"after": last[0].isoformat(), "id": last[1]} if last else None

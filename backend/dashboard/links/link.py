@@ -148,7 +148,11 @@ async def _outcome(link: Link, now: datetime) -> dict[str, Any]:
     ]
     answer, events = await ask_all(asked)
     totals = (answer.totals.values, answer.totals.previous or {})
-    shown = [each for each in answer.query.measures if each in _OUTCOME or any(of.get(each) for of in totals)]
+    shown = [
+        measure
+        for measure in answer.query.measures
+        if measure in _OUTCOME or any(values.get(measure) for values in totals)
+    ]
     found = figures(answer, None, currencies_of(view, answer.totals.values)[0])
     return {
         "words": meanings_of(shown),

@@ -58,6 +58,6 @@ async def _form_page(reader: Recipient, fields: Fields, problems: Problems) -> R
         fields=fields,
         problems=problems,
         frequencies=FREQUENCIES.items(),
-        languages=[(each.value, language_name(each)) for each in Language],
+        languages=[(language.value, language_name(language)) for language in Language],
         zones=place_names(),
     )

@@ -129,7 +129,7 @@ async def list_page(problem: str = "", status: int = 200) -> Response:
         status,
         readers=readers,
         has_reports=bool(reports),
-        failures=[shown_failure(each, zone) for each in failed],
+        failures=[shown_failure(mail, zone) for mail in failed],
         tried=try_in_words(own, user().email, zone) if own else "",
         problem=problem,
         zone=zone,

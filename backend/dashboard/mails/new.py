@@ -73,11 +73,11 @@ async def _form_page(fields: Fields, problems: Problems, *, problem: str = "", s
         problem=problem,
         said=said,
         reports=[
-            (each.id, each.name if each.shows_revenue else f"{each.name} (without revenue)")
-            for each in reports
+            (report.id, report.name if report.shows_revenue else f"{report.name} (without revenue)")
+            for report in reports
         ],
         frequencies=FREQUENCIES.items(),
-        languages=[(each.value, language_name(each)) for each in Language],
+        languages=[(language.value, language_name(language)) for language in Language],
         zones=place_names(),
         settings=resources().settings,
     )

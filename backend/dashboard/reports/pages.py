@@ -123,7 +123,7 @@ async def _new_of_view() -> Response:
         tables=tables_of(view, properties),
     )
     path = url_for("dashboard.reports_new")
-    kinds = [(words_of, view.address(path, kind=each.value), each is kind) for each, words_of in _KINDS]
+    kinds = [(words_of, view.address(path, kind=other.value), other is kind) for other, words_of in _KINDS]
     return await share_form(fields, {}, words, kinds if kind in dict(_KINDS) else ())
 
 

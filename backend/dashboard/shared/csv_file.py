@@ -69,7 +69,12 @@ def _csv_of_funnel(answer: FunnelAnswer, form: ShortUrlForm) -> str:
     names = [step_words(step) for step in answer.query.funnel.steps]
     for group in groups:
         for number, (name, step) in enumerate(zip(names, group["steps"], strict=True), 1):
-            values = [*(group.get(each) for each in of), number, name, *(step[each] for each in figures)]
+            values = [
+                *(group.get(field) for field in of),
+                number,
+                name,
+                *(step[figure] for figure in figures),
+            ]
             lines.append([None if value is None else str(value) for value in values])
     return "".join(map(csv_line, lines))
 

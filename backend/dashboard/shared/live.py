@@ -51,22 +51,22 @@ def shown_live(answer: LiveAnswer, zone: tzinfo) -> ShownLive:
     """What a page shows of the answer, by the clock of the zone."""
     counts = answer.counts
     return ShownLive(
-        [_card(each) for each in counts],
-        [table for each in counts if each.total for table in _tables(each)],
-        [measure_name(each.figure.measure) for each in counts],
+        [_card(count) for count in counts],
+        [table for count in counts if count.total for table in _tables(count)],
+        [measure_name(count.figure.measure) for count in counts],
         [
-            (f"{at.astimezone(zone):%H:%M}", [each.minutes[number] for each in counts])
+            (f"{at.astimezone(zone):%H:%M}", [count.minutes[number] for count in counts])
             for number, at in reversed([*enumerate(_minutes(answer))])
         ],
-        [_cut(each) for each in counts if each.is_cut],
+        [_cut(count) for count in counts if count.is_cut],
     )
 
 
 def lines_of_live(answer: LiveAnswer) -> list[list[Cell]]:
-    """A line for each minute, the oldest first, in UTC."""
-    heads: list[Cell] = ["minute", *(each.figure.value for each in answer.counts)]
+    """A line for count minute, the oldest first, in UTC."""
+    heads: list[Cell] = ["minute", *(count.figure.value for count in answer.counts)]
     lines: list[list[Cell]] = [
-        [at.isoformat(timespec="minutes"), *(str(each.minutes[number]) for each in answer.counts)]
+        [at.isoformat(timespec="minutes"), *(str(count.minutes[number]) for count in answer.counts)]
         for number, at in enumerate(_minutes(answer))
     ]
     return [heads, *lines]

@@ -15,7 +15,7 @@ async def nothing_is_sent() -> Response:
     Who had the link is known no more, so the language is that of the browser. The status is 200: for a mail
     program's own button, the person is unsubscribed.
     """
-    named = request.accept_languages.best_match([each.value for each in Language])
+    named = request.accept_languages.best_match([language.value for language in Language])
     language = Language(named or Language.EN)
     return await public_page(
         "said.html",

@@ -167,7 +167,7 @@ class _Part:
         for row in self._by_time(self.answer.rows):
             name = label_of(part_of_time, row.group[0])
             values = [row.values, *([row.previous] if row.previous else [])]
-            rows.append((name, [plotted(measure, each, self.currencies[0]) for each in values]))
+            rows.append((name, [plotted(measure, amount, self.currencies[0]) for amount in values]))
             if row.is_partial:
                 partial.add(name)
         columns = [label, *([BEFORE[query.compare]] if query.compare else [])]
@@ -220,7 +220,9 @@ class _Part:
     def _cell(self, measure: Measure, row: Row) -> FigureCell:
         """A number, with the change of the first currency that the row has."""
         amounts = [values[measure] for values in (row.values, row.previous) if values]
-        used = [each for each in self.currencies if any(number(amount, each) for amount in amounts)]
+        used = [
+            currency for currency in self.currencies if any(number(amount, currency) for amount in amounts)
+        ]
         lines = lines_of(measure, row.values[measure], self.currencies)
         changed = shown_change(measure, row, (used or self.currencies)[0])
         return FigureCell(self.label(measure), lines, changed)

@@ -98,11 +98,11 @@ def changed_taps(changes: Iterable[tuple[Tap, Tap]]) -> list[ChangedTap]:
 def _row(taps: Sequence[Tap]) -> TapRow:
     """The row of taps that do the same in one place."""
     tap = taps[0]
-    apps = {"installed" if each.situation.has_app else "not installed": None for each in taps}
-    files = {FILES[each.situation.file]: None for each in taps}
+    apps = {"installed" if tap.situation.has_app else "not installed": None for tap in taps}
+    files = {FILES[tap.situation.file]: None for tap in taps}
     is_asked = tap.situation.device is not TapDevice.DESKTOP
     return TapRow(
-        _places([each.situation for each in taps]),
+        _places([tap.situation for tap in taps]),
         ("installed or not" if len(apps) > 1 else next(iter(apps))) if is_asked else "none",
         " or ".join(files),
         EFFECTS[tap.effect],
@@ -123,4 +123,4 @@ def _places(situations: Sequence[Situation]) -> str:
     at = situations[0]
     if at.place.asks_system:
         return PLACES[at.place.name]
-    return f"In {', '.join(dict.fromkeys(each.place.name for each in situations))}"
+    return f"In {', '.join(dict.fromkeys(situation.place.name for situation in situations))}"

@@ -61,7 +61,7 @@ def parse_apple_file(content: Any) -> AppleFile:
     defaults = object_of(applinks.get("defaults", {}), "defaults")
     is_case_sensitive = defaults.get("caseSensitive", True) is not False
     details = list_of(applinks.get("details"), "details")
-    return AppleFile(tuple(_detail(object_of(each, "details"), is_case_sensitive) for each in details))
+    return AppleFile(tuple(_detail(object_of(detail, "details"), is_case_sensitive) for detail in details))
 
 
 def _detail(detail: Mapping[str, Any], is_case_sensitive: bool) -> _Detail:
@@ -70,8 +70,8 @@ def _detail(detail: Mapping[str, Any], is_case_sensitive: bool) -> _Detail:
         raise UnreadableFile("`appIDs` must be texts")
     if "components" in detail:
         components = [
-            parse_component(each, is_case_sensitive=is_case_sensitive)
-            for each in list_of(detail["components"], "components")
+            parse_component(component, is_case_sensitive=is_case_sensitive)
+            for component in list_of(detail["components"], "components")
         ]
     else:
         components = [*map(_of_path, _texts(detail.get("paths", []), "paths"))]

@@ -77,8 +77,8 @@ def google_file_content(app: AndroidApp, rules: PathRules) -> Any:
 
 def parse_google_file(content: Any) -> GoogleFile:
     """Read the file's JSON. Raises UnreadableFile."""
-    statements = [object_of(each, "a statement") for each in list_of(content, "the file")]
-    return GoogleFile(tuple(_statement(each) for each in statements if _is_about_links(each)))
+    statements = [object_of(statement, "a statement") for statement in list_of(content, "the file")]
+    return GoogleFile(tuple(_statement(statement) for statement in statements if _is_about_links(statement)))
 
 
 def _is_about_links(statement: Mapping[str, Any]) -> bool:

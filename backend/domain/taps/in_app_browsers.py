@@ -99,7 +99,7 @@ def packaged_in_app_browsers() -> InAppBrowsers:
 def parse_in_app_browsers(content: Any) -> InAppBrowsers:
     """Read the file's JSON. Raises UnreadableFile."""
     file = object_of(content, "the file")
-    browsers = [object_of(each, "browsers") for each in list_of(file.get("browsers"), "browsers")]
+    browsers = [object_of(browser, "browsers") for browser in list_of(file.get("browsers"), "browsers")]
     return InAppBrowsers(_text(file, "updated"), tuple(map(_browser, browsers)))
 
 

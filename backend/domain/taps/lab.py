@@ -145,4 +145,6 @@ class Lab:
         return Effect.STORE, store_address(self.link, app), f"{missing} the Play Store."
 
     def _is_taken_by_manifest(self) -> bool:
-        return self.filters is None or any(each.matches(self.short_url) for each in self.filters)
+        return self.filters is None or any(
+            intent_filter.matches(self.short_url) for intent_filter in self.filters
+        )

@@ -95,8 +95,12 @@ def parse_manifest(text: str) -> Sequence[IntentFilter]:
         root = ElementTree.fromstring(text)  # noqa: S314 - without a DOCTYPE nothing expands
     except ElementTree.ParseError as error:
         raise UnreadableFile(f"it is not XML ({error})") from None
-    filters = [_intent_filter(each) for each in root.iter("intent-filter") if _opens_links(each)]
-    return [each for each in filters if each.schemes & {"http", "https"}]
+    filters = [
+        _intent_filter(intent_filter)
+        for intent_filter in root.iter("intent-filter")
+        if _opens_links(intent_filter)
+    ]
+    return [intent_filter for intent_filter in filters if intent_filter.schemes & {"http", "https"}]
 
 
 def _opens_links(element: ElementTree.Element) -> bool:

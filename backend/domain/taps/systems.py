@@ -70,7 +70,9 @@ def _why_not_verified(
         return "The phone could not read the domain’s assetlinks.json, so it has not verified the domain."
     if file.about(app) is None:
         return f"assetlinks.json does not name {app.package} with its certificate."
-    if filters is None or any(each.is_verified and each.matches(url) for each in filters):
+    if filters is None or any(
+        intent_filter.is_verified and intent_filter.matches(url) for intent_filter in filters
+    ):
         return None
     return "No verified intent filter of the app’s manifest takes the link."
 

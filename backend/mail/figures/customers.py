@@ -67,9 +67,10 @@ def _totals(found: MailedCustomers, measures: list[Measure], language: Language)
 def _all(kinds: NewAndReturning) -> SaleFigures:
     """What everybody bought; a customer is new or returning, and never both."""
     parts = (kinds.new, kinds.returning, kinds.unknown)
-    currencies = {each for part in parts for each in part.revenue}
+    currencies = {currency for part in parts for currency in part.revenue}
     revenue = {
-        each: sum((part.revenue.get(each, Decimal()) for part in parts), Decimal()) for each in currencies
+        currency: sum((part.revenue.get(currency, Decimal()) for part in parts), Decimal())
+        for currency in currencies
     }
     return SaleFigures(
         kinds.new.customers + kinds.returning.customers,

@@ -115,7 +115,8 @@ async def print_qr_codes(fields: dict[str, Any]) -> Response:
             raise InvalidField(f"links[{place}]", "must be the id of a link of the organization")
     form = resources().short_url_form
     labels = [
-        Label(link.link_name, form.write(link.domain, link.path)) for link in (links[each] for each in ids)
+        Label(link.link_name, form.write(link.domain, link.path))
+        for link in (links[link_id] for link_id in ids)
     ]
     layout = fields.get("layout") or SheetLayout.A4_24
     return Response(await qr_sheet(labels, layout, style, logo), mimetype=_PDF)

@@ -50,7 +50,7 @@ COLLECTION = Collection(
     shard_key=NotSharded("few, and gone after a hundred days"),
 )
 _TEXTS = ("subject", "text", "html", "unsubscribe_url")
-_RESULT = tuple(each.name for each in fields(MailResult))
+_RESULT = tuple(attribute.name for attribute in fields(MailResult))
 
 
 async def queue_mail(database: Database, mail: Mail, now: datetime) -> bool:

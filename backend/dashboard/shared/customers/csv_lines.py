@@ -22,7 +22,9 @@ def lines_of_cohorts(found: CustomersAnswer) -> list[CohortLine]:
     counts = [figure for figure in (CellFigure.CONVERSIONS, CellFigure.CUSTOMERS) if figure in shown]
     names = {CellFigure.CONVERSIONS: "conversions", CellFigure.CUSTOMERS: "customers_who_bought"}
     heads: CohortLine = ["week", "partial", "customers", "weeks_after", "so_far"]
-    lines = [[*heads, *(names[each] for each in counts), *(f"revenue_{each}" for each in currencies)]]
+    lines = [
+        [*heads, *(names[figure] for figure in counts), *(f"revenue_{currency}" for currency in currencies)]
+    ]
     for cohort in found.table.cohorts:
         for number, week in enumerate(cohort.weeks):
             figures = week.figures
@@ -34,7 +36,7 @@ def lines_of_cohorts(found: CustomersAnswer) -> list[CohortLine]:
                     str(cohort.customers),
                     str(number),
                     _flag(week.is_partial),
-                    *(str(values[each]) for each in counts),
+                    *(str(values[figure]) for figure in counts),
                     *_amounts(figures, currencies),
                 ]
             )
@@ -54,9 +56,9 @@ def lines_of_kinds(found: CustomersAnswer, *, shows_revenue: bool) -> list[Cohor
     """A line for new and one for returning customers, and one for sales without a customer id."""
     kinds = found.kinds
     named = {"new": kinds.new, "returning": kinds.returning, "unknown": kinds.unknown}
-    currencies = sorted({each for figures in named.values() for each in figures.revenue})
+    currencies = sorted({currency for figures in named.values() for currency in figures.revenue})
     amounts = currencies if shows_revenue else ()
-    heads: CohortLine = ["kind", "customers", "conversions", *(f"revenue_{each}" for each in amounts)]
+    heads: CohortLine = ["kind", "customers", "conversions", *(f"revenue_{currency}" for currency in amounts)]
     lines: list[CohortLine] = [
         [name, str(figures.customers), str(figures.conversions), *_amounts(figures, amounts)]
         for name, figures in named.items()
@@ -65,7 +67,10 @@ def lines_of_kinds(found: CustomersAnswer, *, shows_revenue: bool) -> list[Cohor
 
 
 def _amounts(figures: SaleFigures, currencies: Sequence[str]) -> Iterable[str]:
-    return (amount_text(figures.revenue, each) if each in figures.revenue else "0" for each in currencies)
+    return (
+        amount_text(figures.revenue, currency) if currency in figures.revenue else "0"
+        for currency in currencies
+    )
 
 
 def _flag(value: bool) -> Cell:

@@ -105,7 +105,7 @@ def cohorts_of(
             len(customers := by_label[span.label]),
             [
                 CohortWeek(
-                    figures_of(sale for each in customers for sale in bought.get((each, number), ())),
+                    figures_of(sale for customer in customers for sale in bought.get((customer, number), ())),
                     is_partial=not is_over,
                 )
                 for number, is_over in enumerate(begun_weeks(span, weeks, now))

@@ -24,7 +24,9 @@ class NewAndReturning:
     @property
     def without_amounts(self) -> NewAndReturning:
         """The same without any amount."""
-        return NewAndReturning(*(each.without_amounts for each in (self.new, self.returning, self.unknown)))
+        return NewAndReturning(
+            *(figures.without_amounts for figures in (self.new, self.returning, self.unknown))
+        )
 
 
 def new_and_returning(

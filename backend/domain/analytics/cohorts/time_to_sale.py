@@ -55,8 +55,8 @@ def time_to_sale(
     ]
     took = sorted(max(sale.at - sale.touched_at, timedelta()) for sale in chosen if sale.touched_at)
     counts = [0] * len(EDGES)
-    for each in took:
-        counts[bisect_right(EDGES, each) - 1] += 1
+    for time in took:
+        counts[bisect_right(EDGES, time) - 1] += 1
     return TimeToSale(
         len(took), _rank(took, 5), _rank(took, 9), counts, sum(not sale.touched_at for sale in chosen)
     )
