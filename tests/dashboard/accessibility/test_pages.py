@@ -1,9 +1,8 @@
 """Every page of the dashboard in Chromium: axe finds no violation, nothing breaks, nothing has to be scrolled
 sideways; on a desktop and a phone, in light and dark, with little to show and with much.
 
-What is examined once instead of twice is what would be the same: colours on one size of screen for each
-scheme, other rules in one scheme for each size (`VIEWS`), and markup that was served before, byte for
-byte, at another address (`examine_new`). All else is examined on every page in every view.
+What would be the same is examined once: what `VIEWS` says of axe's rules, and markup that was served before,
+byte for byte, at another address (`examine_new`). All else is examined on every page in every view.
 """
 
 from __future__ import annotations
