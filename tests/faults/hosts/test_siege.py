@@ -1,5 +1,5 @@
-"""Two hosts on a replica set of three, under load, while members and hosts are killed in turn: one of each,
-or with --long for ten minutes."""
+"""Two hosts on a replica set of three, and a receiver of webhooks, under load, while members, hosts and the
+receiver are killed in turn: one of each, or with --long for ten minutes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,21 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from backend.domain.feed.cursor import START, Cursor
+from backend.domain.ids import OrgId
+from backend.domain.web.short_urls import ShortUrlForm
+from backend.settings import Settings
+from backend.storage.database import Indexes, open_database
+from backend.storage.driver.mongo import Database
+from backend.storage.feed.reading import read_feed
+from backend.storage.webhooks.endpoints import create_endpoint, get_endpoint
+from backend.system.clock import utc_now
 from tests.api.link_calls import API
 from tests.facts.sdk_batches import BATCH, Call, call, timestamp
+from tests.faults.killed_receiver import KilledReceiver
 from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
-from tests.polling import wait_for
+from tests.polling import wait_for, wait_for_async
 from tests.processes.replica_set import ReplicaSet, replica_set
 from tests.processes.service_process import ServiceProcess, free_port, is_free, service_process
 
@@ -29,6 +39,8 @@ ORIGIN = "https://siege.example"
 LONG_SECONDS = 600.0
 VISITORS_OF_A_HOST = 2
 PAUSE = 0.1  # seconds between two requests of one visitor
+LINKS_PAUSE = 0.5
+DOWN = 2.0  # seconds that the receiver stays away
 PATIENCE = 90.0
 
 
@@ -87,9 +99,21 @@ class Siege:
         elif answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
             self.refused.append(f"visit: {answer.status_code}")
 
+    async def make_links(self) -> None:
+        """Make links, one after the other, at the first host."""
+        number = 0
+        while not self.is_over:
+            number += 1
+            with contextlib.suppress(httpx.TransportError):
+                await asyncio.to_thread(
+                    self.rest, "POST", "/create-link", domain=DOMAIN,
+                    destination_url="https://siege.example/", link_name=f"Siege {number}",
+                )  # fmt: skip
+            await asyncio.sleep(LINKS_PAUSE)
+
     async def send_sales(self, host: Host) -> None:
         """Send sales one by one, each again, at whichever host answers, until it is acknowledged."""
-        others = [host, *(each for each in self.hosts if each is not host)]
+        others = [host, *(other for other in self.hosts if other is not host)]
         async with httpx.AsyncClient(headers={"origin": ORIGIN}, timeout=30) as client:
             while not self.is_over:
                 sale = call("conversion", revenue=1, currency="EUR")
@@ -130,8 +154,8 @@ class Siege:
 
     def stored_sales(self) -> list[str]:
         """The ids of the stored sales' calls."""
-        found = self.hosts[0].service.stored("conversions", org_id=self.org_id)
-        return [str(each["_id"]).rpartition("/")[2] for each in found]
+        sales = self.hosts[0].service.stored("conversions", org_id=self.org_id)
+        return [str(sale["_id"]).rpartition("/")[2] for sale in sales]
 
 
 @contextlib.contextmanager
@@ -155,45 +179,94 @@ def siege(folder: Path) -> Iterator[Siege]:
         yield found
 
 
-def kill_in_turn(siege: Siege, until: float) -> None:
-    """Kill the primary and start it again, then a host, and so on: each once, and on `until` then."""
+def kill_in_turn(machines: Siege, receiver: KilledReceiver, until: float) -> int:
+    """Kill the primary, a host and the receiver in turn, each once, and on `until` then. Returns how many."""
     for number in range(10_000):
-        if number % 2 == 0:
-            siege.members.start_again(siege.members.kill_primary())
-            siege.members.wait_for_primary()
-        else:
-            siege.hosts[number // 2 % 2].lose_power()
-        answered = siege.redirects, len(siege.acknowledged)
+        match number % 3:
+            case 0:
+                machines.members.start_again(machines.members.kill_primary())
+                machines.members.wait_for_primary()
+            case 1:
+                machines.hosts[number // 3 % 2].lose_power()
+            case _:
+                receiver.kill()
+                time.sleep(DOWN)
+                receiver.start_again()
+        before = done(machines, receiver)
         wait_for(
-            lambda: (siege.redirects - answered[0]) * (len(siege.acknowledged) - answered[1]) > 100,  # noqa: B023
+            lambda: min(now - then for now, then in zip(done(machines, receiver), before, strict=True)),  # noqa: B023
             "nobody is answered any more",
+            lambda least: least > 10,
             seconds=PATIENCE,
         )
-        if number >= 1 and time.monotonic() > until:
-            return
+        if number >= 2 and time.monotonic() > until:
+            return number + 1
+    return 0
 
 
-async def test_nothing_is_lost_while_members_and_hosts_are_killed_in_turn(
+def done(machines: Siege, receiver: KilledReceiver) -> tuple[int, int, int]:
+    """How many visits were redirected, sales acknowledged, and events received."""
+    return machines.redirects, len(machines.acknowledged), len(receiver.event_ids)
+
+
+async def all_ids(database: Database, org_id: OrgId, cursor: Cursor) -> list[str]:
+    """The ids of all events behind the cursor."""
+    ids: list[str] = []
+    has_more = True
+    while has_more:
+        page = await read_feed(database, org_id, max(cursor, START), url_form=ShortUrlForm())
+        ids += [event.id for event in page.events]
+        cursor, has_more = page.next_cursor, page.has_more
+    return ids
+
+
+async def test_nothing_is_lost_while_members_hosts_and_the_receiver_are_killed_in_turn(
     tmp_path: Path, times_as_long: int, outcome: TellOutcome
 ) -> None:
-    """Each redirect and each acknowledged sale is counted once; requests that were cut off may be."""
+    """Each redirect and each acknowledged sale is counted once, though requests that were cut off may be; and
+    redirects, sales and new links come to the receiver in the feed's order, none missing."""
+    receiver = KilledReceiver(free_port(), tmp_path / "received")
     with siege(tmp_path) as machines:
-        until = time.monotonic() + (LONG_SECONDS if times_as_long > 1 else 0)
-        async with asyncio.TaskGroup() as load:
-            for host in machines.hosts:
-                load.create_task(machines.send_sales(host))
-                for _ in range(VISITORS_OF_A_HOST):
-                    load.create_task(machines.visit(host))
-            try:
-                await asyncio.to_thread(kill_in_turn, machines, until)
-            finally:
-                machines.is_over = True
-        counted = await asyncio.to_thread(machines.wait_for_clicks)
-        outcome(
-            Outcome("members and hosts killed in turn", machines.redirects, counted, None, machines.cut_off)
-        )
-        stored = await asyncio.to_thread(machines.stored_sales)
-        outcome(Outcome("the same, sales", len(machines.acknowledged), len(stored)))
-        assert machines.refused == []
-        assert machines.redirects <= counted <= machines.redirects + machines.cut_off
-        assert sorted(stored) == sorted(machines.acknowledged)
+        settings = Settings(mongodb_uri=machines.members.uri)
+        async with open_database(settings, Indexes.LEAVE) as database:
+            org_id = OrgId(machines.org_id)
+            body = {"url": receiver.url, "batch_size": 100}
+            endpoint = await create_endpoint(database, org_id, body, utc_now())
+            until = time.monotonic() + (LONG_SECONDS if times_as_long > 1 else 0)
+            killed = await besiege(machines, receiver, until)
+            counted = await asyncio.to_thread(machines.wait_for_clicks)
+            stored = await asyncio.to_thread(machines.stored_sales)
+            told = await all_ids(database, org_id, endpoint.cursor)
+
+            async def arrived() -> int:
+                return len(set(receiver.event_ids))
+
+            await wait_for_async(
+                arrived, f"of {len(told)} events", lambda seen: seen >= len(told), seconds=PATIENCE
+            )
+            repeats_told = (await get_endpoint(database, org_id, endpoint.id)).repeats
+        came = receiver.event_ids
+        receiver.kill()
+    repeats = len(came) - len(set(came))
+    outcome(Outcome(f"{killed} killed in turn", machines.redirects, counted, None, machines.cut_off))
+    outcome(Outcome("the same, sales", len(machines.acknowledged), len(stored)))
+    outcome(Outcome(f"the same, webhook, {repeats} repeats", len(told), len(set(came))))
+    assert machines.refused == []
+    assert machines.redirects <= counted <= machines.redirects + machines.cut_off
+    assert sorted(stored) == sorted(machines.acknowledged)
+    assert list(dict.fromkeys(came)) == told
+    assert repeats <= repeats_told
+
+
+async def besiege(machines: Siege, receiver: KilledReceiver, until: float) -> int:
+    """Keep visitors, sales and new links coming, and kill in turn; how many were killed."""
+    async with asyncio.TaskGroup() as load:
+        load.create_task(machines.make_links())
+        for host in machines.hosts:
+            load.create_task(machines.send_sales(host))
+            for _ in range(VISITORS_OF_A_HOST):
+                load.create_task(machines.visit(host))
+        try:
+            return await asyncio.to_thread(kill_in_turn, machines, receiver, until)
+        finally:
+            machines.is_over = True
