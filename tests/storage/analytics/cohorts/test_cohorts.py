@@ -31,6 +31,7 @@ from backend.storage.analytics.cohorts import members
 from backend.storage.analytics.cohorts.cohorts import find_cohorts
 from backend.storage.analytics.cohorts.customers import find_new_and_returning, find_time_to_sale
 from backend.storage.analytics.cohorts.singles import Slice, find_customers, find_sold
+from tests.examples import examples
 from tests.storage.analytics.credited_histories import (
     HOURS,
     RULES,
@@ -95,7 +96,7 @@ def passes(touch: Touch | None, query: Query) -> bool:
     return bool(touch and not touch.link_id and touch.utm["utm_campaign"].startswith("phone"))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
     """For any history, rules, period, filter and moment."""
