@@ -289,6 +289,13 @@ SCOPE_MISSING = ErrorRow(
     "This key has not the scope {message}; its organization can make a key that has it",
     "SCOPE_MISSING",
 )
+KEY_LIMITED = ErrorRow(
+    403,
+    403,
+    "Access Denied",
+    "This key is limited to some links, and this request is not only about them",
+    "KEY_LIMITED",
+)
 SCOPES_NOT_GRANTED = ErrorRow(
     403,
     403,

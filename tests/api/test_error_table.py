@@ -16,6 +16,7 @@ import pytest
 from backend.app import Service, create_app
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.archives.archive import MOST_ARCHIVES
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
@@ -142,7 +143,13 @@ async def makes_no_links(caller: Caller) -> httpx.Response:
     return await caller.client.post("/serviceCore/app/v1/links", json={}, headers=headers)
 
 
-def scoped(method: str, path: str, scopes: Sequence[Permission], body: object = None) -> Provocation:
+def scoped(
+    method: str,
+    path: str,
+    scopes: Sequence[Permission],
+    body: object = None,
+    limited_to: LinkReach | None = None,
+) -> Provocation:
     """A call with a key that has these scopes. The path may name the organization's own key and owner."""
 
     async def provoke(caller: Caller) -> httpx.Response:
@@ -154,6 +161,7 @@ def scoped(method: str, path: str, scopes: Sequence[Permission], body: object = 
             utc_now(),
             scopes=tuple(scopes),
             expires_at=utc_now() + HOUR,
+            limited_to=limited_to,
         )
         await make_user(caller.database, org_id)
         [owner] = await list_users(caller.database, org_id)
@@ -225,6 +233,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
     "KEY_MAKES_NO_LINKS": makes_no_links,
     "SCOPE_MISSING": scoped("GET", "/annotations", [Permission.LINKS_READ]),
+    "KEY_LIMITED": scoped("GET", "/costs", [Permission.ANALYTICS_READ], limited_to=LinkReach(links=())),
     "SCOPES_NOT_GRANTED": scoped("POST", "/keys", [Permission.KEYS_WRITE], {"kind": "rest"}),
     "KEY_ENDED": scoped("POST", "/keys/{key}/rotate", [Permission.KEYS_WRITE], {}),
     "KEY_NOT_FOUND": scoped("DELETE", f"/keys/{uuid.UUID(int=7)}", [Permission.KEYS_WRITE]),

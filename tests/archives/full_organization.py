@@ -9,8 +9,11 @@ from typing import Any
 
 import httpx
 
+from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.accounts.destination_rules import DestinationRules
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
 from backend.domain.accounts.users import User
@@ -25,7 +28,9 @@ from backend.domain.feed.events import EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.reports import parse_report
+from backend.domain.links.tags import Tag
 from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
+from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domain_settings import store_domain_settings
 from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
@@ -111,7 +116,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await set_apps(database, organization.domain, organization.id, apps)
     settings = {name: DOMAIN_FIELDS[name].parse(name, value) for name, value in DOMAIN_SETTINGS.items()}
     await store_domain_settings(database, organization.id, organization.domain, settings)
-    tag = (await list_tags(database, organization.id))[0]
+    tag = await _limit_key(database, organization, link_ids[0])
     fields = {
         "url": "https://crm.example/",
         "types": (EventType.LEAD,),
@@ -168,6 +173,17 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await sign_days(database, organization.id, datetime.now(UTC).date() + timedelta(days=1))
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("nobody")))
     return link_ids
+
+
+async def _limit_key(database: Database, organization: TestOrganization, link_id: LinkId) -> Tag:
+    """Make a key that is limited to this link and a tag, which is given."""
+    tag = (await list_tags(database, organization.id))[0]
+    reach = LinkReach(tags=(tag.id,), domains=(organization.domain,), links=(link_id,))
+    scopes = (Permission.LINKS_READ,)
+    await create_api_key(
+        database, organization.id, KeyKind.REST, datetime.now(UTC), scopes=scopes, limited_to=reach
+    )
+    return tag
 
 
 async def _make_links(client: httpx.AsyncClient, organization: TestOrganization) -> None:

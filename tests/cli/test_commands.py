@@ -55,6 +55,20 @@ def test_a_domain_belongs_to_one_organization(running: ServiceProcess, org_id: O
     assert running.command("domain", "list", "--org", other)["domains"] == []
 
 
+def test_a_key_is_limited_to_links(running: ServiceProcess, org_id: OrgId) -> None:
+    """By tags, domains and ids, with scopes that hold to it; the list says to what, errors name options."""
+    running.command("domain", "add", "go.limits.example", "--org", org_id)
+    create = ("key", "create", "--org", org_id, "--kind", "rest", "--limit-domain", "go.limits.example")
+    scopes = ("--scope", "links:read")
+    made = running.command(*create, *scopes)
+    assert made["limited_to"] == "domains go.limits.example"
+    listed = {row["id"]: row["limited_to"] for row in running.command("key", "list", "--org", org_id)["keys"]}
+    assert listed[made["id"]] == made["limited_to"]
+    assert "--scope of a key that is limited to links must be some of links:read" in running.refusal(*create)
+    refused = running.refusal(*create, *scopes, "--limit-tag", "nobody's")
+    assert "--limit-tag has one that was not found: nobody's" in refused
+
+
 def test_origins_come_and_go(running: ServiceProcess, org_id: OrgId) -> None:
     """An origin is kept as browsers send it, and can be removed."""
     assert (

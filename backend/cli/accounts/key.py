@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import click
 
+from backend.cli.accounts.key_limit import limit_options, read_limit
 from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
@@ -16,10 +17,12 @@ from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
 from backend.domain.accounts.key_input import DEFAULT_OVERLAP_HOURS, KEY_FIELDS, MOST_OVERLAP_HOURS, KeyEnded
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import EVERYTHING, Permission, stored_permissions
+from backend.domain.accounts.reach.limited_to import limit_in_words
 from backend.domain.errors import InvalidField
-from backend.domain.ids import KeyId, OrgId
+from backend.domain.ids import KeyId, OrgId, TagId
 from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import find_tag_names
 from backend.system.clock import utc_now
 
 
@@ -67,6 +70,7 @@ def key() -> None:
     help="Limits a REST key to this. Give it once for each scope. Without any, the key may do all but what "
     "concerns keys and members.",
 )
+@limit_options
 @click.option("--expires", callback=_moment, metavar="TIME", help="When the key ends, such as 2027-03-31.")
 @click.option("--name", callback=_name, metavar="NAME", help="What the key is for, as lists show it.")
 @stored
@@ -83,6 +87,7 @@ async def create_key(
     if scopes and kind != KeyKind.REST:
         raise click.UsageError("--scope is for keys of the kind rest.")
     links = await _grant(database, org_id, KeyKind(kind), details["links_domain"], details["links_to"])
+    limited_to = await read_limit(database, org_id, KeyKind(kind), scopes, details)
     text, created = await api_keys.create_api_key(
         database,
         org_id,
@@ -92,7 +97,9 @@ async def create_key(
         links=links,
         scopes=stored_permissions(scopes or None),
         expires_at=details["expires"],
+        limited_to=limited_to,
     )
+    tag_names = await find_tag_names(database, org_id, [limited_to])
     return {
         "key": text,
         "id": created.id,
@@ -100,6 +107,7 @@ async def create_key(
         "name": created.name,
         "links": _links(created),
         "scopes": _scopes(created),
+        "limited_to": limit_in_words(limited_to, tag_names),
         "expires": _shown(created.expires_at),
     }
 
@@ -137,7 +145,9 @@ def _scopes(api_key: ApiKey) -> str | None:
 async def list_keys(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's keys, without their secrets."""
     await organizations.get_organization(database, org_id)
-    return {"keys": [_key_row(api_key) for api_key in await api_keys.list_api_keys(database, org_id)]}
+    keys = await api_keys.list_api_keys(database, org_id)
+    tag_names = await find_tag_names(database, org_id, [api_key.limited_to for api_key in keys])
+    return {"keys": [_key_row(api_key, tag_names) for api_key in keys]}
 
 
 @key.command("rotate")
@@ -192,7 +202,7 @@ def _described(api_key: ApiKey) -> str:
     return f"{api_key.hint} ({printable(api_key.name)})" if api_key.name else api_key.hint
 
 
-def _key_row(api_key: ApiKey) -> dict[str, Any]:
+def _key_row(api_key: ApiKey, tag_names: Mapping[TagId, str]) -> dict[str, Any]:
     return {
         "id": api_key.id,
         "kind": api_key.kind.value,
@@ -204,6 +214,7 @@ def _key_row(api_key: ApiKey) -> dict[str, Any]:
         "revoked": _shown(api_key.revoked_at),
         "links": _links(api_key),
         "scopes": _scopes(api_key),
+        "limited_to": limit_in_words(api_key.limited_to, tag_names),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from quart import Response, abort
 
+from backend.dashboard.accounts.key_limit import LIMIT_FIELDS, limits_in_words, read_limit
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
@@ -76,6 +77,8 @@ async def keys_create() -> Response:
     kind, database, now = KeyKind(field("kind")), resources().database, resources().clock()
     try:
         values = _values(kind)
+        if kind is KeyKind.REST:
+            values["limited_to"] = await read_limit()
         check_fields(kind, values, now)
         check_grant(kind, values.get("scopes"), permissions())
         links = await _grant() if kind is KeyKind.MOBILE else None
@@ -163,7 +166,12 @@ async def _page(
     problem: RequestError | None = None,
 ) -> Response:
     """The list, and a form for each kind. `problems` are of what was typed into the form of the kind `of`."""
-    typed = ("domain", "destinations", *(_name(name, of) for name in ("name", "expires_at") if of))
+    typed = (
+        "domain",
+        "destinations",
+        *LIMIT_FIELDS,
+        *(_name(name, of) for name in ("name", "expires_at") if of),
+    )
     now = resources().clock()
     api_keys = await list_api_keys(resources().database, org_id())
     names = await list_domains(resources().database, org_id())
@@ -177,6 +185,7 @@ async def _page(
         domains=[("", "None"), *((name, name) for name in names)] if names else [],
         values={name: field(name) for name in typed} if problems else {},
         scopes=MEANINGS,
+        limits=await limits_in_words(api_keys),
         ticked=_ticked() if problems else [],
         of=of,
         problems=problems or {},

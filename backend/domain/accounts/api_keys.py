@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import WITHOUT_SCOPES, Permission, Permissions
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.fields.rules import Text
 from backend.domain.ids import KeyId, OrgId
 
@@ -36,7 +37,8 @@ _PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_w
 class ApiKey:
     """A key as it is stored: its hash, and details that help its owner to recognize it.
 
-    `links` says which links an app may make with it; None if it may make none.
+    `links` says which links an app may make with it; None if it may make none. `limited_to` are the links
+    that a REST key reaches; None for all of the organization.
 
     `name` says what the key is for, if it has a name. `last_used_at` is exact to the day; it is None if no
     use was noted yet. `scopes` are the permissions of a REST key; None where it was made without any. It is
@@ -58,6 +60,7 @@ class ApiKey:
     expires_at: datetime | None = None
     replaced_by: KeyId | None = None
     text: str | None = None
+    limited_to: LinkReach | None = None
 
     def is_valid(self, now: datetime) -> bool:
         """Whether the key is accepted at this time."""
@@ -110,6 +113,7 @@ def new_key(
     links: LinkGrant | None = None,
     scopes: tuple[Permission, ...] | None = None,
     expires_at: datetime | None = None,
+    limited_to: LinkReach | None = None,
 ) -> ApiKey:
     """The record to store for the key `key_text(kind, secret)`.
 
@@ -118,6 +122,6 @@ def new_key(
     key = key_text(kind, secret)
     return ApiKey(
         key_id, org_id, kind, hash_key(key), key[-4:], now,
-        name=name, links=links, scopes=scopes, expires_at=expires_at,
+        name=name, links=links, scopes=scopes, expires_at=expires_at, limited_to=limited_to,
         text=key if kind is KeyKind.WEB else None,
     )  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from datetime import datetime
 from typing import Any
 
 from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
-from backend.domain.accounts.permissions import WITHOUT_SCOPES, Permission, Scopes
+from backend.domain.accounts.permissions import OF_LIMITED_KEYS, WITHOUT_SCOPES, Permission, Scopes
+from backend.domain.accounts.reach.limited_to import LimitedTo
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.fields.rules import Instant, Rule, Schema
 
@@ -49,7 +50,12 @@ class OverlapHours:
         }
 
 
-KEY_FIELDS: Mapping[str, Rule[Any]] = {"name": NAME_RULE, "scopes": Scopes(), "expires_at": Instant()}
+KEY_FIELDS: Mapping[str, Rule[Any]] = {
+    "name": NAME_RULE,
+    "scopes": Scopes(),
+    "expires_at": Instant(),
+    "limited_to": LimitedTo(),
+}
 
 
 def check_fields(kind: KeyKind, fields: Mapping[str, Any], now: datetime) -> None:
@@ -58,6 +64,17 @@ def check_fields(kind: KeyKind, fields: Mapping[str, Any], now: datetime) -> Non
         raise InvalidField("scopes", "are for keys of the kind rest")
     if (expires_at := fields.get("expires_at")) is not None and expires_at <= now:
         raise InvalidField("expires_at", "must be in the future")
+    if fields.get("limited_to") is not None:
+        check_limited(kind, fields.get("scopes"))
+
+
+def check_limited(kind: KeyKind, scopes: Collection[Permission] | None) -> None:
+    """Raise InvalidField unless a key of this kind with these scopes may be limited to some links."""
+    if kind is not KeyKind.REST:
+        raise InvalidField("limited_to", "is for keys of the kind rest")
+    if scopes is None or not OF_LIMITED_KEYS.issuperset(scopes):
+        named = ", ".join(scope.value for scope in Permission if scope in OF_LIMITED_KEYS)
+        raise InvalidField("scopes", f"of a key that is limited to links must be some of {named}")
 
 
 def check_grant(kind: KeyKind, scopes: tuple[Permission, ...] | None, granted: Set[Permission]) -> None:

@@ -66,6 +66,11 @@ WITHOUT_SCOPES: Permissions = EVERYTHING - {
     Permission.MEMBERS_READ,
     Permission.MEMBERS_WRITE,
 }
+# What a key that is limited to some links may do: each operation with these scopes holds to its links, or
+# refuses it.
+OF_LIMITED_KEYS: Permissions = frozenset(
+    {Permission.LINKS_READ, Permission.LINKS_WRITE, Permission.ANALYTICS_READ}
+)
 
 
 def first_missing(needed: Iterable[Permission], granted: Set[Permission]) -> Permission | None:

@@ -161,7 +161,8 @@ def _of_costs(query: Query, counted: NotedFacts) -> Iterator[str]:
             name for name in dict.fromkeys((*query.filters, *query.group_by)) if name not in COST_FIELDS
         ]
         where = "in the totals only" if query.knows_cost_in_all else "in no figure"
-        yield f"Costs are told by campaign and day: by {', '.join(others)} they are not known, and {where}."
+        what = ", ".join(others) or "the links of this key"
+        yield f"Costs are told by campaign and day: by {what} they are not known, and {where}."
     total = counted.total
     if total.exact_cost and OF_COSTS.intersection(query.measures):
         yield (

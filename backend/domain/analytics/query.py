@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.analytics.event_properties import EventProperty, event_fields
 from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
 from backend.domain.errors import InvalidField
@@ -192,7 +193,8 @@ class Query:
     stands for no value. With `change`, rows have their change against the period that is compared with.
     Without `order`, rows by a part of the time are sorted by it, oldest first, and others by the first
     measure, highest first. With `currency`, only conversions in it count. `cursor` is the one of the page
-    before. Parts of the time that are not over `now` are partial; None: all are over.
+    before. Parts of the time that are not over `now` are partial; None: all are over. Only what came of links
+    within `reach` counts, whatever the filters say; None: of everything.
     """
 
     period: QueryPeriod
@@ -207,6 +209,7 @@ class Query:
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
     now: datetime | None = None
+    reach: LinkReach | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Raises InvalidField, which names the field and what is possible."""
@@ -263,12 +266,12 @@ class Query:
     @property
     def knows_cost(self) -> bool:
         """Whether it is known what each row cost."""
-        return self.fields <= COST_FIELDS
+        return self.reach is None and self.fields <= COST_FIELDS
 
     @property
     def knows_cost_in_all(self) -> bool:
         """Whether it is known what all rows together cost."""
-        return self.filters.keys() <= COST_FIELDS
+        return self.reach is None and self.filters.keys() <= COST_FIELDS
 
     @property
     def has_kinds(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import HostName, Moment, Rule, Schema, Text, Word
 from backend.domain.links.input import EXTERNAL_ID
@@ -60,7 +61,8 @@ class LinkFilter:
 
     `search` is text in name, path or destination, or a complete short URL. The times of `created_after` and
     `modified_after` are included, those of `created_before` and `modified_before` are not. Without a state,
-    archived links are left out, unless one is named by its `external_id`.
+    archived links are left out, unless one is named by its `external_id`. `reach` is no part of what was
+    asked: the links that whoever asks may see.
     """
 
     search: str | None = None
@@ -74,6 +76,7 @@ class LinkFilter:
     created_before: datetime | None = None
     modified_after: datetime | None = None
     modified_before: datetime | None = None
+    reach: LinkReach | None = field(default=None, repr=False)
 
 
 # How the filters are given, by name.

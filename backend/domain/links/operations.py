@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import Changes, NewLink
 from backend.domain.links.links import CreatedBy, Link
@@ -107,12 +108,16 @@ def with_fields(operation: LinkOperation, fields: Changes) -> LinkOperation:
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """An operation on an organization's links. `created_by` is the kind of key with which it is asked for."""
+    """An operation on an organization's links. `created_by` is the kind of key with which it is asked for.
+
+    `reach` are the links that it may be about, as they are before and after it; None for all.
+    """
 
     org_id: OrgId
     created_by: CreatedBy
     now: datetime
     operation: LinkOperation
+    reach: LinkReach | None = None
 
 
 class Done(StrEnum):

@@ -19,7 +19,7 @@ from backend.domain.analytics.cohorts.json_form import (
 )
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
-from backend.rest_api.analytics.query import MOST_BYTES
+from backend.rest_api.analytics.query import MOST_BYTES, within_reach
 from backend.rest_api.analytics.schemas import MEANINGS, body_schema
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
@@ -44,6 +44,7 @@ _OF_CUSTOMERS = body_schema(CUSTOMER_FIELDS, _MEANINGS)
     path="/analytics/cohorts",
     summary="Customers by the week of their first touch, and what they bought in the weeks after",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     body=_OF_COHORTS,
     answer="CohortTable",
     errors=_ERRORS,
@@ -51,8 +52,9 @@ _OF_CUSTOMERS = body_schema(CUSTOMER_FIELDS, _MEANINGS)
 async def query_cohorts() -> dict[str, Any]:
     """The cohorts of the weeks between `from` and `to`. Filters go by the customers' first touches."""
     query, weeks = parse_cohorts(await read_json_object(MOST_BYTES), resources().clock())
+    question = AskCohorts(within_reach(query), weeks)
     lift_deadline()
-    return cohorts_json(await resources().analytics.ask(caller().org_id, AskCohorts(query, weeks)))
+    return cohorts_json(await resources().analytics.ask(caller().org_id, question))
 
 
 @Operation(
@@ -60,13 +62,14 @@ async def query_cohorts() -> dict[str, Any]:
     path="/analytics/time-to-sale",
     summary="How long it takes from a click to a sale",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     body=_OF_CUSTOMERS,
     answer="TimeToSale",
     errors=_ERRORS,
 )
 async def query_time_to_sale() -> dict[str, Any]:
     """The time from the click that gets the credit to each conversion of the period."""
-    query = parse_customers(await read_json_object(MOST_BYTES), resources().clock())
+    query = within_reach(parse_customers(await read_json_object(MOST_BYTES), resources().clock()))
     lift_deadline()
     return time_to_sale_json(await resources().analytics.ask(caller().org_id, AskTimeToSale(query)))
 
@@ -76,12 +79,13 @@ async def query_time_to_sale() -> dict[str, Any]:
     path="/analytics/new-and-returning",
     summary="Customers who bought for the first time, and who had bought before",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     body=_OF_CUSTOMERS,
     answer="NewAndReturning",
     errors=_ERRORS,
 )
 async def query_new_and_returning() -> dict[str, Any]:
     """What new and returning customers bought in the period."""
-    query = parse_customers(await read_json_object(MOST_BYTES), resources().clock())
+    query = within_reach(parse_customers(await read_json_object(MOST_BYTES), resources().clock()))
     lift_deadline()
     return new_and_returning_json(await resources().analytics.ask(caller().org_id, AskNewAndReturning(query)))

@@ -29,6 +29,7 @@ _ERRORS = (error_table.LINK_DETAILS_EMPTY, error_table.LINK_DETAILS_UNKNOWN)
     path="/analytics",
     summary="Count a link's clicks",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     body=REFERENCE,
     answer="ClickAnalytics",
     errors=_ERRORS,
@@ -47,6 +48,7 @@ async def click_analytics() -> dict[str, int]:
     path="/install-analytics",
     summary="Count the installs that a link led to",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     body=REFERENCE,
     answer="InstallAnalytics",
     errors=(*_ERRORS, error_table.SUBSCRIPTION_NEEDED),
@@ -71,7 +73,7 @@ async def has_subscription() -> bool:
 
 
 async def _link_id(reference: LinkReference) -> LinkId:
-    link = await find_referenced_link(reference, caller().org_id)
+    link = await find_referenced_link(reference)
     if link is None:
         raise ApiError(error_table.LINK_DETAILS_UNKNOWN)
     return link.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from quart import Response
@@ -18,7 +19,7 @@ from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
 from backend.rest_api.analytics.counts import has_subscription
 from backend.rest_api.analytics.schemas import MEANINGS, QUERY
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import error_in_query
@@ -53,13 +54,14 @@ MOST_BYTES = 1024 * 1024
     path="/analytics/query",
     summary="Ask what works: measures by time, link, campaign, country and more",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     body=QUERY,
     answer="AnalyticsAnswer",
     errors=(error_table.QUERY_INVALID, *_ERRORS),
 )
 async def query_analytics() -> dict[str, Any]:
     """What the organization's analytics say to a query: one page of rows, and totals."""
-    query = parse_query(await read_json_object(MOST_BYTES), resources().clock())
+    query = within_reach(parse_query(await read_json_object(MOST_BYTES), resources().clock()))
     await _admit(query)
     answer = await resources().analytics.ask(caller().org_id, AskQuery(query))
     return AnswerRows(answer, resources().short_url_form).whole()
@@ -70,6 +72,7 @@ async def query_analytics() -> dict[str, Any]:
     path="/analytics/export",
     summary="Export all rows of such a query as a file",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     query=EXPORT_QUERY,
     files=_FILES,
     errors=_ERRORS,
@@ -79,12 +82,17 @@ async def export_analytics(query: dict[str, Any]) -> Response:
     form = RowFormat(query.pop("format", RowFormat.CSV))
     headers = {"Content-Disposition": f'attachment; filename="analytics.{form}"'}
     try:
-        parsed = parse_query(query, resources().clock())
+        parsed = within_reach(parse_query(query, resources().clock()))
         await _admit(parsed)
         question = QueryFile(parsed, resources().short_url_form, form)
         return await file_answer(made_file(caller().org_id, question), form.media_type, headers)
     except FieldError as error:
         raise error_in_query(error) from None
+
+
+def within_reach(query: Query) -> Query:
+    """The query about what the caller reaches."""
+    return replace(query, reach=reach())
 
 
 async def _admit(query: Query) -> None:

@@ -12,8 +12,8 @@ from backend.domain.clicks.rows import COLUMNS, RowFormat, Selection
 from backend.domain.fields.rules import Instant, Schema, Uuid, Word
 from backend.domain.links.json_form import exact_time_json
 from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.links.reference import own_link
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import query_error
@@ -28,7 +28,6 @@ from backend.storage.clicks.single_clicks import (
     written_clicks,
 )
 from backend.storage.driver.deadlines import lift_deadline
-from backend.storage.links.links import find_link
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
 from backend.web.made_file import made_file
@@ -45,7 +44,9 @@ _QUERY = {
         Instant(),
         f"The end, which is not included: at most {MOST_DAYS} days later; without it, now.",
     ),
-    "link": QueryParameter(Uuid(), "Only clicks on this link."),
+    "link": QueryParameter(
+        Uuid(), "Only clicks on this link. A key that is limited to some links must name one of them."
+    ),
     "format": QueryParameter(Word(RowFormat), "Form of the file.", default=RowFormat.CSV.value),
 }
 _FILES = {
@@ -61,7 +62,8 @@ _ANSWER_HEADERS: dict[str, Schema] = {
     },
     UNREADABLE_HEADER: {
         "description": "How many requests of this time are not in the file, of whichever links, as "
-        "what is stored of them is damaged; absent if there is none.",
+        "what is stored of them is damaged; absent if there is none, and for a key that is limited to some "
+        "links.",
         "schema": {"type": "integer"},
     },
 }
@@ -72,6 +74,7 @@ _ANSWER_HEADERS: dict[str, Schema] = {
     path="/clicks/export",
     summary="Export single clicks as a file",
     needs=(Permission.ANALYTICS_READ,),
+    holds_reach=True,
     query=_QUERY,
     files=_FILES,
     answer_headers=_ANSWER_HEADERS,
@@ -100,6 +103,8 @@ async def export_clicks(query: dict[str, Any]) -> Response:
 async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
     question = ClicksFile(selection, resources().short_url_form)
     answer = await file_answer(made_file(caller().org_id, question), RowFormat.PARQUET.media_type, headers)
+    if reach():
+        return answer
     # Not before the file is made, which marks the blocks that can't be read.
     database, analytics = resources().database, resources().analytics
     if missing := await count_missing(database, analytics, caller().org_id, selection):
@@ -111,7 +116,7 @@ async def _file(
     selection: Selection, form: RowFormat, headers: dict[str, str], unreadable: UnreadableBlocks
 ) -> Response:
     """The clicks as a file, without those of blocks known to be unreadable. Raises MoreUnreadable."""
-    more = {UNREADABLE_HEADER: str(unreadable.clicks)} if unreadable.clicks else {}
+    more = {UNREADABLE_HEADER: str(unreadable.clicks)} if unreadable.clicks and reach() is None else {}
     pieces = written_clicks(
         resources().database,
         caller().org_id,
@@ -130,6 +135,8 @@ async def _selection(query: dict[str, Any], now: datetime) -> Selection:
     if end - start > timedelta(days=MOST_DAYS):
         raise query_error("from", f"must be at most {MOST_DAYS} days before to")
     link_id = query.get("link")
-    if link_id is not None and await find_link(resources().database, link_id, caller().org_id) is None:
-        raise ApiError(error_table.LINK_NOT_FOUND)
+    if link_id is not None:
+        await own_link(link_id)
+    elif reach():
+        raise query_error("link", "is required: the key is limited to some links")
     return Selection(start, end, link_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,9 +16,10 @@ from backend.domain.accounts.key_input import (
     ScopesNotGrantable,
 )
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.reach.limited_to import reach_json
 from backend.domain.errors import ItemUnknown
 from backend.domain.fields.rules import Uuid, Word
-from backend.domain.ids import KeyId
+from backend.domain.ids import KeyId, TagId
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.rest_api.routes.blueprint import caller
@@ -26,6 +27,7 @@ from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import PathParameter
 from backend.storage.accounts import api_keys
+from backend.storage.links.tags import find_reach, find_tag_names
 from backend.web.current import resources
 
 _PATH = "/keys"
@@ -41,8 +43,10 @@ _ID = PathParameter("keyId", Uuid().schema(), "The key's id.", errors=(error_tab
 async def get_keys() -> dict[str, Any]:
     """All keys, the oldest first, also revoked ones. Only keys of the browser SDK, which are public, have
     their text."""
-    found = await api_keys.list_api_keys(resources().database, caller().org_id)
-    return {"keys": [_json(key) for key in found]}
+    database, org_id = resources().database, caller().org_id
+    found = await api_keys.list_api_keys(database, org_id)
+    tag_names = await find_tag_names(database, org_id, [key.limited_to for key in found])
+    return {"keys": [_json(key, tag_names) for key in found]}
 
 
 @Operation(
@@ -57,12 +61,14 @@ async def get_keys() -> dict[str, Any]:
 )
 async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make a key. A REST key gets no scopes that the key of this request lacks."""
-    key = caller()
+    key, database = caller(), resources().database
+    if "limited_to" in fields:
+        fields["limited_to"] = await find_reach(database, key.org_id, fields["limited_to"])
     with _told():
         text, made = await api_keys.make_api_key(
-            resources().database, key.org_id, fields, granted=key.permissions, now=resources().clock()
+            database, key.org_id, fields, granted=key.permissions, now=resources().clock()
         )
-    return _json(made) | {"key": text}, 201
+    return await _shown(made) | {"key": text}, 201
 
 
 @Operation(
@@ -83,7 +89,7 @@ async def patch_key(key_text: str, fields: dict[str, Any]) -> dict[str, Any]:
             resources().database, key.org_id, KeyId(key_text), fields,
             granted=key.permissions, now=resources().clock(),
         )  # fmt: skip
-    return _json(changed)
+    return await _shown(changed)
 
 
 @Operation(
@@ -122,7 +128,7 @@ async def rotate_key(key_text: str, fields: dict[str, Any]) -> tuple[dict[str, A
             resources().database, key.org_id, KeyId(key_text), overlap,
             granted=key.permissions, now=resources().clock(),
         )  # fmt: skip
-    return _json(made) | {"key": text}, 201
+    return await _shown(made) | {"key": text}, 201
 
 
 @contextmanager
@@ -138,7 +144,11 @@ def _told() -> Iterator[None]:
         raise ApiError(error_table.KEY_ENDED) from None
 
 
-def _json(key: ApiKey) -> dict[str, Any]:
+async def _shown(key: ApiKey) -> dict[str, Any]:
+    return _json(key, await find_tag_names(resources().database, key.org_id, [key.limited_to]))
+
+
+def _json(key: ApiKey, tag_names: Mapping[TagId, str]) -> dict[str, Any]:
     return {
         "id": key.id,
         "kind": key.kind.value,
@@ -146,6 +156,7 @@ def _json(key: ApiKey) -> dict[str, Any]:
         "hint": key.hint,
         "key": key.text,
         "scopes": None if key.scopes is None else list(key.scopes),
+        "limited_to": reach_json(key.limited_to, tag_names),
         "created_at": _instant(key.created_at),
         "last_used_at": _instant(key.last_used_at),
         "expires_at": _instant(key.expires_at),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Scopes
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import TEXT, TIME, UUID, answer_object, or_null
+from backend.rest_api.routes.answer_schemas import TEXT, TEXTS, TIME, UUID, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _KEY: dict[str, Schema] = {
@@ -15,6 +15,15 @@ _KEY: dict[str, Schema] = {
     "hint": TEXT | {"description": "The beginning and the end of the key."},
     "key": or_null(TEXT, "The key, of the browser SDK only, where it is public; null for others."),
     "scopes": or_null(Scopes().schema(), "What a REST key may do; null where it has no scopes."),
+    "limited_to": or_null(
+        answer_object(
+            tags=or_null(TEXTS, "Tags by their names, of which links have one; null: with any tags."),
+            domains=or_null(TEXTS, "Domains that links are on; null: on any."),
+            links=or_null(TEXTS, "Ids of links; null: of any."),
+        ),
+        "The links that a REST key reaches; null for all. What is deleted stands there no more, and a list "
+        "without any leaves no link.",
+    ),
     "created_at": TIME,
     "last_used_at": or_null(TIME, "Exact to the day."),
     "expires_at": or_null(TIME, "From then on, the key is not valid."),

@@ -23,7 +23,6 @@ from backend.domain.errors import (
 from backend.domain.fields.rules import Uuid
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
-from backend.domain.links.links import CreatedBy
 from backend.domain.links.operations import (
     ArchiveLink,
     ChangeLink,
@@ -32,7 +31,6 @@ from backend.domain.links.operations import (
     Done,
     LinkGone,
     LinkOperation,
-    LinkRequest,
     LinkResult,
     UpsertLink,
     fields_of,
@@ -44,7 +42,7 @@ from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import count_more
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
-from backend.rest_api.links.service import LinkService
+from backend.rest_api.links.service import LinkService, link_request
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
     IDEMPOTENCY_KEY,
@@ -78,6 +76,7 @@ _ID = Uuid()
     path="/links/bulk",
     summary="Create, change or archive up to 1,000 links",
     needs=(Permission.LINKS_WRITE,),
+    holds_reach=True,
     header_parameters=(IDEMPOTENCY_KEY,),
     body=reference("LinkOperations"),
     answer="BulkResults",
@@ -104,12 +103,8 @@ async def bulk_links() -> Response:
 
 async def _carry_out(parsed: Sequence[LinkOperation | LinkResult], key: IdempotencyKey | None) -> str | None:
     """The body of the answer; None if another request with the same key was carried out first."""
-    org_id, now = caller().org_id, resources().clock()
-    requests = [
-        LinkRequest(org_id, CreatedBy.REST, now, operation)
-        for operation in parsed
-        if not isinstance(operation, LinkResult)
-    ]
+    now = resources().clock()
+    requests = [link_request(operation) for operation in parsed if not isinstance(operation, LinkResult)]
     if not requests:  # nothing was written, so the key needs no record
         return _body(parsed, [])
     text = ""
@@ -172,7 +167,7 @@ async def _hashed(parsed: Sequence[LinkOperation | LinkResult]) -> list[LinkOper
 async def _hash(operation: LinkOperation) -> LinkOperation | LinkResult:
     try:
         return await with_hash(operation)
-    except (DomainNotConfigured, LinkGone) as error:
+    except (RequestError, DomainNotConfigured, LinkGone) as error:
         return LinkResult(Done.REJECTED, error=error)
 
 

@@ -40,7 +40,8 @@ class CreationRoute:
 
     async def _answer(self, request: AsgiRequest) -> AsgiAnswer:
         try:
-            await admit(self._operation.invalid_key, self._operation.needs)
+            operation = self._operation
+            await admit(operation.invalid_key, operation.needs, holds_reach=operation.holds_reach)
             answer: AsgiAnswer = await self._operation.view(request)
         except ClientGone:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.domain.accounts.reach.link_reach import NoNewLinks
 from backend.domain.links.operations import DomainNotConfigured, ExternalIdTaken, LinkGone, PathTaken
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError, api_error_for
@@ -11,6 +12,7 @@ _ROWS = {
     PathTaken: error_table.PATH_TAKEN,
     ExternalIdTaken: error_table.EXTERNAL_ID_TAKEN,
     LinkGone: error_table.LINK_NOT_FOUND,
+    NoNewLinks: error_table.KEY_LIMITED,
 }
 
 

@@ -11,7 +11,6 @@ from backend.json_api.api_error import ApiError
 from backend.json_api.json_body import read_json_object
 from backend.rest_api.links.reference import SHORT_URL, find_by_short_url, text_of_field
 from backend.rest_api.links.representations import link_json
-from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
 from backend.web.current import resources
 
@@ -27,6 +26,7 @@ _BODY: Schema = {
     path="/links/info",
     summary="Get a link by its short URL",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     body=_BODY,
     answer="Link",
     errors=(error_table.SHORT_URL_EMPTY, error_table.SHORT_URL_UNKNOWN),
@@ -37,7 +37,7 @@ async def links_info() -> dict[str, Any]:
     short_url = text_of_field(await read_json_object(), "shortUrl")
     if not short_url:
         raise ApiError(error_table.SHORT_URL_EMPTY)
-    link = await find_by_short_url(short_url, caller().org_id)
+    link = await find_by_short_url(short_url)
     if link is None or link.is_archived:
         raise ApiError(error_table.SHORT_URL_UNKNOWN)
     return link_json(link, resources().short_url_form)

@@ -11,7 +11,8 @@ from backend.domain.fields.rules import Rule, Text
 from backend.domain.links.json_form import whole_link_json
 from backend.domain.links.links import Link
 from backend.domain.links.listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.links.reference import is_within_reach
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.list_cursor import ListCursor, cursor_in
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
@@ -74,6 +75,7 @@ class _ListRequest:
     path="/links",
     summary="List links with every field, by filters and in any order",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     query=_QUERY,
     answer="LinkList",
 )
@@ -98,8 +100,11 @@ async def whole_links_json(links: Sequence[Link]) -> list[dict[str, Any]]:
 
 def _parse(query: dict[str, Any]) -> _ListRequest:
     sort = query.get("sort") or NEWEST_FIRST
-    link_filter = LinkFilter(**{name: value for name, value in query.items() if name in FILTERS})
+    named = {name: value for name, value in query.items() if name in FILTERS}
+    link_filter = LinkFilter(**named, reach=reach())
     question = repr((link_filter, sort))
+    if limited_to := caller().limited_to:  # no cursor of another key
+        question += repr(limited_to)
     cursor = cursor_in(query, question, sort.order)
     return _ListRequest(link_filter, sort, query.get("size", DEFAULT_SIZE), cursor, question)
 
@@ -128,7 +133,8 @@ async def _ranked(list_request: _ListRequest) -> tuple[list[Link], ListCursor | 
         except OrderGone:
             raise query_error("cursor", "is too old; ask for the first page again") from None
         cursor = ListCursor(rank=(name, start + list_request.size)) if goes_on else None
-        return await find_in_order(database, org_id, ids), cursor
+        links = await find_in_order(database, org_id, ids)
+        return [link for link in links if is_within_reach(link)], cursor
     try:
         ids = await rank_by_clicks(
             database, resources().analytics, org_id, list_request.link_filter, list_request.sort, now=now

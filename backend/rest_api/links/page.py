@@ -14,7 +14,7 @@ from backend.domain.links.links import CreatedBy
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.rest_api.links.representations import link_json
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.whole_number import WholeNumber
@@ -58,6 +58,7 @@ class PageRequest:
     path="/links/page",
     summary="List the organization's links, newest first",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     query=_QUERY,
     answer="LinkPage",
     errors=(
@@ -71,11 +72,16 @@ async def links_page() -> dict[str, Any]:
     """One page of the organization's links, newest first, enabled and disabled ones, not archived ones."""
     page_request = _read_page_request()
     database, form, org_id = resources().database, resources().short_url_form, caller().org_id
-    total = await count_links(database, org_id, page_request.created_by)
+    total = await count_links(database, org_id, page_request.created_by, reach())
     skip = (page_request.page - 1) * page_request.size
     links = (
         await list_links(
-            database, org_id, skip=skip, limit=page_request.size, created_by=page_request.created_by
+            database,
+            org_id,
+            skip=skip,
+            limit=page_request.size,
+            created_by=page_request.created_by,
+            reach=reach(),
         )
         if skip < total
         else []

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from backend.domain.fields.rules import Schema, Uuid, is_uuid, parse_string
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.web.short_urls import parse_short_url
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.parameters import PathParameter
 from backend.storage.links.links import find_link, find_link_at
 from backend.web.current import resources
@@ -51,10 +52,31 @@ def text_of_field(body: Mapping[str, object], field: str) -> str:
     return "" if value is None else parse_string(field, value).strip()
 
 
-async def find_by_short_url(short_url: str, org_id: OrgId) -> Link | None:
-    """The organization's link with this short URL; None if it has none."""
+def is_within_reach(link: Link) -> bool:
+    """Whether the current request may concern this link of the caller's organization."""
+    within = reach()
+    return within is None or within.has(link)
+
+
+async def find_own_link(link_id: LinkId) -> Link | None:
+    """The link with this id, if the caller's organization has it, and the caller reaches it."""
+    link = await find_link(resources().database, link_id, caller().org_id)
+    return link if link and is_within_reach(link) else None
+
+
+async def own_link(link_id: LinkId) -> Link:
+    """The same. Raises ApiError if there is none."""
+    link = await find_own_link(link_id)
+    if link is None:
+        raise ApiError(error_table.LINK_NOT_FOUND)
+    return link
+
+
+async def find_by_short_url(short_url: str) -> Link | None:
+    """The link with this short URL, if the caller's organization has it, and the caller reaches it."""
     place = parse_short_url(short_url)
-    return await find_link_at(resources().database, *place, org_id) if place else None
+    link = await find_link_at(resources().database, *place, caller().org_id) if place else None
+    return link if link and is_within_reach(link) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +98,12 @@ def parse_reference(body: Mapping[str, object]) -> LinkReference:
     return reference
 
 
-async def find_referenced_link(reference: LinkReference, org_id: OrgId) -> Link | None:
-    """The organization's link with this `linkId`, or else with this `shortUrl`; None if it has none.
+async def find_referenced_link(reference: LinkReference) -> Link | None:
+    """The caller's link with this `linkId`, or else with this `shortUrl`; None if there is none.
 
     If both are given, `linkId` counts (decisions, "both given").
     """
     text = reference.link_text
     if not text:
-        return await find_by_short_url(reference.short_url, org_id)
-    return await find_link(resources().database, LinkId(text.lower()), org_id) if is_uuid(text) else None
+        return await find_by_short_url(reference.short_url)
+    return await find_own_link(LinkId(text.lower())) if is_uuid(text) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest, LinkResult
 from backend.rest_api.links.errors import api_error_of
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.links.writing.grouped_writes import LinkWrites
 from backend.storage.links.writing.writes import Submission
@@ -22,7 +22,7 @@ class LinkService:
 
 def link_request(operation: LinkOperation) -> LinkRequest:
     """The operation as a request of the current caller, at this time."""
-    return LinkRequest(caller().org_id, CreatedBy.REST, resources().clock(), operation)
+    return LinkRequest(caller().org_id, CreatedBy.REST, resources().clock(), operation, reach())
 
 
 async def submit(submission: Submission) -> LinkResult:

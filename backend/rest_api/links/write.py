@@ -10,6 +10,7 @@ from typing import Any
 from quart import Response
 
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.reach.link_reach import NoNewLinks
 from backend.domain.ids import LinkId
 from backend.domain.links.input import (
     CHANGE_FIELDS,
@@ -19,7 +20,6 @@ from backend.domain.links.input import (
     parse_new_link,
 )
 from backend.domain.links.json_form import LinkDetails, whole_link_json
-from backend.domain.links.links import Link
 from backend.domain.links.operations import (
     ArchiveLink,
     ChangeLink,
@@ -40,7 +40,7 @@ from backend.rest_api.links.create import address_of, location_of
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
 from backend.rest_api.links.listing import whole_links_json
-from backend.rest_api.links.reference import LINK_ID
+from backend.rest_api.links.reference import LINK_ID, own_link
 from backend.rest_api.links.service import carry_out, link_of, link_request, submit
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
@@ -57,7 +57,6 @@ from backend.rest_api.routes.query_flag import QueryFlag
 from backend.rest_api.routes.query_string import query_error, refuse_parameters
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.purge import LinkHasClicks, LinkIsHeld, purge_link
-from backend.storage.links.links import find_link
 from backend.storage.links.tags import find_tags_of
 from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.links.writing.writes import Submission
@@ -69,6 +68,7 @@ _CREATION_ERRORS = (
     error_table.PATH_TAKEN,
     error_table.EXTERNAL_ID_TAKEN,
     error_table.IDEMPOTENCY_KEY_REUSED,
+    error_table.KEY_LIMITED,
 )
 _DELETE_QUERY = {
     "purge": QueryParameter(
@@ -92,6 +92,7 @@ class WrittenLink:
     path="/links",
     summary="Create a link; with a known external_id, bring its link up to date",
     needs=(Permission.LINKS_WRITE,),
+    holds_reach=True,
     header_parameters=(IDEMPOTENCY_KEY,),
     body=reference("NewLink"),
     status=201,
@@ -114,6 +115,7 @@ async def post_link(request: AsgiRequest) -> AsgiAnswer:
     path=f"{_ONE}/duplicate",
     summary="Make a link like this one",
     needs=(Permission.LINKS_WRITE,),
+    holds_reach=True,
     path_parameter=LINK_ID,
     header_parameters=(IDEMPOTENCY_KEY,),
     body=reference("LinkCopy"),
@@ -132,14 +134,14 @@ async def duplicate_link(link_id: LinkId) -> Response:
 
 
 async def _copy_of(link_id: LinkId, body: dict[str, Any]) -> CreateLink:
-    link = await _own_link(link_id)
+    link = await own_link(link_id)
     return CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
 
 
 async def _hashed(operation: LinkOperation) -> LinkOperation:
     try:
         return await with_hash(operation)
-    except (DomainNotConfigured, LinkGone) as error:
+    except (DomainNotConfigured, LinkGone, NoNewLinks) as error:
         raise api_error_of(error) from None
 
 
@@ -175,19 +177,13 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
     path=_ONE,
     summary="Get a link with every field",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     path_parameter=LINK_ID,
     answer="WholeLink",
 )
 async def get_link(link_id: LinkId) -> dict[str, Any]:
     """The link with this id, also where it is archived."""
-    return (await whole_links_json([await _own_link(link_id)]))[0]
-
-
-async def _own_link(link_id: LinkId) -> Link:
-    link = await find_link(resources().database, link_id, caller().org_id)
-    if link is None:
-        raise ApiError(error_table.LINK_NOT_FOUND)
-    return link
+    return (await whole_links_json([await own_link(link_id)]))[0]
 
 
 @Operation(
@@ -195,6 +191,7 @@ async def _own_link(link_id: LinkId) -> Link:
     path=_ONE,
     summary="Change fields and state of a link",
     needs=(Permission.LINKS_WRITE,),
+    holds_reach=True,
     path_parameter=LINK_ID,
     body=reference("LinkChanges"),
     answer="WholeLink",
@@ -211,6 +208,7 @@ async def patch_link(link_id: LinkId) -> dict[str, Any]:
     path=_ONE,
     summary="Archive a link, or purge it",
     needs=(Permission.LINKS_WRITE,),
+    holds_reach=True,
     path_parameter=LINK_ID,
     query=_DELETE_QUERY,
     status=204,
@@ -227,6 +225,7 @@ async def delete_link(link_id: LinkId, query: dict[str, bool]) -> None:
 
 
 async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
+    await own_link(link_id)
     database, now = resources().database, resources().clock()
     try:
         analytics = None if is_forced else resources().analytics

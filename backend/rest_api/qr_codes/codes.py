@@ -19,16 +19,14 @@ from backend.domain.links.qr_style import (
     SheetLayout,
     style_of,
 )
-from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
-from backend.rest_api.links.reference import LINK_ID
+from backend.rest_api.links.reference import LINK_ID, is_within_reach, own_link
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_flag import QueryFlag
 from backend.rest_api.routes.query_string import query_error
-from backend.storage.links.links import find_link, find_links
+from backend.storage.links.links import find_links
 from backend.storage.links.qr_logos import find_logo
 from backend.web.current import resources
 from backend.web.qr_files import MEDIA_TYPES, qr_file, qr_sheet
@@ -77,15 +75,14 @@ _SHEET = BodyFields(
     path="/links/<link:link_text>/qr",
     summary="Get the QR code of a link, in a style",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     path_parameter=LINK_ID,
     query=_QUERY,
     files=_FILES,
 )
 async def get_qr_code(link_id: LinkId, query: dict[str, Any]) -> Response:
     """The code as a file. Colours that cameras can't tell apart are refused."""
-    link = await find_link(resources().database, link_id, caller().org_id)
-    if link is None:
-        raise ApiError(error_table.LINK_NOT_FOUND)
+    link = await own_link(link_id)
     try:
         style = style_of(query)
         logo = await _logo_of(query, caller().org_id)
@@ -101,6 +98,7 @@ async def get_qr_code(link_id: LinkId, query: dict[str, Any]) -> Response:
     path="/links/qr-sheet",
     summary="Get a sheet of labels with the QR codes of links, to print",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     body=_SHEET,
     files={_PDF: "Pages of labels, in the order of the links: code, name and short URL of each."},
 )
@@ -111,7 +109,7 @@ async def print_qr_codes(fields: dict[str, Any]) -> Response:
     ids: list[LinkId] = fields["links"]
     links = await find_links(resources().database, ids, caller().org_id)
     for place, link_id in enumerate(ids):
-        if link_id not in links:
+        if link_id not in links or not is_within_reach(links[link_id]):
             raise InvalidField(f"links[{place}]", "must be the id of a link of the organization")
     form = resources().short_url_form
     labels = [

@@ -53,6 +53,8 @@ def read_idempotency_key(operation: str, body: Mapping[str, object]) -> Idempote
         return None
     if not re.fullmatch(_PATTERN, text):
         raise InvalidField(HEADER, "must be 1 to 255 visible ASCII characters")
+    if caller().limited_to:  # no answer to another key, whose link may be out of reach
+        text = f"{caller().id} {text}"
     return IdempotencyKey(text, _fingerprint(operation, body))
 
 

@@ -66,6 +66,9 @@ class Operation:
     path: str
     summary: str
     needs: tuple[Permission, ...]  # a key with scopes must have all of them
+    # Whether its view holds to the `reach` of the caller. Without, keys that are limited to some links are
+    # refused.
+    holds_reach: bool = False
     path_parameter: PathParameter | None = None
     query: Mapping[str, QueryParameter] = field(default_factory=dict)
     header_parameters: tuple[Schema, ...] = ()
@@ -151,6 +154,7 @@ class Operation:
                     error_table.KEY_MISSING,
                     self.invalid_key,
                     error_table.SCOPE_MISSING,
+                    *(() if self.holds_reach else (error_table.KEY_LIMITED,)),
                     *_EVERYWHERE,
                 )
             )
@@ -173,7 +177,7 @@ class PlainOperation(Operation):
 @rest.before_request
 async def _admit() -> None:
     operation = REGISTERED[str(request.endpoint).removeprefix("rest.")]
-    await admit(operation.invalid_key, operation.needs)
+    await admit(operation.invalid_key, operation.needs, holds_reach=operation.holds_reach)
 
 
 def reference(name: str) -> Schema:

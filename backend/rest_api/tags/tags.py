@@ -11,7 +11,7 @@ from backend.domain.fields.item_names import ItemName
 from backend.domain.links.tags import Tag, TagColor
 from backend.json_api import error_table
 from backend.rest_api.links.representations import tag_json
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.tags.named_items import name_in_path, name_is_free
@@ -28,11 +28,19 @@ _NEW = replace(_CHANGES, required=("name",))
     path="/tags",
     summary="List the tags, each with its links",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     answer="TagList",
 )
 async def get_tags() -> dict[str, Any]:
-    """All tags by name, each with how many links have it."""
+    """All tags by name, each with how many links have it.
+
+    A key that is limited to tags sees these, another limited one those of the links that it reaches.
+    """
     tags = await list_tags(resources().database, caller().org_id)
+    if within := reach():
+        counts = await count_tagged_links(resources().database, caller().org_id, within)
+        known = counts if within.tags is None else within.tags
+        return {"tags": [tag_json(tag, counts.get(tag.id, 0)) for tag in tags if tag.id in known]}
     return {"tags": await _shown(tags)}
 
 

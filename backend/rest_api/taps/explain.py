@@ -13,13 +13,9 @@ from backend.domain.links.input import apply_changes
 from backend.domain.links.links import Behavior
 from backend.domain.taps.json_form import tap_json
 from backend.domain.taps.tap import differences
-from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
-from backend.rest_api.links.reference import LINK_ID
-from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.links.reference import LINK_ID, own_link
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
-from backend.storage.links.links import find_link
 from backend.storage.links.tap_lab import Known, open_lab
 from backend.web.current import resources
 
@@ -49,6 +45,7 @@ _QUERY = {
     path="/links/<link:link_text>/taps",
     summary="Get what a tap on the link does on every phone, and why",
     needs=(Permission.LINKS_READ,),
+    holds_reach=True,
     path_parameter=LINK_ID,
     query=_QUERY,
     answer="ExplainedTaps",
@@ -56,9 +53,7 @@ _QUERY = {
 async def get_taps(link_id: LinkId, query: dict[str, Any]) -> dict[str, Any]:
     """By Apple's and Google's published rules, with the files that the domain answers now."""
     database, now = resources().database, resources().clock()
-    link = await find_link(database, link_id, caller().org_id)
-    if link is None:
-        raise ApiError(error_table.LINK_NOT_FOUND)
+    link = await own_link(link_id)
     changes = {name: value for name, value in query.items() if value is not None}
     is_blocked = leads_to(link, resources().block_list.current)
     known = Known(resources().short_url_form, now, is_blocked, in_app_browsers=resources().in_app_browsers)

@@ -21,6 +21,7 @@ from backend.domain.accounts.key_input import (
 )
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import Permission, stored_permissions
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.errors import OperatorError
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
@@ -59,13 +60,14 @@ async def create_api_key(
     links: LinkGrant | None = None,
     scopes: tuple[Permission, ...] | None = None,
     expires_at: datetime | None = None,
+    limited_to: LinkReach | None = None,
 ) -> tuple[str, ApiKey]:
     """Create and store a key. Returns its text, which is stored for web keys only, and its record."""
     secret = secrets.token_urlsafe(24)
     key_id = KeyId(str(uuid.uuid4()))
     key = new_key(
         kind, secret, key_id=key_id, org_id=org_id, now=now,
-        name=name, links=links, scopes=scopes, expires_at=expires_at,
+        name=name, links=links, scopes=scopes, expires_at=expires_at, limited_to=limited_to,
     )  # fmt: skip
     await _insert(database, key)
     return key_text(kind, secret), key
@@ -76,7 +78,7 @@ async def make_api_key(
 ) -> tuple[str, ApiKey]:
     """Create a key with these values of `kind` and KEY_FIELDS, for somebody with these permissions.
 
-    Raises InvalidField and ScopesNotGrantable.
+    `limited_to` is a LinkReach, if it is given. Raises InvalidField and ScopesNotGrantable.
     """
     kind = KeyKind(fields["kind"])
     details = {name: fields.get(name) for name in KEY_FIELDS}
@@ -117,8 +119,8 @@ async def rotate_api_key(
 ) -> tuple[str, ApiKey]:
     """Create a key that may do the same as this one, which stays valid for `overlap`.
 
-    It has the name, the scopes and the end of the other. Returns its text and its record. Raises UnknownKey,
-    ScopesNotGrantable, and KeyEnded for a key that is not valid any more or was replaced before.
+    It has the name, the scopes, the links and the end of the other. Returns its text and its record. Raises
+    UnknownKey, ScopesNotGrantable, and KeyEnded for a key that is not valid any more or was replaced before.
     """
     old = await get_own_api_key(database, org_id, key_id)
     check_grant_of(old, granted)
@@ -126,6 +128,7 @@ async def rotate_api_key(
     new = new_key(
         old.kind, secret, key_id=new_id, org_id=org_id, now=now,
         name=old.name, links=old.links, scopes=old.scopes, expires_at=old.expires_at,
+        limited_to=old.limited_to,
     )  # fmt: skip
 
     async def work(session: ClientSession) -> None:
@@ -218,5 +221,6 @@ def _from_document(document: dict[str, Any]) -> ApiKey:
         "kind": KeyKind(document["kind"]),
         "links": LinkGrant.from_stored(document.get("links")),
         "scopes": stored_permissions(document.get("scopes")),
+        "limited_to": LinkReach.from_stored(document.get("limited_to")),
     }
     return ApiKey(id=document["_id"], **values | changed)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pymongo import DESCENDING, IndexModel, UpdateOne
 
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import is_same
 from backend.domain.links.limits import NO_LIMITS, LinkLimits
@@ -164,16 +165,20 @@ def update(stored: Link, changed: Link) -> UpdateOne:
     return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
 
 
-async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
+async def count_links(
+    database: Database, org_id: OrgId, created_by: CreatedBy | None = None, reach: LinkReach | None = None
+) -> int:
     """How many links the organization has, without archived ones; with `created_by`, of that kind of key."""
     # Two counts by indexes: to look into each link whether it is archived would take much longer.
-    all_links = int(await database[NAME].count_documents(_owned(org_id, created_by)))
-    return all_links - await count_archived(database, org_id, created_by)
+    all_links = int(await database[NAME].count_documents(_owned(org_id, created_by, reach)))
+    return all_links - await count_archived(database, org_id, created_by, reach)
 
 
-async def count_archived(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
+async def count_archived(
+    database: Database, org_id: OrgId, created_by: CreatedBy | None = None, reach: LinkReach | None = None
+) -> int:
     """How many archived links the organization has; with `created_by`, of that kind of key."""
-    archived = _owned(org_id, created_by) | ARCHIVED
+    archived = _owned(org_id, created_by, reach) | ARCHIVED
     return int(await database[NAME].count_documents(archived))
 
 
@@ -190,10 +195,16 @@ async def count_archived_on(database: Database, domain: str, org_id: OrgId) -> i
 
 
 async def list_links(
-    database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
+    database: Database,
+    org_id: OrgId,
+    *,
+    skip: int,
+    limit: int,
+    created_by: CreatedBy | None = None,
+    reach: LinkReach | None = None,
 ) -> list[Link]:
     """The organization's links without archived ones, newest first: at most `limit`, after `skip` others."""
-    query = _owned(org_id, created_by) | {"archived_at": None}
+    query = _owned(org_id, created_by, reach) | {"archived_at": None}
     cursor = database[NAME].find(query).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 
@@ -211,8 +222,17 @@ def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
     return {"org_id": org_id, "$or": places}
 
 
-def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, Any]:
-    return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
+def reached(reach: LinkReach | None) -> Document:
+    """The query for links within reach. The tags of `reach` must be those that there are."""
+    if reach is None:
+        return {}
+    by_field = {"tag_ids": reach.tags, "domain": reach.domains, "_id": reach.links}
+    named = {field: {"$in": list(names)} for field, names in by_field.items() if names is not None}
+    return named or {"_id": {"$in": []}}
+
+
+def _owned(org_id: OrgId, created_by: CreatedBy | None, reach: LinkReach | None) -> Document:
+    return {"org_id": org_id, **({"created_by": created_by.value} if created_by else {}), **reached(reach)}
 
 
 def to_document(link: Link) -> dict[str, Any]:

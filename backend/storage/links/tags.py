@@ -7,14 +7,19 @@ tag stays in links until their tags are changed, and is ignored. The feed notes 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
+from backend.domain.accounts.reach.link_reach import LinkReach
+from backend.domain.errors import InvalidField
 from backend.domain.feed.facts import Fact, tag_fact
 from backend.domain.fields.item_names import name_key
-from backend.domain.ids import OrgId, TagId
+from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.links import Link
 from backend.domain.links.tags import MOST_TAGS, Tag, default_color
+from backend.storage.accounts.domains import list_domains
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.links import links
 from backend.storage.links.named_items import NamedItems, items_collection
@@ -23,6 +28,7 @@ from backend.storage.outbox import entries
 NAME = "tags"
 COLLECTION = items_collection(NAME)
 _TAGS = NamedItems(NAME, Tag, MOST_TAGS)
+NamedT = TypeVar("NamedT", bound=str)
 
 
 async def create_tag(database: Database, org_id: OrgId, name: str, color: str | None, now: datetime) -> Tag:
@@ -100,6 +106,46 @@ async def find_tag_ids(
     return {document["key"]: document["_id"] async for document in cursor}
 
 
+async def current_reach(database: Database, org_id: OrgId, reach: LinkReach) -> LinkReach:
+    """The reach with those of its tags that there are: links keep the ids of tags that were deleted."""
+    if reach.tags is None:
+        return reach
+    tags = await _TAGS.with_ids(database, org_id, list(reach.tags))
+    return replace(reach, tags=tuple(tag.id for tag in tags))
+
+
+async def find_reach(database: Database, org_id: OrgId, names: Mapping[str, Sequence[str]]) -> LinkReach:
+    """The reach of these names by kind, as LimitedTo has them. Raises InvalidField for what is not there."""
+    ids = await find_tag_ids(database, None, org_id, names.get("tags", ()))
+    tags = {name: ids[name_key(name)] for name in names.get("tags", ()) if name_key(name) in ids}
+    domains = {name: name for name in await list_domains(database, org_id)}
+    found = await links.find_links(database, map(LinkId, names.get("links", ())), org_id)
+    return LinkReach(
+        tags=_found("tags", names, tags),
+        domains=_found("domains", names, domains),
+        links=_found("links", names, {str(link_id): link_id for link_id in found}),
+    )
+
+
+def _found(
+    kind: str, names: Mapping[str, Sequence[str]], there: Mapping[str, NamedT]
+) -> tuple[NamedT, ...] | None:
+    if kind not in names:
+        return None
+    for name in names[kind]:
+        if name not in there:
+            raise InvalidField(f"limited_to.{kind}", f"has one that was not found: {name}")
+    return tuple(dict.fromkeys(there[name] for name in names[kind]))
+
+
+async def find_tag_names(
+    database: Database, org_id: OrgId, reaches: Iterable[LinkReach | None]
+) -> dict[TagId, str]:
+    """The names of the tags that these reaches name, without those that are gone."""
+    ids = {tag_id for reach in reaches if reach for tag_id in reach.tags or ()}
+    return {tag.id: tag.name for tag in await _TAGS.with_ids(database, org_id, list(ids))} if ids else {}
+
+
 async def find_tags_of(
     database: Database, tagged_links: Iterable[Link], session: ClientSession | None = None
 ) -> dict[TagId, Tag]:
@@ -115,11 +161,13 @@ async def find_tags_of(
     }
 
 
-async def count_tagged_links(database: Database, org_id: OrgId) -> dict[TagId, int]:
-    """How many links have each tag, without archived ones. It reads each link that has one."""
+async def count_tagged_links(
+    database: Database, org_id: OrgId, reach: LinkReach | None = None
+) -> dict[TagId, int]:
+    """How many links within reach have each tag, without archived ones. It reads each link that has one."""
     tagged = links.TAGGED | {"org_id": org_id, "archived_at": None}
     stages: list[Document] = [
-        {"$match": tagged},
+        {"$match": {"$and": [tagged, links.reached(reach)]} if reach else tagged},
         {"$project": {"tag_ids": 1}},
         {"$unwind": "$tag_ids"},
         {"$group": {"_id": "$tag_ids", "links": {"$sum": 1}}},

@@ -13,8 +13,9 @@ from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import Permission
 from backend.storage.accounts.api_keys import find_active_key, list_api_keys
 from backend.storage.driver.mongo import Database
+from backend.storage.links.tags import create_tag
 from backend.system.clock import utc_now
-from tests.api.link_calls import API
+from tests.api.link_calls import API, create
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
 from tests.facts.organizations import TestOrganization
@@ -52,6 +53,30 @@ async def test_a_mobile_key_that_makes_links(
     [*others, key] = await list_api_keys(database, organization.id)
     assert others == before
     assert key.links == LinkGrant(domain, ("shop.example/in/*",))
+
+
+async def test_a_key_that_is_limited_to_links(
+    person: Person, organization: TestOrganization, database: Database, client: httpx.AsyncClient
+) -> None:
+    """It is made with what the form names, one in a line, links by their short URLs; the list says what."""
+    await create_tag(database, organization.id, "agency", None, utc_now())
+    short_url = await create(client, organization)
+    limit = {"limit_tags": "Agency", "limit_domains": organization.domain, "limit_links": short_url}
+    fields = {"kind": "rest", "scope:links:read": "on"}
+    made = await person.send("/keys", "/keys", **fields, **limit)
+    assert f"only tags agency; domains {organization.domain}; links {short_url}" in made.text
+    *_, key = await list_api_keys(database, organization.id)
+    assert key.limited_to is not None
+    assert (len(key.limited_to.tags or ()), len(key.limited_to.links or ())) == (1, 1)
+    for wrong, sentence in (
+        (fields | {"limit_tags": "nobody&#39;s"}, "has one that was not found"),
+        (fields | {"limit_links": f"{short_url}-not"}, "has one that was not found"),
+        (fields | {"limit_domains": "not a host"}, "must be a host name"),
+        ({"kind": "rest"} | limit, "must be some of links:read, links:write, analytics:read"),
+    ):
+        refused = await person.send("/keys", "/keys", **wrong)
+        assert refused.status_code == 422
+        assert sentence in refused.text
 
 
 async def test_a_rest_key_works(person: Person, client: httpx.AsyncClient) -> None:

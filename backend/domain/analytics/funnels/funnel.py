@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import combinations
 
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.analytics.event_properties import BEGIN, check_marked
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import (
@@ -66,7 +67,8 @@ class Funnel:
     """Steps that somebody does: a device or, with `by` customer, a customer with all devices.
 
     The first step begins an attempt, and the others belong to it if they are at most `within_days` later. If
-    the steps are not `is_ordered`, they may also be as long before the first one, and in any order.
+    the steps are not `is_ordered`, they may also be as long before the first one, and in any order. Only what
+    links within `reach` led to can be a step, whatever the filters say; None: everything.
     """
 
     steps: Sequence[FunnelStep]
@@ -74,6 +76,7 @@ class Funnel:
     within_days: int = DEFAULT_WITHIN_DAYS
     is_ordered: bool = True
     group_by: QueryField | None = None
+    reach: LinkReach | None = None
 
     def __post_init__(self) -> None:
         """Raises InvalidField, which names the field and the rule."""
@@ -107,6 +110,8 @@ class Funnel:
         }
         if self.group_by and self.steps[0].kind is not FunnelStepKind.CLICK:
             asked.add(self.group_by)
+        if self.reach and any(step.kind is not FunnelStepKind.CLICK for step in self.steps):
+            asked.add(Field.LINK)
         return frozenset(name for name in asked if not is_of_events(name))
 
     @property

@@ -14,6 +14,7 @@ from backend.domain.visitors.calls import Kind
 from backend.storage.analytics.conditions.links import matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
+from backend.storage.analytics.conditions.reach import is_reached
 from backend.storage.analytics.credit.credit import credited
 from backend.storage.analytics.credit.tables import forget_credit
 from backend.storage.analytics.measures.sales import JOIN_EARNING, conditions_of_shares
@@ -30,7 +31,9 @@ def credited_sales(
     """For the length of the block, the temporary table `credited_sales`.
 
     It has the conversions from `start` until before `end`, in milliseconds since 1970, as
-    domain/analytics/cohorts/sales.CreditedSale. The rules of the period's query credit each to one touch.
+    domain/analytics/cohorts/sales.CreditedSale. The rules of the period's query credit each to one touch. For
+    a query with a reach, there are no other sales than those that links within it get: customers, and what is
+    their first sale, are known by these alone.
     """
     parameters, query = SqlParameters(), period.query
     shares = credited(connection, query.rules, start, end, (Kind.CONVERSION,), has_customers=has_customers)
@@ -46,6 +49,7 @@ def credited_sales(
             coalesce({" AND ".join(conditions_of_shares(period, parameters))}, false) AS passes
         FROM shares JOIN records USING (record)
         LEFT JOIN matching_links AS links ON links.link = shares.link {JOIN_EARNING if earning else ""}
+        WHERE {_is_reached(query, parameters)}
         """,
         parameters.values,
     )
@@ -54,6 +58,13 @@ def credited_sales(
         yield
     finally:
         connection.execute("DROP TABLE temp.credited_sales")
+
+
+def _is_reached(query: Query, parameters: SqlParameters) -> str:
+    """The condition that a share is of a link within the query's reach."""
+    if query.reach is None:
+        return "true"
+    return f"shares.link IN (SELECT link FROM links WHERE is_kept AND {is_reached(query.reach, parameters)})"
 
 
 def in_currency(query: Query, parameters: SqlParameters) -> str:

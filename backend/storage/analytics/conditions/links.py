@@ -10,6 +10,7 @@ from backend.domain.analytics.query import Field, QueryField
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
+from backend.storage.analytics.conditions.reach import is_reached
 
 # The column of each field in the table of links. Rows by link have the link's number instead.
 _IN_LINKS: Mapping[str, str] = {
@@ -29,8 +30,8 @@ def link_column(field: QueryField) -> str:
 
 
 def matching_links(period: QueriedPeriod, parameters: SqlParameters) -> str:
-    """A SELECT of the stored links that pass the query's filters."""
-    conditions = ["is_kept"]
+    """A SELECT of the stored links that pass the query's filters, and are within its reach."""
+    conditions = ["is_kept", is_reached(period.query.reach, parameters)]
     conditions += [
         condition(chosen, _IN_LINKS[field], parameters) for field, chosen in period.link_filters.items()
     ]

@@ -73,7 +73,7 @@ class QueriedPeriod:
     @property
     def filters_links(self) -> bool:
         """Whether only some links count. Then facts that belong to no link do not count, either."""
-        return not LINK_FIELDS.isdisjoint(self.query.filters)
+        return self.query.reach is not None or not LINK_FIELDS.isdisjoint(self.query.filters)
 
     @property
     def knows_cost(self) -> bool:

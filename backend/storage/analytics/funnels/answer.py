@@ -60,7 +60,7 @@ class FunnelAnswering:
         facts = FunnelFacts(
             counted_clicks=self._counted_clicks(),
             told_clicks=self._told_clicks(),
-            nobodys_facts=nobodys,
+            nobodys_facts=0 if self._funnel.reach else nobodys,  # they are of no link
             groups_in_all=in_all,
             kinds=frozenset(group.kind for group in groups if group.kind),
             retention_days=retention_days,

@@ -13,6 +13,7 @@ from backend.domain.analytics.query import LINK_FIELDS, Field, QueryField
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column
 from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.reach import is_reached
 from backend.storage.analytics.conditions.tags import TagChoice, choose_tags_by
 
 # What the address of a visit said, for touches that no link led to.
@@ -72,6 +73,8 @@ class StepConditions:
         yield from self._filters(number, step, "shares", parameters)
 
     def _filters(self, number: int, step: FunnelStep, table: str, parameters: SqlParameters) -> Iterator[str]:
+        if reach := self._funnel.reach:
+            yield f"coalesce(links.link IS NOT NULL AND {is_reached(reach, parameters)}, false)"
         has_touch = "shares.link IS NULL AND shares.has_touch" if table == "shares" else "false"
         if not LINK_FIELDS.isdisjoint(step.filters):
             yield f"(links.link IS NOT NULL OR ({has_touch}))"

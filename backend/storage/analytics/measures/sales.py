@@ -260,7 +260,8 @@ def conditions_of_shares(period: QueriedPeriod, parameters: SqlParameters) -> li
             for name, chosen in query.filters.items()
             if name in LINK_FIELDS and name is not Field.TAG
         ]
-        of_address += ["false"] if period.tags and not period.tags.without else []
+        is_of_links_only = query.reach or (period.tags and not period.tags.without)
+        of_address += ["false"] if is_of_links_only else []
         without = " AND ".join(["shares.link IS NULL", "shares.has_touch", *of_address])
         conditions.append(f"(links.link IS NOT NULL OR ({without}))")
     return conditions

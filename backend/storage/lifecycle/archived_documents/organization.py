@@ -9,11 +9,13 @@ from bson import ObjectId
 from backend.domain.accounts.api_keys import NAME_RULE as KEY_NAME_RULE
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.destination_rules import MOST_PATTERNS
+from backend.domain.accounts.key_input import check_limited
 from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE
 from backend.domain.accounts.origins import parse_origin
 from backend.domain.accounts.passkeys import MOST_PASSKEYS
 from backend.domain.accounts.passkeys import NAME_RULE as PASSKEY_NAME_RULE
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.reach.limited_to import MOST_NAMED
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor import RECOVERY_CODES, is_secret
 from backend.domain.accounts.users import is_password_hash, normalize_email
@@ -93,6 +95,14 @@ _REFUSALS = DocumentFields(
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
 _DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse, FIELD: _domain_settings})
 _PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
+_LINK_REACH = DocumentFields(
+    {},
+    {
+        "tags": or_none(list_of(Uuid().parse, MOST_NAMED)),
+        "domains": or_none(list_of(HostName().parse, MOST_NAMED)),
+        "links": or_none(list_of(Uuid().parse, MOST_NAMED)),
+    },
+)
 _API_KEY = DocumentFields(
     {
         "kind": one_of(KeyKind),
@@ -108,6 +118,7 @@ _API_KEY = DocumentFields(
         "replaced_by": or_none(Uuid().parse),
         "text": or_none(_web_key),
         "scopes": or_none(list_of(one_of(Permission), len(Permission))),
+        "limited_to": or_none(nested(_LINK_REACH)),
         "links": or_none(
             nested(DocumentFields({"domain": HostName().parse, "destinations": _PATTERNS})),
         ),
@@ -178,6 +189,12 @@ def _domain(document: Document, _: ArchiveContext) -> None:
     as_stored("_id", document["_id"], HostName().parse)
 
 
+def _api_key(document: Document, context: ArchiveContext) -> None:
+    _by_uuid(_API_KEY)(document, context)
+    if document.get("limited_to") is not None:
+        check_limited(KeyKind(document["kind"]), document.get("scopes"))
+
+
 def _by_uuid(fields: DocumentFields) -> DocumentRule:
     def check(document: Document, _: ArchiveContext) -> None:
         fields.check(document)
@@ -191,7 +208,7 @@ RULES: Mapping[str, DocumentRule] = {
     apps.NAME: _apps,
     origins.NAME: _origin,
     domains.NAME: _domain,
-    api_keys.NAME: _by_uuid(_API_KEY),
+    api_keys.NAME: _api_key,
     users.NAME: _by_uuid(_USER),
     organizations.NAME: _by_uuid(_ORGANIZATION),
 }

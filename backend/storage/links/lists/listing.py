@@ -136,10 +136,10 @@ async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]
 async def _query_of(database: Database, org_id: OrgId, link_filter: LinkFilter, now: datetime) -> Document:
     """The MongoDB query for the links that match a filter at this time: none if its tag is unknown."""
     query = _query_without_tag(org_id, link_filter, now)
-    if link_filter.tag is None:
-        return query
-    tag_ids = await find_tag_ids(database, None, org_id, [link_filter.tag])
-    return query | {"tag_ids": {"$in": list(tag_ids.values())}}
+    if link_filter.tag is not None:
+        tag_ids = await find_tag_ids(database, None, org_id, [link_filter.tag])
+        query |= {"tag_ids": {"$in": list(tag_ids.values())}}
+    return {"$and": [query, links.reached(link_filter.reach)]} if link_filter.reach else query
 
 
 def _query_without_tag(org_id: OrgId, link_filter: LinkFilter, now: datetime) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.errors import InvalidField
 from backend.domain.fields.item_names import name_key
 from backend.domain.ids import OrgId, TagId
@@ -28,34 +29,45 @@ class TagsAndTemplates:
     tag_ids: Mapping[OrgId, Mapping[str, TagId]] = field(default_factory=dict)
     templates: Mapping[OrgId, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
 
-    def changes_of(self, org_id: OrgId, current_tag_ids: Sequence[TagId], changes: Changes) -> Changes:
+    def changes_of(
+        self,
+        org_id: OrgId,
+        current_tag_ids: Sequence[TagId],
+        changes: Changes,
+        reach: LinkReach | None = None,
+    ) -> Changes:
         """These changes of a link with `current_tag_ids`, with `tag_ids` in the place of names of tags.
 
         A template fills new links only, so a change that names one has no effect. Raises InvalidField for a
-        tag or template that the organization does not have.
+        tag or template that the organization does not have. With a `reach`, there are no other tags than its
+        own and those of the link, and no templates: whoever has it learns nothing of others.
         """
         if TEMPLATE_FIELD in changes:
-            self._utm_of(org_id, changes)
+            self._utm_of(org_id, changes, reach)
             changes = {name: value for name, value in changes.items() if name != TEMPLATE_FIELD}
         if TAG_FIELDS.isdisjoint(changes):
             return changes
         other_changes = {name: value for name, value in changes.items() if name not in TAG_FIELDS}
-        return other_changes | {"tag_ids": changed_tag_ids(current_tag_ids, changes, self.tag_ids[org_id])}
+        tag_ids = self.tag_ids[org_id]
+        if reach:
+            known = {*current_tag_ids, *(reach.tags or ())}
+            tag_ids = {key: tag_id for key, tag_id in tag_ids.items() if tag_id in known}
+        return other_changes | {"tag_ids": changed_tag_ids(current_tag_ids, changes, tag_ids)}
 
-    def fields_of(self, org_id: OrgId, fields: Changes) -> Changes:
+    def fields_of(self, org_id: OrgId, fields: Changes, reach: LinkReach | None = None) -> Changes:
         """These fields of a new link, as `changes_of` gives them; its template fills those that are missing.
 
         Raises InvalidField, as `changes_of`.
         """
         if TEMPLATE_FIELD in fields:
-            fields = {**self._utm_of(org_id, fields), **fields}
-        return self.changes_of(org_id, (), fields)
+            fields = {**self._utm_of(org_id, fields, reach), **fields}
+        return self.changes_of(org_id, (), fields, reach)
 
-    def _utm_of(self, org_id: OrgId, fields: Changes) -> Mapping[str, str]:
+    def _utm_of(self, org_id: OrgId, fields: Changes, reach: LinkReach | None) -> Mapping[str, str]:
         name = fields[TEMPLATE_FIELD]
         if name is None:
             return {}
-        if (utm := self.templates[org_id].get(name_key(name))) is None:
+        if reach or (utm := self.templates[org_id].get(name_key(name))) is None:
             raise InvalidField(TEMPLATE_FIELD, f"was not found: {name}")
         return utm
 

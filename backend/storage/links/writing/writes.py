@@ -182,8 +182,8 @@ class _Run:
                 case UpsertLink(new):
                     return await self._upsert(session, request, new)
                 case ChangeLink(link_id, changes, not_archived) as change:
-                    link = self._working_set.find(link_id, request.org_id)
-                    if link is None or (not_archived and link.is_archived):
+                    link = self._link(link_id, request)
+                    if not_archived and link.is_archived:
                         raise LinkGone(link_id)
                     if not change.is_seen(link):
                         raise LinkChangedMeanwhile(link_id)
@@ -193,19 +193,30 @@ class _Run:
         except _REJECTIONS as error:
             return _rejected(error)
 
+    def _link(self, link_id: LinkId, request: LinkRequest) -> Link:
+        """The organization's link with this id. Raises LinkGone if there is none, or none within reach."""
+        link = self._working_set.find(link_id, request.org_id)
+        if link is None or not (request.reach is None or request.reach.has(link)):
+            raise LinkGone(link_id)
+        return link
+
     async def _create(self, session: ClientSession, request: LinkRequest, create: CreateLink) -> LinkResult:
         if create.link_id and (existing := self._working_set.find(create.link_id, request.org_id)):
             return LinkResult(Done.UNCHANGED, existing)
         new = create.new
+        if request.reach:
+            request.reach.check_new(new.domain)
         domain = self._working_set.owners.get(new.domain)
         if domain is None or domain.org_id != request.org_id:
             raise DomainNotConfigured(new.domain)
-        fields = self._working_set.tags_and_templates.fields_of(request.org_id, new.fields)
+        fields = self._working_set.tags_and_templates.fields_of(request.org_id, new.fields, request.reach)
         if domain.forwards_path and not create.copy_of and "forwards_path" not in fields:
             fields = {**fields, "forwards_path": True}
         if fields is not new.fields:
             new = replace(new, fields=fields)
         link = self._new_link(request, create, new)
+        if request.reach:
+            link = replace(link, tag_ids=request.reach.new_tags(link.tag_ids))
         refuse_destinations(link, None, self._policy_of[link.org_id])
         if new.selected_path:
             await self._refuse_loop(session, link)
@@ -223,9 +234,7 @@ class _Run:
         link_id = create.link_id or next(self._ids)
         by, now = request.created_by, request.now
         if create.copy_of:
-            source = self._working_set.find(create.copy_of, request.org_id)
-            if source is None:
-                raise LinkGone(create.copy_of)
+            source = self._link(create.copy_of, request)
             return copy_link(source, new, path, link_id=link_id, created_by=by, now=now)
         link = new.to_link(path, link_id=link_id, org_id=request.org_id, created_by=by, now=now)
         return create.as_it_was(link) if create.as_it_was else link
@@ -234,6 +243,8 @@ class _Run:
         link = self._working_set.find_external(request.org_id, new.fields["external_id"])
         if link is None or link.external_id != new.fields["external_id"]:
             return await self._create(session, request, CreateLink(new))
+        if request.reach and not request.reach.has(link):
+            raise ExternalIdTaken(link.external_id)
         for name, requested, stored in (
             ("domain", new.domain, link.domain),
             ("selected_path", new.selected_path or link.path, link.path),
@@ -245,8 +256,12 @@ class _Run:
     async def _change(
         self, session: ClientSession, link: Link, changes: Changes, request: LinkRequest
     ) -> LinkResult:
-        changes = self._working_set.tags_and_templates.changes_of(link.org_id, link.tag_ids, changes)
+        changes = self._working_set.tags_and_templates.changes_of(
+            link.org_id, link.tag_ids, changes, request.reach
+        )
         changed = self._with_taken(apply_changes(link, changes, request.now), changes)
+        if request.reach and not request.reach.has(changed):
+            raise InvalidField("tags", "must keep one to which the key is limited")
         refuse_destinations(changed, link, self._policy_of[link.org_id])
         if may_loop(changes):
             await self._refuse_loop(session, changed)
@@ -265,9 +280,7 @@ class _Run:
         return link if limits is link.limits else replace(link, limits=limits)
 
     async def _archive(self, session: ClientSession, link_id: LinkId, request: LinkRequest) -> LinkResult:
-        link = self._working_set.find(link_id, request.org_id)
-        if link is None:
-            raise LinkGone(link_id)
+        link = self._link(link_id, request)
         if link.is_archived:
             return LinkResult(Done.UNCHANGED, link)
         changed = await self._change(session, link, {"is_archived": True}, request)
