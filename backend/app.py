@@ -38,6 +38,7 @@ from backend.rest_api import CREATION_PATHS, CreationRoute, documentation, rest
 from backend.rest_api.links.service import LinkService
 from backend.rest_api.routes.link_text import LinkText
 from backend.rest_api.sales.service import SalesService
+from backend.scim_api import scim
 from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
@@ -243,6 +244,7 @@ def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     api.register_blueprint(rest)
     api.register_blueprint(documentation)
     api.register_blueprint(app_api)
+    api.register_blueprint(scim)
     api.register_blueprint(sdk)
     api.register_blueprint(script)
     attach_dashboard_services(api, resources)

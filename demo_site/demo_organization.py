@@ -25,6 +25,7 @@ from demo_site.demo_user import DemoUser, prepare_user
 NAME = "Waylink demo"
 DOMAIN = "go.demo.localhost"
 PATH = "spring"
+_KINDS = (KeyKind.REST, KeyKind.MOBILE, KeyKind.WEB)
 # Install analytics need a subscription; that of the demo lasts long enough.
 SUBSCRIBED_UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -103,7 +104,7 @@ async def _keys(database: Database, file: Path, org_id: OrgId, now: datetime) ->
     They are kept in a private file, since the database has only their hashes.
     """
     kept = _read_keys(file)
-    keys = {kind: kept.get(kind.value, "") for kind in KeyKind}
+    keys = {kind: kept.get(kind.value, "") for kind in _KINDS}
     for kind, key in keys.items():
         if not key or await api_keys.find_active_key(database, hash_key(key), now) is None:
             keys[kind], _ = await api_keys.create_api_key(database, org_id, kind, now)

@@ -317,6 +317,13 @@ LAST_OWNER = ErrorRow(
     "The organization's only owner stays one: make another member an owner first",
     "LAST_OWNER",
 )
+PROVISIONED_MEMBER = ErrorRow(
+    409,
+    409,
+    "Conflict",
+    "The organization's identity provider decides about this member: change it there",
+    "PROVISIONED_MEMBER",
+)
 KEY_ENDED = ErrorRow(
     409, 409, "Conflict", "The key was revoked, is over, or was replaced already", "KEY_ENDED"
 )

@@ -17,6 +17,7 @@ from backend.app import Service, create_app
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.reach.link_reach import LinkReach
+from backend.domain.accounts.roles import Role
 from backend.domain.archives.archive import MOST_ARCHIVES
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
@@ -34,6 +35,7 @@ from tests.facts.archives import archive_document
 from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.polling import wait_for_async
 from tests.processes.service_process import free_port
+from tests.scim_api.identity_provider import connect
 
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 HOUR = timedelta(hours=1)
@@ -200,6 +202,16 @@ async def disk_nearly_full(caller: Caller) -> httpx.Response:
         return await exporting("POST", "/archives")(caller)
 
 
+async def provisioned_member(caller: Caller) -> httpx.Response:
+    """Remove a member of whom the identity provider told."""
+    email = await make_user(caller.database, caller.organization.id, role=Role.VIEWER)
+    provider = await connect(caller.client, caller.database, caller.organization.id)
+    await provider.user(email)
+    [member] = await list_users(caller.database, caller.organization.id)
+    key = await make_scoped_key(caller.database, caller.organization)
+    return await caller.call("DELETE", f"/members/{member.id}", headers={"API-KEY": key})
+
+
 async def wrong_media_type(caller: Caller) -> httpx.Response:
     """A body that is said to be XML."""
     return await caller.call("POST", "/analytics", {}, {"Content-Type": "application/xml"})
@@ -239,6 +251,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "KEY_NOT_FOUND": scoped("DELETE", f"/keys/{uuid.UUID(int=7)}", [Permission.KEYS_WRITE]),
     "ROLE_NOT_GRANTED": scoped("DELETE", "/members/{owner}", [Permission.MEMBERS_WRITE]),
     "LAST_OWNER": scoped("DELETE", "/members/{owner}", list(Permission)),
+    "PROVISIONED_MEMBER": provisioned_member,
     "MEMBER_NOT_FOUND": scoped("DELETE", f"/members/{uuid.UUID(int=7)}", list(Permission)),
     "INVITATION_NOT_FOUND": scoped("DELETE", f"/member-invitations/{uuid.UUID(int=7)}", list(Permission)),
     "ARCHIVE_NOT_FOUND": exporting("GET", "/archives/{archive}"),

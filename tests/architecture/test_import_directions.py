@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rest_api": {"domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
     "app_api": {"concurrency", "domain", "json_api", "storage", "web"},
+    "scim_api": {"domain", "json_api", "storage", "system", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "visitor_pages", "web"},
     "dashboard": {
         "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "visitor_pages",
@@ -54,8 +55,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # what puts them together, and runs them
     "app": {
         "alert_watch", "app_api", "archives", "concurrency", "dashboard", "destination_watch", "environment",
-        "json_api", "mail", "operations", "redirector", "rest_api", "sdk_api", "settings", "storage",
-        "system", "web", "webhooks",
+        "json_api", "mail", "operations", "redirector", "rest_api", "scim_api", "sdk_api", "settings",
+        "storage", "system", "web", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "operations", "settings", "system"},
     "cli": {

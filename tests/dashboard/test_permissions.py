@@ -23,7 +23,7 @@ from tests.facts.organizations import TestOrganization
 
 # Routes that no permission is about: what anybody may read, and what a key of another kind or a secret
 # address is for.
-_WITHOUT_MEMBERS = {"app_api", "documentation", "operations", "sdk", "sdk_script", "shared", "tls"}
+_WITHOUT_MEMBERS = {"app_api", "documentation", "operations", "scim", "sdk", "sdk_script", "shared", "tls"}
 _PUBLIC = {
     *("asset", "sign_in", "sign_in_code", "sign_in_code_page", "sign_in_page", "join", "join_page"),
     "sign_in_passkey",

@@ -21,6 +21,8 @@ from backend.storage.accounts import (
     origins,
     rate_limited_requests,
 )
+from backend.storage.accounts.directory import groups as provisioned_groups
+from backend.storage.accounts.directory import people as provisioned_people
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
@@ -150,6 +152,13 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "users by address": (users.NAME, {"email": "e"}, {}),
     "users of an organization": (users.NAME, {"org_ids": "o"}, {"email": 1}),
     "a session": (sessions.NAME, {"_id": "h", "expires_at": {"$gt": NOW}}, {}),
+    "the person with a user name": (provisioned_people.NAME, ORG | {"user_name_key": "u"}, {}),
+    "the person with an address": (provisioned_people.NAME, ORG | {"emails.key": "e"}, {}),
+    "the person with an account": (provisioned_people.NAME, ORG | {"user_id": "u", "is_active": True}, {}),
+    "who waits for an account": (provisioned_people.NAME, ORG | {"email": "e", "user_id": None}, {}),
+    "a page of people": (provisioned_people.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "the groups of people": (provisioned_groups.NAME, ORG | {"member_ids": {"$in": ["a", "b"]}}, {}),
+    "a page of groups": (provisioned_groups.NAME, ORG, {"created_at": 1, "_id": 1}),
     "open password resets of a user": (password_resets.NAME, {"user_id": "u"}, {}),
     "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
     "a search in links": (links.NAME, links.with_text(OrgId("o"), "spring"), NEWEST_FIRST),

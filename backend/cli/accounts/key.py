@@ -45,7 +45,7 @@ def _moment(_: click.Context, __: click.Parameter, text: str | None) -> datetime
 
 @click.group()
 def key() -> None:
-    """API keys: REST (servers), mobile (apps) and web (browsers)."""
+    """API keys: REST (servers), mobile (apps), web (browsers) and SCIM (identity providers)."""
 
 
 @key.command("create")

@@ -48,6 +48,8 @@ KINDS = {
     KeyKind.WEB: ("Browser SDK", "Stands in the pages of your site: it is public."),
     KeyKind.MOBILE: ("Mobile SDK", "Goes into your app."),
 }
+# What lists call each kind. Tokens of identity providers are made on the page Provisioning.
+_NAMES = {kind: name for kind, (name, _) in KINDS.items()} | {KeyKind.SCIM: "Provisioning"}
 # Before the name of a scope, that of its checkbox.
 _SCOPE = "scope:"
 _OVERLAPS = [("0", "at once"), ("24", "after a day"), ("168", "after a week"), ("720", "after thirty days")]
@@ -72,7 +74,7 @@ async def keys() -> Response:
 @needs(Permission.KEYS_WRITE)
 async def keys_create() -> Response:
     """Create a key and show it once: only its hash is stored, unless it is public."""
-    if field("kind") not in set(KeyKind):
+    if field("kind") not in KINDS:
         abort(400)
     kind, database, now = KeyKind(field("kind")), resources().database, resources().clock()
     try:
@@ -179,8 +181,9 @@ async def _page(
     return await page(
         "accounts/keys.html",
         422 if problems or problem else 200,
-        keys=[(key, _state(key)) for key in api_keys],
+        keys=[(key, state_of_key(key)) for key in api_keys],
         kinds=KINDS,
+        names=_NAMES,
         new_key=new_key,
         domains=[("", "None"), *((name, name) for name in names)] if names else [],
         values={name: field(name) for name in typed} if problems else {},
@@ -194,7 +197,7 @@ async def _page(
     )
 
 
-def _state(key: ApiKey) -> tuple[str, str, str]:
+def state_of_key(key: ApiKey) -> tuple[str, str, str]:
     """The kind of badge that shows a key's state, its words, and when that is or ends."""
     if key.revoked_at:
         return "bad", f"Revoked {key.revoked_at:%-d %b %Y}", ""

@@ -18,12 +18,15 @@ from backend.dashboard.frame.page import page
 from backend.domain.accounts.invitations import INVITATION_FIELDS, invitation_url
 from backend.domain.accounts.password_resets import HANDED_DURATION, may_hand_reset, reset_url
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.provisioning.membership import ProvisionedMember
+from backend.domain.accounts.provisioning.people import ProvisionedPerson
 from backend.domain.accounts.roles import ROLE_MEANINGS, LastOwner, Role, RoleNotGrantable
 from backend.domain.accounts.users import User
 from backend.domain.errors import FieldError, RequestError, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import UserId
 from backend.mail.member_mails import mail_invitation
+from backend.storage.accounts.directory.people import list_people
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.users.invitations import invite, list_invitations, withdraw_invitation
 from backend.storage.accounts.users.members import get_member, remove_member, set_role
@@ -47,12 +50,16 @@ class SecretLink:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A member in the list. `may_reset` says whether the user may hand them a link for a new password."""
+    """A member in the list. `may_reset` says whether the user may hand them a link for a new password.
+
+    `person` is what the organization's identity provider told of them; None if nobody did.
+    """
 
     user: User
     role: Role
     is_me: bool
     may_reset: bool
+    person: ProvisionedPerson | None
 
 
 @dashboard.get("/members")
@@ -106,7 +113,7 @@ async def members_role(user_id: UserId) -> Response:
     now, role = resources().clock(), Role(field("role"))
     try:
         await set_role(resources().database, org_id(), user_id, role, granted=permissions(), now=now)
-    except (LastOwner, RoleNotGrantable) as error:
+    except (LastOwner, ProvisionedMember, RoleNotGrantable) as error:
         return await _page(problem=error)
     endpoint = "members" if user_id != user().id or Permission.MEMBERS_READ in role.permissions else "home"
     return redirect_with_notice(endpoint, "role-set")
@@ -119,7 +126,7 @@ async def members_remove(user_id: UserId) -> Response:
     database, now = resources().database, resources().clock()
     try:
         await remove_member(database, org_id(), user_id, granted=permissions(), now=now)
-    except (LastOwner, RoleNotGrantable) as error:
+    except (LastOwner, ProvisionedMember, RoleNotGrantable) as error:
         return await _page(problem=error)
     return redirect_with_notice("members" if user_id != user().id else "home", "member-removed")
 
@@ -146,14 +153,23 @@ async def _page(
     values: Mapping[str, str] | None = None,
 ) -> Response:
     found = await list_users(resources().database, org_id())
+    told = [person for person in await list_people(resources().database, org_id()) if person.is_active]
+    by_account = {person.user_id: person for person in told}
     rows = [
-        MemberRow(member, member.role_in(org_id()), member.id == user().id, may_hand_reset(user(), member))
+        MemberRow(
+            member,
+            member.role_in(org_id()),
+            member.id == user().id,
+            may_hand_reset(user(), member),
+            by_account.get(member.id),
+        )
         for member in found
     ]
     return await page(
         "accounts/members.html",
         422 if problem or problems else 200,
         rows=rows,
+        waiting=[person for person in told if person.user_id is None],
         invitations=await list_invitations(resources().database, org_id(), resources().clock()),
         roles=list(Role),
         role_choices=_ROLES,

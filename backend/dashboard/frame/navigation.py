@@ -71,6 +71,7 @@ GROUPS = (
             Item("Subscription", "subscription", "card"),
             Item("Members", "members", "person"),
             Item("Single sign-on", "single_sign_on", "key"),
+            Item("Provisioning", "provisioning", "plug"),
             Item("Archives", "archives", "download"),
             Item("Settings", "settings", "shield"),
         ),

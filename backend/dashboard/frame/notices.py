@@ -26,6 +26,8 @@ NOTICES = {
     "funnel-changed": "The funnel is changed.",
     "funnel-deleted": "The funnel is deleted. What it counted stays.",
     "key-revoked": "The key is revoked. Whatever uses it is refused within seconds.",
+    "provisioning-token-revoked": "The token is revoked. Whatever uses it is refused within seconds.",
+    "provisioning-forgotten": "It is forgotten. All members stay, and are changed by hand from now on.",
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
     "invitation-withdrawn": "The invitation is withdrawn: its link works no more.",

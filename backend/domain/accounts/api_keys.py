@@ -23,6 +23,7 @@ class KeyKind(StrEnum):
     REST = "rest"
     MOBILE = "mobile"
     WEB = "web"
+    SCIM = "scim"  # an identity provider, that tells people and groups
 
     @property
     def prefix(self) -> str:
@@ -30,7 +31,7 @@ class KeyKind(StrEnum):
         return _PREFIXES[self]
 
 
-_PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_web_"}
+_PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_web_", KeyKind.SCIM: "c_scim_"}
 
 
 @dataclass(frozen=True, slots=True)

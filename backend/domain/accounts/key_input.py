@@ -7,7 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
-from backend.domain.accounts.permissions import OF_LIMITED_KEYS, WITHOUT_SCOPES, Permission, Scopes
+from backend.domain.accounts.permissions import (
+    EVERYTHING,
+    OF_LIMITED_KEYS,
+    WITHOUT_SCOPES,
+    Permission,
+    Scopes,
+)
 from backend.domain.accounts.reach.limited_to import LimitedTo
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.fields.rules import Instant, Rule, Schema
@@ -80,7 +86,9 @@ def check_limited(kind: KeyKind, scopes: Collection[Permission] | None) -> None:
 def check_grant(kind: KeyKind, scopes: tuple[Permission, ...] | None, granted: Set[Permission]) -> None:
     """Raise ScopesNotGrantable unless somebody with these permissions may make a key with these scopes."""
     allowed = WITHOUT_SCOPES if scopes is None else frozenset(scopes)
-    if kind is KeyKind.REST and not allowed <= granted:
+    if kind is KeyKind.SCIM:  # who has one decides who is an owner
+        allowed = EVERYTHING
+    if kind in {KeyKind.REST, KeyKind.SCIM} and not allowed <= granted:
         raise ScopesNotGrantable
 
 

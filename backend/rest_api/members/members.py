@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.domain.accounts.invitations import INVITATION_FIELDS, InvitedBy, MemberInvitation, invitation_url
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.provisioning.membership import ProvisionedMember
 from backend.domain.accounts.roles import LastOwner, Role, RoleNotGrantable
 from backend.domain.accounts.users import User
 from backend.domain.fields.rules import Uuid, Word
@@ -54,7 +55,7 @@ async def get_members() -> dict[str, Any]:
     path_parameter=_ID,
     body=BodyFields({"role": Word(Role)}, required=("role",)),
     answer="Member",
-    errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER),
+    errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER, error_table.PROVISIONED_MEMBER),
 )
 async def patch_member(member_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Give a member another role. It holds from their next click on."""
@@ -74,7 +75,7 @@ async def patch_member(member_text: str, fields: dict[str, Any]) -> dict[str, An
     needs=(Permission.MEMBERS_WRITE,),
     path_parameter=_ID,
     status=204,
-    errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER),
+    errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER, error_table.PROVISIONED_MEMBER),
 )
 async def remove_member(member_text: str) -> None:
     """End a membership. What the member made stays, and so do their other organizations."""
@@ -142,6 +143,8 @@ def _told() -> Iterator[None]:
         raise ApiError(error_table.ROLE_NOT_GRANTED) from None
     except LastOwner:
         raise ApiError(error_table.LAST_OWNER) from None
+    except ProvisionedMember:
+        raise ApiError(error_table.PROVISIONED_MEMBER) from None
 
 
 def _json(user: User) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from backend.storage.accounts import (
     rate_limits,
     restores,
 )
+from backend.storage.accounts.directory import groups as provisioned_groups
+from backend.storage.accounts.directory import people as provisioned_people
 from backend.storage.accounts.single_sign_on import settings as single_sign_on
 from backend.storage.accounts.users import invitations as member_invitations
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
@@ -114,6 +116,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     known_addresses.COLLECTION,
     password_resets.COLLECTION,
     member_invitations.COLLECTION,
+    provisioned_people.COLLECTION,
+    provisioned_groups.COLLECTION,
     rejections.COLLECTION,
     rate_limited_requests.COLLECTION,
     link_orders.COLLECTION,

@@ -18,10 +18,10 @@ from backend.system.clock import utc_now
 from tests.api.link_calls import API, create
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
-from tests.facts.organizations import TestOrganization
+from tests.facts.organizations import KINDS, TestOrganization
 
 
-@pytest.mark.parametrize("kind", KeyKind)
+@pytest.mark.parametrize("kind", KINDS)
 async def test_a_key_is_shown_once(
     person: Person, organization: TestOrganization, database: Database, kind: KeyKind
 ) -> None:

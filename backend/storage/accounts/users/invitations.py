@@ -18,6 +18,7 @@ from backend.domain.accounts.users import User
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
+from backend.storage.accounts.directory.people import join_person
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.collection import (
@@ -115,8 +116,8 @@ async def accept_as_new_user(
         invitation = await _use(database, session, token, now)
         if invitation is None:
             return None
-        org_id, role = invitation.org_id, invitation.role
-        user_id = UserId(str(uuid.uuid4()))
+        org_id, user_id = invitation.org_id, UserId(str(uuid.uuid4()))
+        role = await _role(database, session, invitation, user_id)
         user = User(user_id, invitation.email, password_hash, (org_id,), now, {org_id: role})
         await users.insert_user(database, user, session)
         return user
@@ -138,7 +139,8 @@ async def accept_as(database: Database, token: str, user: User, now: datetime) -
             raise ItemUnknown
         org_id = invitation.org_id
         if org_id not in user.org_ids:
-            join = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": invitation.role.value}}
+            role = await _role(database, session, invitation, user.id)
+            join = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
             await database[users.NAME].update_one({"_id": user.id}, join, session=session)
         return invitation
 
@@ -154,6 +156,14 @@ async def _use(
     invitation = _from_document(document)
     await organizations.note_member_change(database, session, invitation.org_id, now)
     return invitation
+
+
+async def _role(
+    database: Database, session: ClientSession, invitation: MemberInvitation, user_id: UserId
+) -> Role:
+    """The role of whoever accepts: that of their groups, where the organization's provider told of them."""
+    by_groups = await join_person(database, invitation.org_id, invitation.email, user_id, session)
+    return by_groups or invitation.role
 
 
 def _open(token: str, now: datetime) -> Document:

@@ -6,11 +6,13 @@ from collections.abc import Set
 from datetime import datetime
 
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.provisioning.membership import ProvisionedMember
 from backend.domain.accounts.roles import LastOwner, Role, RoleNotGrantable
 from backend.domain.accounts.users import User
 from backend.domain.errors import ItemUnknown
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
+from backend.storage.accounts.directory.people import find_person_of
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 
@@ -34,7 +36,8 @@ async def set_role(
 ) -> User:
     """Give a member another role, for somebody with these permissions.
 
-    Raises ItemUnknown, RoleNotGrantable and LastOwner. The member's open sessions follow from their next
+    Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where groups of the organization's
+    provider give the role. The member's open sessions follow from their next
     request on.
     """
     if not role.is_grantable_by(granted):
@@ -50,10 +53,11 @@ async def remove_member(
 ) -> None:
     """End a membership, for somebody with these permissions. The user stays, with their other organizations.
 
-    Raises ItemUnknown, RoleNotGrantable and LastOwner.
+    Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where the organization's provider
+    told of the member.
     """
     change = {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
-    await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=False)
+    await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=False, ends=True)
 
 
 async def _change(
@@ -65,6 +69,7 @@ async def _change(
     granted: Set[Permission],
     now: datetime,
     stays_owner: bool,
+    ends: bool = False,
 ) -> None:
     async def work(session: ClientSession) -> None:
         # Of two changes at one moment the second one waits, and sees what the first one did.
@@ -73,6 +78,9 @@ async def _change(
         member = next((member for member in members if member.id == user_id), None)
         if member is None:
             raise ItemUnknown
+        person = await find_person_of(database, org_id, user_id, session)
+        if person and (ends or person.group_role):
+            raise ProvisionedMember
         role = member.role_in(org_id)
         if not role.is_grantable_by(granted):
             raise RoleNotGrantable(role)

@@ -1,0 +1,5 @@
+"""SCIM 2.0 (RFC 7643, RFC 7644): an identity provider tells an organization's people and groups."""
+
+from backend.scim_api.blueprint import scim
+
+__all__ = ["scim"]

@@ -1,0 +1,1 @@
+"""What identity providers told of an organization's people and groups: the records alone."""

@@ -1,0 +1,41 @@
+"""Translates searches for provisioned people and groups into queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backend.domain.accounts.provisioning.people import folded
+from backend.domain.accounts.provisioning.search import Condition, Equals, HasEmail, SearchField
+from backend.storage.driver.mongo import Document
+
+# Where the folded value of a field is stored, if upper and lower case are one in it.
+_KEYS: Mapping[SearchField, str] = {
+    SearchField.USER_NAME: "user_name_key",
+    SearchField.DISPLAY_NAME: "display_name_key",
+}
+_STORED: Mapping[SearchField, str] = {SearchField.ID: "_id"}
+
+
+def to_query(condition: Condition) -> Document:
+    """The query for what fits. The caller adds whose documents it is about."""
+    if isinstance(condition, Equals):
+        return _equals(condition)
+    if isinstance(condition, HasEmail):
+        return _has_email(condition)
+    if not condition.conditions:
+        return {}
+    return {"$and" if condition.needs_all else "$or": [to_query(part) for part in condition.conditions]}
+
+
+def _equals(condition: Equals) -> Document:
+    key = _KEYS.get(condition.field)
+    if key and isinstance(condition.value, str):
+        return {key: folded(condition.value)}
+    return {_STORED.get(condition.field, condition.field.value): condition.value}
+
+
+def _has_email(condition: HasEmail) -> Document:
+    if condition.type is None and condition.value is not None:
+        return {"emails.key": folded(condition.value)}
+    value = {} if condition.value is None else {"key": folded(condition.value)}
+    return {"emails": {"$elemMatch": value | {"type": condition.type}}}

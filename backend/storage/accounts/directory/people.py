@@ -1,0 +1,149 @@
+"""The `provisioned_people` collection: people whom an organization's identity provider tells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as AnyCollection
+from dataclasses import asdict
+
+from pymongo import IndexModel
+
+from backend.domain.accounts.provisioning.people import ProvisionedEmail, ProvisionedPerson, folded
+from backend.domain.accounts.provisioning.search import Condition, ResultPage
+from backend.domain.accounts.roles import Role
+from backend.domain.ids import OrgId, UserId
+from backend.storage.accounts.directory.conditions import to_query
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.ownership import ByField
+
+NAME = "provisioned_people"
+MADE_ORDER = [("created_at", 1), ("_id", 1)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("user_name_key", 1)], unique=True),
+        IndexModel(
+            [("org_id", 1), ("external_id", 1)],
+            unique=True,
+            partialFilterExpression={"external_id": {"$type": "string"}},
+        ),
+        IndexModel(
+            [("org_id", 1), ("user_id", 1)],
+            unique=True,
+            partialFilterExpression={"user_id": {"$type": "string"}},
+        ),
+        IndexModel([("org_id", 1), ("email", 1)]),
+        IndexModel([("org_id", 1), ("emails.key", 1)]),
+        IndexModel([("org_id", 1), ("display_name_key", 1)]),
+        IndexModel([("org_id", 1), *MADE_ORDER]),
+    ],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization's own people, not visitors; its identity provider deletes them"),
+    retention=NoRetention("a person stays until the identity provider deletes them"),
+    archived=NotArchived("the provider tells it again, and a forged one could name an account of others"),
+    shard_key=NotSharded("few, and small"),
+)
+
+
+async def find_person(
+    database: Database, org_id: OrgId, person_id: str, session: ClientSession | None = None
+) -> ProvisionedPerson | None:
+    """The organization's person with this id; None if there is none."""
+    return await _find_one(database, {"_id": person_id, "org_id": org_id}, session)
+
+
+async def find_person_of(
+    database: Database, org_id: OrgId, user_id: UserId, session: ClientSession | None = None
+) -> ProvisionedPerson | None:
+    """The organization's active person who is a member with this account; None if there is none."""
+    return await _find_one(database, {"org_id": org_id, "user_id": user_id, "is_active": True}, session)
+
+
+async def find_people(
+    database: Database, org_id: OrgId, person_ids: AnyCollection[str], session: ClientSession | None = None
+) -> list[ProvisionedPerson]:
+    """Those of these people whom the organization has, in the order in which they were made."""
+    owned = {"org_id": org_id, "_id": {"$in": list(person_ids)}}
+    found = database[NAME].find(owned, session=session).sort(MADE_ORDER)
+    return [_from_document(document) async for document in found]
+
+
+async def search_people(
+    database: Database, org_id: OrgId, condition: Condition, page: ResultPage
+) -> tuple[int, list[ProvisionedPerson]]:
+    """How many of the organization's people fit, and those of the page."""
+    query = {"org_id": org_id, **to_query(condition)}
+    total = await database[NAME].count_documents(query)
+    if page.count == 0:
+        return total, []
+    found = database[NAME].find(query).sort(MADE_ORDER).skip(page.skipped).limit(page.count)
+    return total, [_from_document(document) async for document in found]
+
+
+async def list_people(
+    database: Database, org_id: OrgId, session: ClientSession | None = None
+) -> list[ProvisionedPerson]:
+    """All people of the organization, by user name."""
+    found = database[NAME].find({"org_id": org_id}, session=session).sort("user_name_key", 1)
+    return [_from_document(document) async for document in found]
+
+
+async def insert_person(database: Database, person: ProvisionedPerson, session: ClientSession) -> None:
+    """Store a new person. Raises DuplicateKeyError where a unique index refuses it."""
+    await database[NAME].insert_one(_to_document(person), session=session)
+
+
+async def replace_person(database: Database, person: ProvisionedPerson, session: ClientSession) -> None:
+    """Store a person in the place of the one with the same id. Raises DuplicateKeyError likewise."""
+    owned = {"_id": person.id, "org_id": person.org_id}
+    await database[NAME].replace_one(owned, _to_document(person), session=session)
+
+
+async def delete_person(database: Database, org_id: OrgId, person_id: str, session: ClientSession) -> None:
+    """Forget a person."""
+    await database[NAME].delete_one({"_id": person_id, "org_id": org_id}, session=session)
+
+
+async def join_person(
+    database: Database, org_id: OrgId, email: str, user_id: UserId, session: ClientSession
+) -> Role | None:
+    """Note that whoever has this address came, with this account, and is a member from now on.
+
+    Returns the role that their groups give; None if those give none, or the provider told nobody with the
+    address.
+    """
+    waiting = {"org_id": org_id, "email": email, "is_active": True, "user_id": None}
+    person = await database[NAME].find_one_and_update(
+        waiting, {"$set": {"user_id": user_id}}, sort=MADE_ORDER, session=session
+    )
+    return Role(person["group_role"]) if person and person["group_role"] else None
+
+
+async def _find_one(
+    database: Database, query: Document, session: ClientSession | None
+) -> ProvisionedPerson | None:
+    document = await database[NAME].find_one(query, session=session)
+    return _from_document(document) if document else None
+
+
+def _to_document(person: ProvisionedPerson) -> Document:
+    document = asdict(person)
+    document["_id"] = document.pop("id")
+    document["emails"] = [asdict(email) | {"key": folded(email.value)} for email in person.emails]
+    return document | {
+        "email": person.email,
+        "user_name_key": folded(person.user_name),
+        "display_name_key": folded(person.display_name or ""),
+    }
+
+
+def _from_document(document: Document) -> ProvisionedPerson:
+    values = known_fields(document, ProvisionedPerson)
+    role = document.get("group_role")
+    changed = {
+        "emails": tuple(
+            ProvisionedEmail(**known_fields(email, ProvisionedEmail)) for email in document["emails"]
+        ),
+        "group_role": Role(role) if role else None,
+    }
+    return ProvisionedPerson(id=document["_id"], **values | changed)

@@ -1,0 +1,1 @@
+"""What identity providers change, each time with what follows for memberships, in one transaction."""

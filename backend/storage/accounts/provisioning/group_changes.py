@@ -1,0 +1,93 @@
+"""What a provider tells of groups, each call with what follows for memberships, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from backend.domain.accounts.provisioning.groups import MOST_GROUPS, ProvisionedGroup
+from backend.domain.errors import ItemUnknown
+from backend.domain.ids import OrgId
+from backend.storage.accounts.directory import groups, people
+from backend.storage.accounts.provisioning.changes import ChangedMeanwhile, MembersUnknown, told_as_taken
+from backend.storage.accounts.provisioning.memberships import settle
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.schema.own_documents import OwnDocuments
+
+_OWN = OwnDocuments(groups.NAME, MOST_GROUPS, "Groups", "groups")
+_UNIQUE = ("displayName", "externalId")
+
+
+async def add_group(database: Database, group: ProvisionedGroup) -> None:
+    """Store a new group. Raises TooManyItems, ValueTaken, MembersUnknown and LastOwner."""
+    await _OWN.check_room(database, group.org_id)
+
+    async def work(session: ClientSession) -> None:
+        with told_as_taken(_UNIQUE):
+            await groups.insert_group(database, group, session)
+        await _check_members(database, group, session)
+        await _settle_members(database, group.org_id, group.member_ids, group.created_at, session)
+
+    await in_transaction(database, work)
+
+
+async def change_group(database: Database, group: ProvisionedGroup, expected_version: int) -> None:
+    """Store a group in the place of the one with the same id, which must have that version.
+
+    Raises ItemUnknown, ChangedMeanwhile, ValueTaken, MembersUnknown and LastOwner.
+    """
+
+    async def work(session: ClientSession) -> None:
+        stored = await _get(database, group.org_id, group.id, expected_version, session)
+        changed = replace(group, created_at=stored.created_at, version=stored.version + 1)
+        with told_as_taken(_UNIQUE):
+            await groups.replace_group(database, changed, session)
+        await _check_members(database, changed, session)
+        await _settle_members(database, group.org_id, _concerned(stored, changed), group.modified_at, session)
+
+    await in_transaction(database, work)
+
+
+async def delete_group(
+    database: Database, org_id: OrgId, group_id: str, expected_version: int, now: datetime
+) -> None:
+    """Delete a group, whose members lose what it gave them. Raises as `change_group` does."""
+
+    async def work(session: ClientSession) -> None:
+        stored = await _get(database, org_id, group_id, expected_version, session)
+        await database[groups.NAME].delete_one({"_id": group_id, "org_id": org_id}, session=session)
+        await _settle_members(database, org_id, stored.member_ids, now, session)
+
+    await in_transaction(database, work)
+
+
+def _concerned(before: ProvisionedGroup, after: ProvisionedGroup) -> set[str]:
+    """Whose roles may differ: those who came and went, or all where the group has another name."""
+    were, are = set(before.member_ids), set(after.member_ids)
+    return were | are if before.display_name != after.display_name else were ^ are
+
+
+async def _check_members(database: Database, group: ProvisionedGroup, session: ClientSession) -> None:
+    found = await people.find_people(database, group.org_id, group.member_ids, session)
+    known = {person.id for person in found}
+    if missing := next((person_id for person_id in group.member_ids if person_id not in known), None):
+        raise MembersUnknown(missing)
+
+
+async def _settle_members(
+    database: Database, org_id: OrgId, person_ids: Iterable[str], now: datetime, session: ClientSession
+) -> None:
+    concerned = await people.find_people(database, org_id, set(person_ids), session)
+    await settle(database, org_id, concerned, now, session)
+
+
+async def _get(
+    database: Database, org_id: OrgId, group_id: str, expected_version: int, session: ClientSession
+) -> ProvisionedGroup:
+    stored = await groups.find_group(database, org_id, group_id, session)
+    if stored is None:
+        raise ItemUnknown
+    if stored.version != expected_version:
+        raise ChangedMeanwhile
+    return stored

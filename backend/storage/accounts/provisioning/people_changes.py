@@ -1,0 +1,98 @@
+"""What a provider tells of single people, each call with what follows for memberships, in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from backend.domain.accounts.provisioning.people import MOST_PEOPLE, ProvisionedPerson
+from backend.domain.errors import ItemUnknown
+from backend.domain.ids import OrgId
+from backend.storage.accounts.directory import groups, people
+from backend.storage.accounts.provisioning.changes import ChangedMeanwhile, told_as_taken
+from backend.storage.accounts.provisioning.memberships import settle
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.schema.own_documents import OwnDocuments
+
+_OWN = OwnDocuments(people.NAME, MOST_PEOPLE, "Users", "users")
+
+
+async def add_person(database: Database, person: ProvisionedPerson) -> None:
+    """Store a new person. Raises TooManyItems, ValueTaken and LastOwner."""
+    await _OWN.check_room(database, person.org_id)
+
+    async def work(session: ClientSession) -> None:
+        with told_as_taken(("userName", "externalId")):
+            await people.insert_person(database, person, session)
+        await settle(database, person.org_id, [person], person.created_at, session)
+
+    await in_transaction(database, work)
+
+
+async def change_person(database: Database, person: ProvisionedPerson, expected_version: int) -> None:
+    """Store a person in the place of the one with the same id, which must have that version.
+
+    What the service found out itself about the person stays. Raises ItemUnknown, ChangedMeanwhile, ValueTaken
+    and LastOwner.
+    """
+
+    async def work(session: ClientSession) -> None:
+        stored = await _get(database, person.org_id, person.id, expected_version, session)
+        changed = replace(
+            person,
+            is_active=stored.is_active if person.active is None else person.active,
+            created_at=stored.created_at,
+            user_id=stored.user_id,
+            group_role=stored.group_role,
+            version=stored.version + 1,
+        )
+        with told_as_taken(("userName", "externalId")):
+            await people.replace_person(database, changed, session)
+        await settle(database, person.org_id, [changed], person.modified_at, session)
+
+    await in_transaction(database, work)
+
+
+async def delete_person(
+    database: Database, org_id: OrgId, person_id: str, expected_version: int, now: datetime
+) -> None:
+    """Delete a person, who is in no group then, and no member. Raises as `change_person` does."""
+
+    async def work(session: ClientSession) -> None:
+        stored = await _get(database, org_id, person_id, expected_version, session)
+        await groups.delete_from_groups(database, org_id, person_id, now, session)
+        await settle(database, org_id, [replace(stored, is_active=False)], now, session)
+        await people.delete_person(database, org_id, person_id, session)
+
+    await in_transaction(database, work)
+
+
+async def settle_everybody(database: Database, org_id: OrgId, now: datetime) -> None:
+    """Make all memberships what they should be, after other groups were given roles. Raises LastOwner."""
+
+    async def work(session: ClientSession) -> None:
+        everybody = await people.list_people(database, org_id, session)
+        await settle(database, org_id, everybody, now, session)
+
+    await in_transaction(database, work)
+
+
+async def forget_everybody(database: Database, org_id: OrgId) -> None:
+    """Forget all people and groups. Members stay what they are, and are changed by hand from now on."""
+
+    async def work(session: ClientSession) -> None:
+        await database[groups.NAME].delete_many({"org_id": org_id}, session=session)
+        await database[people.NAME].delete_many({"org_id": org_id}, session=session)
+
+    await in_transaction(database, work)
+
+
+async def _get(
+    database: Database, org_id: OrgId, person_id: str, expected_version: int, session: ClientSession
+) -> ProvisionedPerson:
+    stored = await people.find_person(database, org_id, person_id, session)
+    if stored is None:
+        raise ItemUnknown
+    if stored.version != expected_version:
+        raise ChangedMeanwhile
+    return stored

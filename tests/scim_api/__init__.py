@@ -1,0 +1,1 @@
+"""SCIM, as identity providers speak it."""
