@@ -5,6 +5,7 @@ Importing the file of a page adds its routes to the blueprint.
 
 from backend.dashboard.accounts import (
     apps,
+    deletion,
     domains,
     keys,
     members,
@@ -76,6 +77,7 @@ __all__ = [
     "customer",
     "customer_data",
     "dashboard",
+    "deletion",
     "domain_look",
     "domain_orphans",
     "domains",

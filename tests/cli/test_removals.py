@@ -199,7 +199,8 @@ def test_an_organization_is_deleted_by_its_name(running: ServiceProcess) -> None
 
 
 def test_a_service_ends_a_deletion_that_was_interrupted(mongodb_uri: str, tmp_path: Path) -> None:
-    """It begins with that when it starts, and doctor says that it is still to be done."""
+    """It begins with that when it starts, and doctor says that it is still to be done. An announced one whose
+    day is over it carries out, too."""
     with own_database(mongodb_uri) as variables, MongoClient[dict[str, Any]](mongodb_uri) as client:
         environment = environment_of(tmp_path, **variables)
         org_id = run_command("organization", "create", "Gone", environment=environment)["id"]
@@ -207,14 +208,35 @@ def test_a_service_ends_a_deletion_that_was_interrupted(mongodb_uri: str, tmp_pa
         database = client[variables["WAYLINK_MONGODB_DATABASE"]]
         begun = {"_id": org_id, "at": datetime(2026, 1, 1, tzinfo=UTC), "is_gone": False}
         database["deleted_organizations"].insert_one(begun)
+        announced_id = run_command("organization", "create", "Announced", environment=environment)["id"]
+        announced = {"_id": announced_id, "asked_by": "ada@shop.example"}
+        database["announced_deletions"].insert_one(announced | {"asked_at": datetime(2026, 1, 1, tzinfo=UTC)})
         examined = invoke("doctor", "--json", environment=environment)
         assert f'"{org_id}", "message": "Its deletion, begun on 2026-01-01 00:00, is not' in examined.stdout
         with service_process(tmp_path, **variables):
             wait_for(
                 lambda: database["deleted_organizations"].find_one({"_id": org_id, "is_gone": True}),
                 "the service ends the deletion",
+                seconds=60,
             )
+            assert database["organizations"].find_one({"_id": announced_id}) is None
         assert database["domains"].count_documents({}) == 0
+
+
+def test_an_announced_deletion_is_listed_and_taken_back(running: ServiceProcess) -> None:
+    """The operator sees when it begins and who asked for it, and keeps the organization."""
+    org_id = str(running.command("organization", "create", "Kites")["id"])
+    with MongoClient[dict[str, Any]](running.environment["WAYLINK_MONGODB_URI"]) as client:
+        announced = client[running.environment["WAYLINK_MONGODB_DATABASE"]]["announced_deletions"]
+        asked_at = datetime(2099, 1, 1, 12, tzinfo=UTC)
+        announced.insert_one({"_id": org_id, "asked_by": "ada@shop.example", "asked_at": asked_at})
+    listed = {"org_id": org_id, "name": "Kites", "at": "2099-01-02T12:00:00+00:00"}
+    assert running.command("organization", "deletions")["deletions"] == [
+        listed | {"asked_by": "ada@shop.example"}
+    ]
+    assert running.command("organization", "keep", "--org", org_id)["kept"] is True
+    assert running.command("organization", "deletions")["deletions"] == []
+    assert "No deletion of the organization" in running.refusal("organization", "keep", "--org", org_id)
 
 
 @pytest.mark.usefixtures("little_under_way")

@@ -22,11 +22,11 @@ from tests.processes.smtp_server import Mailbox
 NEW = "another long password"
 
 
-async def mail_to(mailbox: Mailbox, address: str) -> EmailMessage:
-    """The first mail to this address."""
+async def mail_to(mailbox: Mailbox, address: str, words: str = "") -> EmailMessage:
+    """The first mail to this address whose subject has these words."""
 
     async def read() -> list[EmailMessage]:
-        return mailbox.to(address)
+        return [mail for mail in mailbox.to(address) if words in mail["Subject"]]
 
     return (await wait_for_async(read, "a mail", bool))[0]
 
@@ -43,7 +43,8 @@ def link_in(mail: EmailMessage) -> str:
 @pytest.mark.usefixtures("mailing")
 async def test_invitation_and_new_password_come_by_mail(mailing: Service, mailbox: Mailbox) -> None:  # noqa: F811
     """The invited get the link in their mail, in the inviter's language; who forgot a password gets one, too,
-    and who has no account gets nothing, with the same answer."""
+    and who has no account gets nothing, with the same answer. Owners are told that their organization will be
+    deleted, and that it stays."""
     database: Database = given_to(mailing.api, Resources).database
     organization = await create_test_organization(database)
     owner_email = await make_user(database, organization.id, email="owner@reader.example")
@@ -61,6 +62,13 @@ async def test_invitation_and_new_password_come_by_mail(mailing: Service, mailbo
         fields = FormsOf((await guest.get(path)).text).fields_of(path)
         assert (await guest.post(path, data=fields | {"password": NEW})).status_code == 303
 
+        form = "/settings/deletion"
+        await owner.send(form, form, typed_name="Acme", password=PASSWORD)
+        announced = await mail_to(mailbox, owner_email, "wird am")
+        assert link_in(announced) == form
+        await owner.send(form, f"{form}/take-back")
+        assert (await mail_to(mailbox, owner_email, "bleibt"))["Subject"] == "Acme bleibt"
+
         visitor = Person(guest, owner_email)
         answers = [
             await visitor.send("/forgot-password", "/forgot-password", email=email)
@@ -72,7 +80,7 @@ async def test_invitation_and_new_password_come_by_mail(mailing: Service, mailbo
         ]
         assert [answer.status_code for answer in answers] == [200, 200]
         assert said == [1, 1]
-        path = link_in(await mail_to(mailbox, owner_email))
+        path = link_in(await mail_to(mailbox, owner_email, "password"))
         fields = FormsOf((await guest.get(path)).text).fields_of(path)
         assert (await guest.post(path, data=fields | {"password": NEW})).status_code == 303
         assert (await owner.get("/")).status_code == 303

@@ -13,6 +13,7 @@ from bson import Timestamp
 from backend.domain.ids import OrgId
 from backend.domain.links.window_counts import buckets_of_windows
 from backend.storage.accounts import (
+    announced_deletions,
     api_keys,
     apps,
     deleted_organizations,
@@ -94,6 +95,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         links.NAME,
         ORG | {"is_enabled": True, "archived_at": None, "limits.expires_at": {"$gt": NOW, "$lte": NOW}},
         {},
+    ),
+    "announced deletions that are due": (
+        announced_deletions.NAME,
+        {"asked_at": {"$lte": NOW}},
+        {"asked_at": 1},
     ),
     "an organization's archives": (archives.NAME, ORG | {"expires_at": {"$gt": NOW}}, {"asked_at": -1}),
     "the archive that is made next": (archives.NAME, {"is_open": True}, {"asked_at": 1}),

@@ -19,6 +19,7 @@ from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.sessions import form_token
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
+from backend.storage.accounts.announced_deletions import find_announced
 from backend.storage.accounts.organizations import find_organizations
 from backend.storage.webhooks.endpoints import list_endpoints
 from backend.web.current import resources
@@ -41,6 +42,7 @@ async def page(template: str, status: int = 200, *, later: Later | None = None, 
         "organization": next(organization for organization in organizations if organization.id == org_id()),
         "navigation": groups_of(may_open),
         "asleep": await _asleep(),
+        "announced_deletion": await find_announced(resources().database, org_id()),
         "is_current": lambda item: is_current(item, request.endpoint or ""),
         "is_open": lambda group: is_open(group, request.endpoint or ""),
     }

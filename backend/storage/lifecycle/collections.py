@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pymongo import IndexModel
 
 from backend.storage.accounts import (
+    announced_deletions,
     api_keys,
     apps,
     deleted_organizations,
@@ -122,6 +123,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     rate_limited_requests.COLLECTION,
     link_orders.COLLECTION,
     deleted_organizations.COLLECTION,
+    announced_deletions.COLLECTION,
     broken_destinations.COLLECTION,
     link_reports.COLLECTION,
     orphans.COLLECTION,

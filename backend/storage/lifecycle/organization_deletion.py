@@ -4,18 +4,22 @@ One transaction first deletes what lets anyone in: the organization itself, its 
 memberships. From then on the organization is in `deleted_organizations`, and nothing of it can be used again.
 Then its links are disabled, and everything else is deleted, collection by collection, by the ownership that
 each declares. Its domains go last, so that whoever adds one finds no links of another organization there.
+An announced deletion is the same, and its announcement is taken away in that transaction.
 After an interruption, the same call goes on, or a running service does, which also deletes what arrives late.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
 
+from backend.domain.accounts.deletion import AnnouncedDeletion
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts import domains, organizations
+from backend.storage.accounts.announced_deletions import NotAnnounced, begin_announced, list_announced
 from backend.storage.accounts.deleted_organizations import (
     Deletion,
     begin_deletion,
@@ -52,8 +56,12 @@ _LINKS_PER_COMMAND = 200
 _DELETED_SEPARATELY = {users.NAME, domains.NAME, links.NAME}
 
 
-async def delete_organization(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
+async def delete_organization(
+    database: Database, org_id: OrgId, now: datetime, announced: AnnouncedDeletion | None = None
+) -> Counter[str]:
     """Delete the organization. Returns the number of deleted documents by collection.
+
+    If it was `announced`, it is deleted only if nobody has taken that back: else it raises NotAnnounced.
 
     The deletion may have been begun before. What an unfinished restore has stored is deleted as well. Raises
     UnknownOrganization if there is neither such an organization nor an unfinished deletion or restore of it.
@@ -62,7 +70,7 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
     if org_id not in begun | await unfinished_restores(database):
         await organizations.get_organization(database, org_id)
     with deadline(_TIMEOUT):
-        deleted = await _revoke_access(database, org_id, now)
+        deleted = await _revoke_access(database, org_id, now, announced)
         # Afterwards no process has its keys or domains in a cache.
         await settle()
         return deleted + await _delete_rest(database, org_id)
@@ -85,6 +93,13 @@ async def end_deletion(
     return Counter()
 
 
+async def begin_due_deletions(database: Database, now: datetime) -> None:
+    """Delete the organizations whose announced time has come. Each is deleted by one process of all."""
+    for announced in await list_announced(database, until=now):
+        with contextlib.suppress(NotAnnounced):  # taken back just now, or begun by another process
+            await delete_organization(database, announced.org_id, now, announced)
+
+
 async def finish_deletions(database: Database, now: datetime) -> None:
     """Go on with deletions that were begun a while ago, and end those for which nothing can arrive."""
     for deletion in await unfinished_deletions(database):
@@ -104,16 +119,24 @@ async def _continue_deletion(database: Database, deletion: Deletion, now: dateti
 
 
 def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
-    """Finishes deletions in the background of a service."""
-    name = "finishing deletions of organizations"
-    return PeriodicTask(name, lambda: finish_deletions(database, clock()), _INTERVAL)
+    """Carries out announced deletions in the background of a service, and finishes those that were begun."""
+
+    async def work() -> None:
+        await begin_due_deletions(database, clock())
+        await finish_deletions(database, clock())
+
+    return PeriodicTask("deleting organizations", work, _INTERVAL)
 
 
-async def _revoke_access(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
-    """Delete what makes the organization usable, in one transaction."""
+async def _revoke_access(
+    database: Database, org_id: OrgId, now: datetime, announced: AnnouncedDeletion | None
+) -> Counter[str]:
+    """Delete what makes the organization usable, in one transaction. Raises NotAnnounced."""
 
     async def work(session: ClientSession) -> Counter[str]:
         deleted: Counter[str] = Counter()
+        if announced:
+            await begin_announced(database, session, announced)
         await begin_deletion(database, session, org_id, now)
         await cancel_restore(database, session, org_id)
         for collection in _owned():

@@ -1,0 +1,142 @@
+"""/settings/deletion: the deletion of the organization, a day after an owner has asked for it twice.
+
+An owner opens it to leave with everything, and any owner to take that back in time.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from quart import Response
+
+from backend.dashboard.accounts.users.own_code import code_problem
+from backend.dashboard.accounts.users.own_password import password_problem
+from backend.dashboard.accounts.users.reader import mail_language
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.page import page
+from backend.domain.accounts.deletion import AnnouncedDeletion, DeletionAnnounced
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import Role
+from backend.domain.analytics.period import MOST_DAYS, QueryPeriod
+from backend.domain.analytics.query import Measure, Query
+from backend.domain.archives.archive import ArchiveState
+from backend.mail.organization_mails import mail_announcement, mail_taken_back
+from backend.storage.accounts.announced_deletions import (
+    NotAnnounced,
+    announce_deletion,
+    take_back_deletion,
+)
+from backend.storage.accounts.domains import list_domains
+from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.users.users import list_users
+from backend.storage.analytics.latest_clicks import FirstDay
+from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.archives.archives import list_archives
+from backend.storage.driver.mongo import StorageError
+from backend.storage.links.links import count_links
+from backend.web.current import resources
+
+
+@dashboard.get("/settings/deletion")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_deletion() -> Response:
+    """What would be gone, and the form that asks for it; or when it will be gone, and how to keep it."""
+    return await _page({})
+
+
+@dashboard.post("/settings/deletion")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_deletion_ask() -> Response:
+    """Announce the deletion, for whoever typed the organization's name, and the password or a code."""
+    if problems := await _problems():
+        return await _page(problems)
+    try:
+        deletion = await announce_deletion(resources().database, org_id(), user().email, resources().clock())
+    except DeletionAnnounced:
+        return redirect_with_notice("settings_deletion", "deletion-announced")
+    await _mail(deletion)
+    return redirect_with_notice("settings_deletion", "deletion-announced")
+
+
+@dashboard.post("/settings/deletion/take-back")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_deletion_take_back() -> Response:
+    """Keep the organization."""
+    try:
+        deletion = await take_back_deletion(resources().database, org_id())
+    except NotAnnounced:
+        return redirect_with_notice("settings_deletion", "deletion-not-announced")
+    await _mail(deletion, is_taken_back=True)
+    return redirect_with_notice("settings_deletion", "deletion-taken-back")
+
+
+async def _problems() -> dict[str, str]:
+    """What is wrong with the form, by field. Tries of a password or code count only with the right name."""
+    organization = await get_organization(resources().database, org_id())
+    if field("typed_name") != organization.name:
+        return {"typed_name": "is not the name of this organization"}
+    if user().second_factor:
+        problem = await code_problem(form().get("code", ""))
+        return {"code": problem} if problem else {}
+    problem = await password_problem(form().get("password", ""))
+    return {"password": problem} if problem else {}
+
+
+async def _mail(deletion: AnnouncedDeletion, *, is_taken_back: bool = False) -> None:
+    """Tell all owners, if mails are sent."""
+    database, settings = resources().database, resources().settings
+    if not settings.sends_mail:
+        return
+    organization = await get_organization(database, org_id())
+    members = await list_users(database, org_id())
+    addresses = [member.email for member in members if member.role_in(org_id()) is Role.OWNER]
+    to: dict[str, Any] = {
+        "addresses": addresses,
+        "language": mail_language(),
+        "now": resources().clock(),
+    }
+    if is_taken_back:
+        to["taken_back_by"] = user().email
+        await mail_taken_back(database, settings.base_url, organization, deletion, **to)
+    else:
+        await mail_announcement(database, settings.base_url, organization, deletion, **to)
+
+
+async def _page(problems: dict[str, str]) -> Response:
+    database, now = resources().database, resources().clock()
+    archives = await list_archives(database, org_id(), now)
+    return await page(
+        "accounts/deletion.html",
+        422 if problems else 200,
+        later=_clicks,
+        problems=problems,
+        typed_name=field("typed_name"),
+        links=await count_links(database, org_id()),
+        members=await list_users(database, org_id()),
+        domains=await list_domains(database, org_id()),
+        newest=next((archive for archive in archives if archive.state is ArchiveState.READY), None),
+        sends_mail=resources().settings.sends_mail,
+    )
+
+
+async def _clicks() -> dict[str, Any]:
+    """How many clicks the organization has; None where the figures can't be read now."""
+    analytics = resources().analytics
+    try:
+        first = await analytics.ask(org_id(), FirstDay())
+        if first is None:
+            return {"clicks": 0}
+        end = resources().clock().date() + timedelta(days=1)
+        start = max(first, end - timedelta(days=MOST_DAYS))
+        period = QueryPeriod(_midnight(start), _midnight(end), UTC)
+        answer = await analytics.ask(org_id(), AskQuery(Query(period=period), is_whole=True))
+    except StorageError:
+        return {"clicks": None}
+    return {"clicks": answer.totals.values[Measure.CLICKS]}
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
