@@ -34,8 +34,8 @@ class LimitedKey:
         """POST /links with the required fields and these."""
         return await self.call("POST", "/links", link_body(self.organization, **fields))
 
-    async def names(self, path: str = "/links") -> set[str]:
-        """The names of the links of a list."""
+    async def names(self, path: str = "/links/page") -> set[str]:
+        """The names of the links of a list, by default of the one that needs no figures."""
         answer = await self.call("GET", path)
         assert answer.status_code == 200, answer.text
         return {link["link_name"] for link in answer.json()["links"]}

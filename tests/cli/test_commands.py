@@ -61,12 +61,12 @@ def test_a_key_is_limited_to_links(running: ServiceProcess, org_id: OrgId) -> No
     create = ("key", "create", "--org", org_id, "--kind", "rest", "--limit-domain", "go.limits.example")
     scopes = ("--scope", "links:read")
     made = running.command(*create, *scopes)
-    assert made["limited_to"] == "domains go.limits.example"
+    assert made["limited_to"] == "domain go.limits.example"
     listed = {row["id"]: row["limited_to"] for row in running.command("key", "list", "--org", org_id)["keys"]}
     assert listed[made["id"]] == made["limited_to"]
     assert "--scope of a key that is limited to links must be some of links:read" in running.refusal(*create)
     refused = running.refusal(*create, *scopes, "--limit-tag", "nobody's")
-    assert "--limit-tag has one that was not found: nobody's" in refused
+    assert "--limit-tag must be the organization's, and this one is not: nobody's" in refused
 
 
 def test_origins_come_and_go(running: ServiceProcess, org_id: OrgId) -> None:

@@ -17,7 +17,7 @@ from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
 from backend.domain.accounts.key_input import DEFAULT_OVERLAP_HOURS, KEY_FIELDS, MOST_OVERLAP_HOURS, KeyEnded
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import EVERYTHING, Permission, stored_permissions
-from backend.domain.accounts.reach.limited_to import limit_in_words
+from backend.domain.accounts.reach.limited_to import limit_in_words, reach_json
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId, OrgId, TagId
 from backend.storage.accounts import api_keys, domains, organizations
@@ -107,7 +107,7 @@ async def create_key(
         "name": created.name,
         "links": _links(created),
         "scopes": _scopes(created),
-        "limited_to": limit_in_words(limited_to, tag_names),
+        "limited_to": _limit(created, tag_names),
         "expires": _shown(created.expires_at),
     }
 
@@ -120,7 +120,7 @@ async def _grant(
     if kind is not KeyKind.MOBILE:
         raise click.UsageError("--links-domain and --links-to are for keys of the kind mobile.")
     try:
-        grant = LinkGrant.of(domain or "", addresses)
+        grant = LinkGrant.of(domain or "", list(addresses))
     except InvalidField as error:
         option = "--links-domain" if error.field == "domain" else "--links-to"
         raise click.UsageError(f"{option} {error.rule}.") from None
@@ -132,6 +132,12 @@ async def _grant(
 def _links(api_key: ApiKey) -> str | None:
     """The links that an app makes with the key, in words."""
     return f"{api_key.links.domain} to {', '.join(api_key.links.destinations)}" if api_key.links else None
+
+
+def _limit(api_key: ApiKey, tag_names: Mapping[TagId, str]) -> str | None:
+    """The links to which the key is limited, in words; None if it is not."""
+    named = reach_json(api_key.limited_to, tag_names)
+    return None if named is None else limit_in_words(named)
 
 
 def _scopes(api_key: ApiKey) -> str | None:
@@ -214,7 +220,7 @@ def _key_row(api_key: ApiKey, tag_names: Mapping[TagId, str]) -> dict[str, Any]:
         "revoked": _shown(api_key.revoked_at),
         "links": _links(api_key),
         "scopes": _scopes(api_key),
-        "limited_to": limit_in_words(api_key.limited_to, tag_names),
+        "limited_to": _limit(api_key, tag_names),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.form import field
 from backend.domain.accounts.api_keys import ApiKey
-from backend.domain.accounts.reach.limited_to import LimitedTo, reach_json
+from backend.domain.accounts.reach.limited_to import LimitedTo, limit_in_words, reach_json
 from backend.domain.accounts.reach.link_reach import KINDS, LinkReach
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId, LinkId
@@ -32,27 +32,25 @@ async def read_limit() -> LinkReach | None:
 
 
 async def limits_in_words(keys: Iterable[ApiKey]) -> dict[KeyId, str]:
-    """What those keys reach that are limited, such as `tags agency-a; links https://go.example/spring`."""
+    """What those keys reach that are limited, such as `tag agency-a; link https://go.example/spring`."""
     limited = {key.id: key.limited_to for key in keys if key.limited_to}
     database = resources().database
     tag_names = await find_tag_names(database, org_id(), limited.values())
     link_ids = {link_id for reach in limited.values() for link_id in reach.links or ()}
     short_urls = await find_short_urls(database, org_id(), link_ids, resources().short_url_form)
-    named = {key_id: reach_json(reach, tag_names) or {} for key_id, reach in limited.items()}
-    return {key_id: _in_words(kinds, short_urls) for key_id, kinds in named.items()}
+    return {
+        key_id: limit_in_words(_with_short_urls(reach_json(reach, tag_names) or {}, short_urls), _MOST_SHOWN)
+        for key_id, reach in limited.items()
+    }
 
 
-def _in_words(kinds: Mapping[str, list[str] | None], short_urls: Mapping[LinkId, str]) -> str:
-    words = []
-    for kind, names in kinds.items():
-        if names is None:
-            continue
-        shown = names
-        if kind == "links":
-            shown = [short_urls[LinkId(name)] for name in names if name in short_urls]
-        more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
-        words.append(f"{kind} {', '.join(shown[:_MOST_SHOWN]) or 'that are gone'}{more}")
-    return "; ".join(words) or "no link"
+def _with_short_urls(
+    named: dict[str, list[str] | None], short_urls: Mapping[LinkId, str]
+) -> dict[str, list[str] | None]:
+    ids = named.get("links")
+    if ids is None:
+        return named
+    return named | {"links": [short_urls[LinkId(text)] for text in ids if text in short_urls]}
 
 
 def _lines(name: str) -> list[str]:
@@ -66,5 +64,7 @@ async def _link_id(place: int, text: str) -> str:
         return text
     link = await find_link_at(resources().database, *short, org_id())
     if link is None:
-        raise InvalidField(f"limited_to.links[{place}]", f"has one that was not found: {text}")
+        raise InvalidField(
+            f"limited_to.links[{place}]", f"must be the organization's, and this one is not: {text}"
+        )
     return link.id

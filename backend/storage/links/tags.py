@@ -134,7 +134,9 @@ def _found(
         return None
     for name in names[kind]:
         if name not in there:
-            raise InvalidField(f"limited_to.{kind}", f"has one that was not found: {name}")
+            raise InvalidField(
+                f"limited_to.{kind}", f"must be the organization's, and this one is not: {name}"
+            )
     return tuple(dict.fromkeys(there[name] for name in names[kind]))
 
 

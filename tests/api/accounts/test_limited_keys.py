@@ -59,9 +59,15 @@ async def test_a_key_is_made_with_a_limit_and_keeps_it(
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
-        ({"tags": ["nobody's"]}, "limited_to.tags has one that was not found: nobody's"),
-        ({"domains": ["a.example"]}, "limited_to.domains has one that was not found: a.example"),
-        ({"links": [str(uuid.UUID(int=7))]}, "limited_to.links has one that was not found: "),
+        ({"tags": ["nobody's"]}, "limited_to.tags must be the organization's, and this one is not: nobody's"),
+        (
+            {"domains": ["a.example"]},
+            "limited_to.domains must be the organization's, and this one is not: a.example",
+        ),
+        (
+            {"links": [str(uuid.UUID(int=7))]},
+            "limited_to.links must be the organization's, and this one is not: ",
+        ),
         ({}, "limited_to must be an object with some of tags, domains, links"),
         ({"tags": []}, "limited_to.tags must be a list of 1 to 100"),
     ],
@@ -110,7 +116,7 @@ async def test_new_links_are_within_reach(agency: LimitedKey, all_links: Links, 
     assert (await agency.call("POST", "/create-link", body)).status_code == 201
     copied = await agency.call("POST", f"/links/{made['id']}/duplicate", {"link_name": "copy", "tags": []})
     assert copied.json()["tags"] == ["agency"]
-    assert await agency.names() == await agency.names("/links/page") == {"made", "plain", "copy"}
+    assert await agency.names() == await agency.names("/links") == {"made", "plain", "copy"}
     theirs = await all_links.make(link_name="theirs")
     assert (await agency.call("POST", f"/links/{theirs['id']}/duplicate", {})).status_code == 404
 

@@ -64,13 +64,13 @@ async def test_a_key_that_is_limited_to_links(
     limit = {"limit_tags": "Agency", "limit_domains": organization.domain, "limit_links": short_url}
     fields = {"kind": "rest", "scope:links:read": "on"}
     made = await person.send("/keys", "/keys", **fields, **limit)
-    assert f"only tags agency; domains {organization.domain}; links {short_url}" in made.text
+    assert f"only tag agency; domain {organization.domain}; link {short_url}" in made.text
     *_, key = await list_api_keys(database, organization.id)
     assert key.limited_to is not None
     assert (len(key.limited_to.tags or ()), len(key.limited_to.links or ())) == (1, 1)
     for wrong, sentence in (
-        (fields | {"limit_tags": "nobody&#39;s"}, "has one that was not found"),
-        (fields | {"limit_links": f"{short_url}-not"}, "has one that was not found"),
+        (fields | {"limit_tags": "nobody&#39;s"}, "must be the organization"),
+        (fields | {"limit_links": f"{short_url}-not"}, "must be the organization"),
         (fields | {"limit_domains": "not a host"}, "must be a host name"),
         ({"kind": "rest"} | limit, "must be some of links:read, links:write, analytics:read"),
     ):

@@ -26,15 +26,18 @@ def reach_json(reach: LinkReach | None, tag_names: Mapping[TagId, str]) -> dict[
     return {"tags": tags, "domains": _list(reach.domains), "links": _list(reach.links)}
 
 
-def limit_in_words(reach: LinkReach | None, tag_names: Mapping[TagId, str]) -> str | None:
-    """The reach in words, such as `tags agency-a, agency-b; domains go.example`; None for no reach."""
-    named = reach_json(reach, tag_names)
-    if named is None:
-        return None
-    kinds = [
-        f"{kind} {', '.join(names) or 'that are gone'}" for kind, names in named.items() if names is not None
-    ]
-    return "; ".join(kinds) or "no link"
+def limit_in_words(named: Mapping[str, Sequence[str] | None], most: int = MOST_NAMED) -> str:
+    """What a limit names by kind, in words: such as `tags agency-a, agency-b; domain go.example`.
+
+    At most `most` of each kind are named.
+    """
+    words = []
+    for kind, names in named.items():
+        if names is not None:
+            more = f" and {len(names) - most} more" if len(names) > most else ""
+            begin = kind.removesuffix("s") if len(names) == 1 else kind
+            words.append(f"{begin} {', '.join(names[:most]) or 'that are gone'}{more}")
+    return "; ".join(words) or "no link"
 
 
 def _list(names: Sequence[str] | None) -> list[str] | None:
