@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind
+from backend.domain.accounts.link_grants import LinkGrant, LinkGrantRule
 from backend.domain.accounts.permissions import (
     EVERYTHING,
     OF_LIMITED_KEYS,
@@ -61,6 +62,7 @@ KEY_FIELDS: Mapping[str, Rule[Any]] = {
     "scopes": Scopes(),
     "expires_at": Instant(),
     "limited_to": LimitedTo(),
+    "links": LinkGrantRule(),
 }
 
 
@@ -68,6 +70,8 @@ def check_fields(kind: KeyKind, fields: Mapping[str, Any], now: datetime) -> Non
     """Raise InvalidField unless a key of this kind may have these values, each of which keeps its rule."""
     if fields.get("scopes") is not None and kind is not KeyKind.REST:
         raise InvalidField("scopes", "are for keys of the kind rest")
+    if fields.get("links") is not None and kind is not KeyKind.MOBILE:
+        raise InvalidField("links", "are for keys of the kind mobile")
     if (expires_at := fields.get("expires_at")) is not None and expires_at <= now:
         raise InvalidField("expires_at", "must be in the future")
     if fields.get("limited_to") is not None:
@@ -83,15 +87,23 @@ def check_limited(kind: KeyKind, scopes: Collection[Permission] | None) -> None:
         raise InvalidField("scopes", f"of a key that is limited to links must be some of {named}")
 
 
-def check_grant(kind: KeyKind, scopes: tuple[Permission, ...] | None, granted: Set[Permission]) -> None:
-    """Raise ScopesNotGrantable unless somebody with these permissions may make a key with these scopes."""
+def check_grant(
+    kind: KeyKind,
+    scopes: tuple[Permission, ...] | None,
+    granted: Set[Permission],
+    links: LinkGrant | None = None,
+) -> None:
+    """Raise ScopesNotGrantable unless somebody with these permissions may make a key with these scopes, or
+    one by which apps make these `links`."""
     allowed = WITHOUT_SCOPES if scopes is None else frozenset(scopes)
     if kind is KeyKind.SCIM:  # who has one decides who is an owner
         allowed = EVERYTHING
     if kind in {KeyKind.REST, KeyKind.SCIM} and not allowed <= granted:
         raise ScopesNotGrantable
+    if links and Permission.LINKS_WRITE not in granted:
+        raise ScopesNotGrantable
 
 
 def check_grant_of(key: ApiKey, granted: Set[Permission]) -> None:
     """The same for a key that there is."""
-    check_grant(key.kind, key.scopes, granted)
+    check_grant(key.kind, key.scopes, granted, key.links)

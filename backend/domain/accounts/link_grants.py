@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from backend.domain.accounts.destination_rules import PatternList
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, raise_all, unknown_fields
 from backend.domain.fields.address_patterns import AddressPatterns
-from backend.domain.fields.rules import HostName
+from backend.domain.fields.rules import HostName, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,14 @@ class LinkGrant:
     destinations: tuple[str, ...]
 
     @classmethod
-    def of(cls, domain: str, destinations: Sequence[object]) -> LinkGrant:
-        """The grant of these values. Raises InvalidField for `domain` or `destinations`."""
-        patterns = PatternList().parse("destinations", list(destinations))
+    def of(cls, domain: object, destinations: object, within: str = "") -> LinkGrant:
+        """The grant of these values. Raises InvalidField for `domain` or `destinations`, with `within` before
+        the name."""
+        patterns = PatternList().parse(f"{within}destinations", destinations)
         if not patterns:
-            raise InvalidField("destinations", "must have at least one address that links may lead to")
-        return cls(HostName().parse("domain", domain), patterns)
+            rule = "must have at least one address that links may lead to"
+            raise InvalidField(f"{within}destinations", rule)
+        return cls(HostName().parse(f"{within}domain", domain), patterns)
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any] | None) -> LinkGrant | None:
@@ -35,3 +37,26 @@ class LinkGrant:
     def allows(self, url: str) -> bool:
         """Whether links may lead to this web address."""
         return AddressPatterns.of(self.destinations).find(url) is not None
+
+
+class LinkGrantRule:
+    """The rule for a grant: an object with `domain` and `destinations`."""
+
+    def parse(self, field: str, value: object) -> LinkGrant:
+        """The grant. Raises InvalidField."""
+        if not isinstance(value, dict):
+            raise InvalidField(field, "must be an object with domain and destinations")
+        raise_all(unknown_fields(value, {"domain", "destinations"}, f"{field}."))
+        return LinkGrant.of(value.get("domain"), value.get("destinations"), f"{field}.")
+
+    def schema(self) -> Schema:
+        """JSON Schema of the object."""
+        return {
+            "type": "object",
+            "required": ["domain", "destinations"],
+            "properties": {
+                "domain": HostName().schema(),
+                "destinations": PatternList().schema() | {"minItems": 1},
+            },
+            "additionalProperties": False,
+        }

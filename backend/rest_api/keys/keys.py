@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -60,7 +61,8 @@ async def get_keys() -> dict[str, Any]:
     errors=(error_table.SCOPES_NOT_GRANTED,),
 )
 async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Make a key. A REST key gets no scopes that the key of this request lacks."""
+    """Make a key. A REST key gets no scopes that the key of this request lacks. With `links`, an app makes
+    links by a mobile key, which takes `links:write`."""
     key, database = caller(), resources().database
     if "limited_to" in fields:
         fields["limited_to"] = await find_reach(database, key.org_id, fields["limited_to"])
@@ -157,6 +159,7 @@ def _json(key: ApiKey, tag_names: Mapping[TagId, str]) -> dict[str, Any]:
         "key": key.text,
         "scopes": None if key.scopes is None else list(key.scopes),
         "limited_to": reach_json(key.limited_to, tag_names),
+        "links": asdict(key.links) if key.links else None,
         "created_at": _instant(key.created_at),
         "last_used_at": _instant(key.last_used_at),
         "expires_at": _instant(key.expires_at),

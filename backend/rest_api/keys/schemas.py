@@ -24,6 +24,10 @@ _KEY: dict[str, Schema] = {
         "The links that a REST key reaches; null for all. What is deleted stands there no more, and a list "
         "without any leaves no link.",
     ),
+    "links": or_null(
+        answer_object(domain=TEXT, destinations=TEXTS),
+        "The links that an app makes by a mobile key: their domain, and where they may lead; null for none.",
+    ),
     "created_at": TIME,
     "last_used_at": or_null(TIME, "Exact to the day."),
     "expires_at": or_null(TIME, "From then on, the key is not valid."),

@@ -22,8 +22,9 @@ from backend.domain.accounts.key_input import (
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.accounts.permissions import Permission, stored_permissions
 from backend.domain.accounts.reach.link_reach import LinkReach
-from backend.domain.errors import OperatorError
+from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import KeyId, OrgId
+from backend.storage.accounts.domains import is_domain_of
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
@@ -83,7 +84,9 @@ async def make_api_key(
     kind = KeyKind(fields["kind"])
     details = {name: fields.get(name) for name in KEY_FIELDS}
     check_fields(kind, details, now)
-    check_grant(kind, details["scopes"], granted)
+    check_grant(kind, details["scopes"], granted, details["links"])
+    if details["links"] and not await is_domain_of(database, details["links"].domain, org_id):
+        raise InvalidField("links.domain", "must be one of the organization's")
     return await create_api_key(database, org_id, kind, now, **details)
 
 

@@ -16,7 +16,7 @@ from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.api.link_calls import API
 from tests.conftest import MovableClock
-from tests.facts.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization, make_scoped_key
 
 MANAGING = (Permission.LINKS_READ, Permission.KEYS_READ, Permission.KEYS_WRITE)
 
@@ -68,6 +68,33 @@ async def test_a_key_is_made_named_ended_and_revoked(keys: Keys, clock: MovableC
     assert (await keys.call("DELETE", f"/{other['id']}")).status_code == 204
     found = {key["id"]: key for key in (await keys.call("GET")).json()["keys"]}
     assert found[other["id"]]["revoked_at"]
+
+
+async def test_an_app_makes_links_by_a_key(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """A mobile key takes which links that are; another kind, another's domain and a maker without the scope
+    are refused."""
+    grant = {"domain": organization.domain, "destinations": ["shop.example/invite/*"]}
+    keys = Keys(client, await make_scoped_key(database, organization))
+    made = await keys.make(kind="mobile", links=grant)
+    assert made["links"] == grant
+    (listed,) = [key for key in (await keys.call("GET")).json()["keys"] if key["id"] == made["id"]]
+    assert listed["links"] == grant
+    for fields, rule in (
+        ({"kind": "web", "links": grant}, "links are for keys of the kind mobile"),
+        ({"kind": "mobile", "links": {"domain": organization.domain}}, "links.destinations must be a list"),
+        ({"kind": "mobile", "links": grant | {"domain": "a.example"}}, "links.domain must be one of the org"),
+        ({"kind": "mobile", "links": {**grant, "all": True}}, "links.all is not a field"),
+    ):
+        refused = await keys.call("POST", body=fields)
+        assert refused.json()["error"]["errorMessage"].startswith(rule)
+    unable = Keys(client, await make_scoped_key(database, organization, MANAGING))
+    answers = [
+        await unable.call("POST", body={"kind": "mobile", "links": grant}),
+        await unable.call("POST", f"/{made['id']}/rotate", {}),
+    ]
+    assert [answer.json()["error"]["fieldName"] for answer in answers] == ["SCOPES_NOT_GRANTED"] * 2
 
 
 async def test_a_key_of_the_browser_sdk_is_shown_again(keys: Keys) -> None:
