@@ -6,7 +6,6 @@ Importing the file of a page adds its routes to the blueprint.
 from backend.dashboard.accounts import (
     apps,
     deletion,
-    domains,
     keys,
     members,
     organization,
@@ -28,8 +27,11 @@ from backend.dashboard.cohorts import cohorts, sold
 from backend.dashboard.costs import costs
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.destinations import reports as link_reports
+from backend.dashboard.domains import listing as domains
 from backend.dashboard.domains import look as domain_look
 from backend.dashboard.domains import orphans as domain_orphans
+from backend.dashboard.domains import removal as domain_removal
+from backend.dashboard.domains import setup as domain_setup
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
@@ -80,6 +82,8 @@ __all__ = [
     "deletion",
     "domain_look",
     "domain_orphans",
+    "domain_removal",
+    "domain_setup",
     "domains",
     "edit_funnel",
     "events",

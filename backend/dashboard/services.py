@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from quart import Quart
 
-from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.shared.service import SharedReportsService
+from backend.doctor.domains.domain_states import DomainStates
 from backend.web.current import Resources, attach
 
 

@@ -40,9 +40,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
     "follow": {"concurrency", "domain", "storage", "system"},
     "mail": {"concurrency", "domain", "settings", "storage", "system"},
-    "doctor": {"domain", "environment", "mail", "settings", "storage", "system", "web", "web_client"},
+    "doctor": {
+        "concurrency", "domain", "environment", "mail", "settings", "storage", "system", "web", "web_client",
+    },
     # interfaces, which never import each other
-    "rest_api": {"domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
+    "rest_api": {"doctor", "domain", "json_api", "mail", "storage", "web", "web_client", "webhooks"},
     "sdk_api": {"concurrency", "domain", "json_api", "settings", "storage", "web"},
     "app_api": {"concurrency", "domain", "json_api", "storage", "web"},
     "scim_api": {"domain", "json_api", "storage", "system", "web"},

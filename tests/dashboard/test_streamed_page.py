@@ -10,8 +10,8 @@ import pytest
 from pymongo.errors import AutoReconnect
 
 from backend.app import Service
-from backend.dashboard.accounts import domains
 from backend.dashboard.analytics import attribution
+from backend.dashboard.domains import listing
 from backend.dashboard.frame import streamed_page
 from tests.dashboard.people import Person
 from tests.polling import until
@@ -27,7 +27,7 @@ async def test_the_head_comes_before_the_figures_are_known(
         await are_known.wait()
         return {"rows": []}
 
-    monkeypatch.setattr(domains, "_rows", slow)
+    monkeypatch.setattr(listing, "_rows", slow)
     sent: list[dict[str, Any]] = []
 
     async def send(message: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ async def test_what_takes_longer_than_answers_may_is_whole(
         await asyncio.sleep(0.2)
         return {"rows": []}
 
-    monkeypatch.setattr(domains, "_rows", slow)
+    monkeypatch.setattr(listing, "_rows", slow)
     page = (await person.get("/domains")).text
     assert "No domain yet" in page
     assert page.rstrip().endswith("</html>")
@@ -99,7 +99,7 @@ async def test_what_takes_longer_than_answers_may_is_whole(
 async def test_what_takes_too_long_is_told(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """In place of the figures that nobody waits for any more, in a page that is whole otherwise."""
     monkeypatch.setattr(streamed_page, "CONTENT_SECONDS", 0.05)
-    monkeypatch.setattr(domains, "_rows", asyncio.Event().wait)
+    monkeypatch.setattr(listing, "_rows", asyncio.Event().wait)
     page = (await person.get("/domains")).text
     assert "That took too long." in page
     assert page.rstrip().endswith("</html>")

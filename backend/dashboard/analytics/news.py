@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from quart import url_for
 
-from backend.dashboard.accounts.domain_states import DomainStates
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import may_open, org_id
+from backend.doctor.domains.domain_states import DomainStates
 from backend.domain.finding import Severity
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -63,11 +63,11 @@ async def what_is_new(now: datetime) -> list[News]:
 
 async def _domains() -> list[News]:
     names = (await list_domains(resources().database, org_id()))[:_MOST_EXAMINED]
-    states = await of_app(DomainStates).of(names, _EXAMINATION_SECONDS)
+    states = await of_app(DomainStates).of(org_id(), names, _EXAMINATION_SECONDS)
     return [
         News(name, "does not work for visitors", url_for("dashboard.domains_one", domain=name), is_bad=True)
-        for name, findings in states.items()
-        if any(finding.severity is Severity.ERROR for finding in findings)
+        for name, kept in states.items()
+        if any(finding.severity is Severity.ERROR for finding in kept.findings)
     ][:_MOST_OF_A_KIND]
 
 

@@ -8,6 +8,14 @@ from quart import Response, redirect, url_for
 
 NOTICES = {
     "apps-saved": "The apps are saved.",
+    "domain-claimed": "Enter the records below where the domain’s DNS is managed, then check.",
+    "domain-is-yours": "It is yours already.",
+    "domain-proved": "The record is there: the domain is yours. Links can be made on it.",
+    "domain-taken": "Another organization of this service has shown that the domain is theirs.",
+    "domain-checked": "It is checked.",
+    "domain-takes-long": "Checking takes longer than usual, and goes on. Open the page again in a moment.",
+    "domain-removed": "The domain is removed.",
+    "claim-withdrawn": "The domain is forgotten.",
     "domain-saved": "It is saved. Visitors see it within seconds.",
     "orphans-forgotten": "They are forgotten. Counting goes on.",
     "link-made": "The link is made. It works now.",

@@ -27,15 +27,20 @@ _WITHOUT_TARGET = "Make a CNAME, A or AAAA record that leads to the service or t
 
 async def find_target(names: NameServers, settings: Settings) -> DnsTarget:
     """Where link domains are to lead by these settings: without addresses where DNS knows none just now."""
-    host = settings.domain_target or urlsplit(settings.base_url).hostname or ""
-    if is_ip_address(host):
-        return DnsTarget("", (host.strip("[]"),))
-    if f".{host}".endswith(".localhost"):
-        return DnsTarget()
+    named = settings.domain_target or urlsplit(settings.base_url).hostname or ""
+    if is_ip_address(named):
+        return DnsTarget("", (named.strip("[]"),))
+    host = target_host(settings)
     try:
-        return DnsTarget(host, (await names.find_addresses(host)).addresses)
+        return DnsTarget(host, (await names.find_addresses(host)).addresses if host else ())
     except DnsSilent:
         return DnsTarget(host)
+
+
+def target_host(settings: Settings) -> str:
+    """The host name that link domains are to lead to; "" if these settings name none that others can use."""
+    host = settings.domain_target or urlsplit(settings.base_url).hostname or ""
+    return "" if is_ip_address(host) or f".{host}".endswith(".localhost") else host
 
 
 async def examine_target(names: NameServers, settings: Settings) -> Finding | None:

@@ -47,7 +47,7 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.PERSONS_READ: "see data of single customers: their ids, orders and histories",
     Permission.PERSONS_WRITE: "take back or erase data of single customers",
     Permission.SETTINGS_READ: "see domains, apps, origins, webhooks and settings",
-    Permission.SETTINGS_WRITE: "change apps, origins, webhooks and settings",
+    Permission.SETTINGS_WRITE: "add, change and remove domains, apps, origins, webhooks and settings",
     Permission.ORGANIZATION_WRITE: "decide about the organization: its name, how long data stays, who enters",
     Permission.ORGANIZATION_EXPORT: "make archives of everything that there is, and download them",
     Permission.KEYS_READ: "see which keys there are",

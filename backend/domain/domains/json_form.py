@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
+from backend.domain.domains.claims import DomainClaim
+from backend.domain.domains.dns import DnsRecord
 from backend.domain.domains.orphans import NotKept, Orphan
-from backend.domain.domains.settings import DomainSettings, Texts
+from backend.domain.domains.settings import NO_SETTINGS, DomainSettings, Texts
+from backend.domain.domains.setup import SetupReport
+
+_INSTANT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def domain_json(name: str, settings: DomainSettings) -> dict[str, Any]:
@@ -20,6 +26,45 @@ def domain_json(name: str, settings: DomainSettings) -> dict[str, Any]:
         "texts": texts_json(settings.texts),
         "robots_txt": settings.robots_txt,
         "forwards_path": settings.forwards_path,
+    }
+
+
+def own_domain_json(
+    name: str, settings: DomainSettings = NO_SETTINGS, claim: DomainClaim | None = None
+) -> dict[str, Any]:
+    """A domain with all of its settings, or a claim, with the record that proves it."""
+    return {
+        **domain_json(name, settings),
+        "is_proved": claim is None,
+        "proof": asdict(claim.record) if claim else None,
+    }
+
+
+def setup_json(
+    name: str,
+    claim: DomainClaim | None,
+    at: datetime | None,
+    records: Iterable[DnsRecord],
+    report: SetupReport,
+) -> dict[str, Any]:
+    """How far the setup of a domain has come, with the records to enter."""
+    return {
+        "name": name,
+        "state": report.state.value,
+        "checked_at": at.strftime(_INSTANT) if at else None,
+        "proof": asdict(claim.record) if claim else None,
+        "records": [asdict(record) for record in records],
+        "steps": [
+            {
+                "step": step.step.value,
+                "state": step.state.value,
+                "findings": [
+                    {"severity": found.severity.value, "message": found.message, "advice": found.advice}
+                    for found in step.findings
+                ],
+            }
+            for step in report.steps
+        ],
     }
 
 
@@ -36,7 +81,7 @@ def orphan_json(orphan: Orphan, nearest: str | None) -> dict[str, Any]:
     return {
         "path": orphan.path,
         "visits": orphan.visits,
-        "last_at": orphan.last_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "last_at": orphan.last_at.strftime(_INSTANT),
         "referrers": [{"host": host or None, "visits": visits} for host, visits in orphan.hosts],
         "nearest": nearest,
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.domains.input import DOMAIN_CLEARABLE, DOMAIN_FIELDS
-from backend.domain.domains.json_form import domain_json
+from backend.domain.domains.json_form import own_domain_json
 from backend.domain.fields.rules import HostName
 from backend.domain.web.host_names import InvalidHostName, normalize_host
 from backend.json_api import error_table
@@ -16,6 +16,7 @@ from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import PathParameter
 from backend.storage.accounts.domain_settings import list_domain_settings
+from backend.storage.accounts.domain_setup.claims import list_claims
 from backend.storage.links.destinations.domain_destinations import change_domain_settings
 from backend.web.current import resources
 
@@ -48,9 +49,20 @@ DOMAIN_NAME = PathParameter(
     answer="DomainList",
 )
 async def get_domains() -> dict[str, Any]:
-    """The organization's link domains in alphabetical order. What is not set is null."""
-    settings_by_name = await list_domain_settings(resources().database, caller().org_id)
-    return {"domains": [domain_json(name, settings) for name, settings in settings_by_name.items()]}
+    """The organization's link domains in alphabetical order, also those that are not proved to be its own.
+
+    What is not set is null.
+    """
+    database, org_id = resources().database, caller().org_id
+    domains = {
+        name: own_domain_json(name, settings)
+        for name, settings in (await list_domain_settings(database, org_id)).items()
+    }
+    claims = {
+        claim.domain: own_domain_json(claim.domain, claim=claim)
+        for claim in await list_claims(database, org_id)
+    }
+    return {"domains": [domain for _, domain in sorted((claims | domains).items())]}
 
 
 @Operation(
@@ -70,4 +82,4 @@ async def patch_domain(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     changed = await change_domain_settings(
         resources().database, caller().org_id, name, fields, resources().destinations
     )
-    return domain_json(name, changed)
+    return own_domain_json(name, changed)

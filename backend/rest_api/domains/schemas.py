@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from backend.domain.domains.input import BRAND_FIELDS, DOMAIN_FIELDS
 from backend.domain.domains.orphans import MOST_PATHS_A_DAY, NotKept
+from backend.domain.domains.setup import DomainState, StepState
 from backend.domain.fields.rules import Schema
+from backend.domain.finding import SetupStep, Severity
 from backend.rest_api.routes.answer_schemas import answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
@@ -43,6 +45,39 @@ _DOMAIN: dict[str, Schema] = {
     },
     "robots_txt": or_null({"type": "string"}, "The lines of /robots.txt; null: there is no such file."),
 }
+_RECORD = answer_object(type={"type": "string"}, name={"type": "string"}, value={"type": "string"})
+_PROOF = or_null(_RECORD, "The DNS record that proves whose the domain is; null: it is proved.")
+_DOMAIN |= {
+    "is_proved": {
+        "type": "boolean",
+        "description": "Whether it is shown whose the domain is, so that it can be used.",
+    },
+    "proof": _PROOF,
+}
+_FOUND = answer_object(
+    severity={"type": "string", "enum": [severity.value for severity in Severity]},
+    message={"type": "string"},
+    advice={"type": "string", "description": "What to do; empty: nothing."},
+)
+_SETUP: dict[str, Schema] = {
+    "name": {"type": "string"},
+    "state": {"type": "string", "enum": [state.value for state in DomainState]},
+    "checked_at": or_null({"type": "string", "format": "date-time"}, "Null: not yet."),
+    "proof": _PROOF,
+    "records": {
+        "type": "array",
+        "items": _RECORD,
+        "description": "The DNS records that lead the domain here; empty: the operator has named no target.",
+    },
+    "steps": {
+        "type": "array",
+        "items": answer_object(
+            step={"type": "string", "enum": [step.value for step in SetupStep]},
+            state={"type": "string", "enum": [state.value for state in StepState]},
+            findings={"type": "array", "items": _FOUND, "description": "The worst first."},
+        ),
+    },
+}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _NOT_KEPT = {
     NotKept.PROBE: "Of scanners, such as /wp-login.php.",
@@ -76,6 +111,7 @@ DOMAIN_SCHEMAS: dict[str, Schema] = {
         "required": ["domains"],
         "properties": {"domains": {"type": "array", "items": reference("Domain")}},
     },
+    "DomainSetup": answer_object(**_SETUP),
     "Orphan": answer_object(**_ORPHAN),
     "OrphanList": {
         "type": "object",

@@ -10,7 +10,7 @@ from backend.rest_api.archives import archives
 from backend.rest_api.clicks import export
 from backend.rest_api.costs import costs
 from backend.rest_api.destinations import rules
-from backend.rest_api.domains import domains, orphans
+from backend.rest_api.domains import domains, orphans, own_domains
 from backend.rest_api.feed import events
 from backend.rest_api.funnels import ask, saved
 from backend.rest_api.keys import keys
@@ -31,7 +31,7 @@ _MODULES = (
     *(codes, logo),
     *(tags, utm_templates),
     rules,
-    *(domains, orphans),
+    *(domains, own_domains, orphans),
     *(counts, export),
     *(tell_calls, tell_refunds, explain),
     *(query, cohorts, event_properties),

@@ -21,6 +21,8 @@ from backend.storage.accounts import (
 )
 from backend.storage.accounts.directory import groups as provisioned_groups
 from backend.storage.accounts.directory import people as provisioned_people
+from backend.storage.accounts.domain_setup import claims as domain_claims
+from backend.storage.accounts.domain_setup import findings as domain_findings
 from backend.storage.accounts.single_sign_on import settings as single_sign_on
 from backend.storage.accounts.users import invitations as member_invitations
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
@@ -94,6 +96,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     apps.COLLECTION,
     origins.COLLECTION,
     domains.COLLECTION,
+    domain_claims.COLLECTION,
+    domain_findings.COLLECTION,
     webhooks.COLLECTION,
     reports.COLLECTION,
     recipients.COLLECTION,

@@ -22,6 +22,7 @@ NOTHING_SET = {
     "robots_txt": None,
     "forwards_path": False,
 }
+PROVED = {"is_proved": True, "proof": None}
 
 
 async def patch(
@@ -38,7 +39,7 @@ async def test_each_field_is_changed_and_cleared(
     """Alone: of a brand only what the body names, and of the rest nothing else."""
     organization = await make_organization()
     listed = await client.get(f"{API}/domains", headers=organization.headers)
-    nothing = {"name": organization.domain} | NOTHING_SET
+    nothing = {"name": organization.domain} | NOTHING_SET | PROVED
     assert listed.json() == {"domains": [nothing]}
     texts = {"de": {"not_found": {"title": "Nichts da", "text": "Hier ist nichts."}}}
     set_fields: dict[str, Any] = {
@@ -70,7 +71,7 @@ async def test_of_another_organization_is_unknown(
     refused = await patch(client, organization, {"brand": {"name": "Mine"}}, other.domain)
     assert (refused.status_code, refused.json()["error"]["fieldName"]) == (404, "DOMAIN_NOT_FOUND")
     listed = (await client.get(f"{API}/domains", headers=other.headers)).json()
-    assert listed == {"domains": [{"name": other.domain} | NOTHING_SET]}
+    assert listed == {"domains": [{"name": other.domain} | NOTHING_SET | PROVED]}
 
 
 async def test_addresses_are_checked_as_destinations_are(

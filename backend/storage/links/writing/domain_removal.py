@@ -8,6 +8,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.accounts import apps, domains
 from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.accounts.domain_setup.findings import forget_findings
 from backend.storage.accounts.domains import DomainInUse, set_leaving
 from backend.storage.driver.mongo import TRANSACTION_SECONDS, ClientSession, Database, in_transaction
 from backend.storage.links.links import count_archived_on, count_links_on
@@ -51,6 +52,7 @@ async def remove_domain(database: Database, domain: str, org_id: OrgId) -> None:
     except DomainInUse:
         await set_leaving(database, domain, org_id, is_leaving=False)
         raise
+    await forget_findings(database, org_id, domain)
 
 
 async def settle() -> None:

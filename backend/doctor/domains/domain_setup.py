@@ -1,0 +1,50 @@
+"""The setup of one domain or claim, with all that a page or an answer says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from backend.doctor.domains.dns import DnsPlan
+from backend.doctor.domains.domain_states import DomainStates
+from backend.domain.accounts.apps import Apps
+from backend.domain.domains.claims import DomainClaim
+from backend.domain.domains.setup import DomainFacts, SetupReport, report_setup
+from backend.domain.ids import OrgId
+from backend.storage.accounts.apps import find_apps
+from backend.storage.accounts.domain_setup.claims import find_claim
+from backend.storage.accounts.domain_setup.findings import KeptFindings
+from backend.storage.accounts.domains import is_domain_of
+from backend.storage.driver.mongo import Database
+from backend.storage.links.links import count_links_on
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSetup:
+    """How far a domain has come; with `claim` until it is proved. `at` is when it was looked at last."""
+
+    name: str
+    claim: DomainClaim | None
+    at: datetime | None
+    report: SetupReport
+    plan: DnsPlan
+    links: int
+
+
+async def find_own_claim(database: Database, org_id: OrgId, name: str) -> DomainClaim | None:
+    """The organization's claim of this name; None if the domain is its own. Raises ItemUnknown."""
+    if await is_domain_of(database, name, org_id):
+        return None
+    return await find_claim(database, org_id, name)
+
+
+async def setup_of(
+    database: Database, states: DomainStates, org_id: OrgId, name: str, kept: KeptFindings | None
+) -> DomainSetup:
+    """The setup of a domain or claim by what was found about it. Raises ItemUnknown."""
+    claim = await find_own_claim(database, org_id, name)
+    apps = Apps() if claim else await find_apps(database, name)
+    links = 0 if claim else await count_links_on(database, name, org_id)
+    facts = DomainFacts(claim is None, bool(apps.ios or apps.android), links)
+    report = report_setup(kept.findings if kept else (), facts)
+    return DomainSetup(name, claim, kept.at if kept else None, report, await states.plan(name), links)

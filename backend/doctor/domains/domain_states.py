@@ -1,0 +1,149 @@
+"""What is found about the domains of organizations, kept for pages that do not wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+
+from backend.concurrency.timed_cache import TimedCache
+from backend.doctor.domains.dns import DnsPlan, find_target, plan_of, target_host
+from backend.doctor.domains.domain_examination import DomainExamination
+from backend.doctor.domains.ownership import examine_claim
+from backend.domain.domains.claims import DomainClaim
+from backend.domain.domains.dns import DnsTarget
+from backend.domain.errors import ItemUnknown
+from backend.domain.finding import Finding, SetupStep, Severity
+from backend.domain.ids import OrgId
+from backend.storage.accounts.domain_setup.claims import find_claim, keep_claim, settle_claim
+from backend.storage.accounts.domain_setup.findings import KeptFindings, find_findings, keep_findings
+from backend.storage.accounts.domains import is_domain_of
+from backend.storage.driver.deadlines import new_deadline
+from backend.web.current import Resources
+
+# Domains that are examined at the same time, for all users. Each examination connects to other hosts.
+_MOST_CONCURRENT = 4
+# What was found is taken for true for so long.
+FRESH = timedelta(minutes=1)
+# A page waits so long for the addresses of the target.
+_TARGET_SECONDS = 1.0
+_Key = tuple[OrgId, str]
+
+
+class _Targets(TimedCache[str, DnsTarget]):
+    """Where link domains are to lead, by the host that the settings name."""
+
+    LIFETIME = FRESH.total_seconds()
+
+
+class DomainStates:
+    """Examines domains in the background. Whoever asks decides how long to wait for it."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._free = asyncio.Semaphore(_MOST_CONCURRENT)
+        self._looking: dict[_Key, asyncio.Task[KeptFindings]] = {}
+        self._targets = _Targets(self._find_target)
+
+    async def of(self, org_id: OrgId, names: Sequence[str], seconds: float) -> dict[str, KeptFindings]:
+        """What was found last about these domains and claims of the organization, by domain.
+
+        Those whose findings are older than FRESH are examined anew. What takes longer than `seconds` goes on,
+        so that it is there for the next who asks, and older findings, if there are some, are answered.
+        """
+        kept = await find_findings(self._resources.database, org_id, names)
+        stale = [name for name in names if name not in kept or not self.is_fresh(kept[name])]
+        tasks = {name: self._task((org_id, name)) for name in stale}
+        if tasks:
+            await asyncio.wait(tasks.values(), timeout=seconds)
+        done = {name: task for name, task in tasks.items() if task.done() and not task.exception()}
+        return kept | {name: task.result() for name, task in done.items()}
+
+    async def look(self, org_id: OrgId, name: str, seconds: float) -> KeptFindings | None:
+        """What is found now about a domain or a claim; None if that takes longer, and then it goes on.
+
+        A claim that is proved is settled: the domain is the organization's, and is examined as such. Raises
+        ItemUnknown, and DomainTaken if somebody else has proved that it is theirs.
+        """
+        found = await self._examined(org_id, name, seconds)
+        if found is None or not _is_proved(found.findings):
+            return found
+        await self._settle(org_id, name)
+        return await self._examined(org_id, name, seconds)
+
+    def is_fresh(self, kept: KeptFindings) -> bool:
+        """Whether what was found is taken for true without looking again."""
+        return kept.at >= self._resources.clock() - FRESH
+
+    async def plan(self, name: str) -> DnsPlan:
+        """Where the domain is to lead. The target has no addresses as long as DNS does not tell them."""
+        host = target_host(self._resources.settings)
+        target = self._targets.fresh(host)
+        if target is None:
+            loading = self._targets.loading(host)
+            await asyncio.wait([loading], timeout=_TARGET_SECONDS)
+            target = loading.result() if loading.done() and not loading.exception() else DnsTarget(host)
+        return await plan_of(name, target)
+
+    async def stop(self) -> None:
+        """Cancel all examinations that are under way."""
+        looking = [*self._looking.values()]
+        for task in looking:
+            task.cancel()
+        await asyncio.gather(*looking, return_exceptions=True)
+        await self._targets.stop()
+
+    async def _examined(self, org_id: OrgId, name: str, seconds: float) -> KeptFindings | None:
+        """What is found now; None if that takes longer than `seconds`. Raises ItemUnknown."""
+        task = self._task((org_id, name))
+        await asyncio.wait([task], timeout=seconds)
+        return task.result() if task.done() else None
+
+    async def _settle(self, org_id: OrgId, name: str) -> None:
+        database, now = self._resources.database, self._resources.clock()
+        with suppress(ItemUnknown):  # another look has settled it at the same moment
+            await settle_claim(database, await find_claim(database, org_id, name), now)
+
+    def _task(self, key: _Key) -> asyncio.Task[KeptFindings]:
+        if key not in self._looking:
+            task = self._looking[key] = asyncio.create_task(self._examine_and_keep(*key))
+            task.add_done_callback(lambda done: self._ended(key, done))
+        return self._looking[key]
+
+    def _ended(self, key: _Key, task: asyncio.Task[KeptFindings]) -> None:
+        del self._looking[key]
+        if not task.cancelled():
+            task.exception()  # so that asyncio does not warn that nobody read it
+
+    async def _examine_and_keep(self, org_id: OrgId, name: str) -> KeptFindings:
+        database, clock = self._resources.database, self._resources.clock
+        async with self._free:
+            with new_deadline():  # it may outlive the request that began it
+                if await is_domain_of(database, name, org_id):
+                    findings = await self._examine_domain(name)
+                else:
+                    claim = await find_claim(database, org_id, name)
+                    findings = await self._examine_claim(claim)
+                return await keep_findings(database, org_id, name, findings, clock())
+
+    async def _find_target(self, _: str) -> DnsTarget:
+        return await find_target(self._resources.names, self._resources.settings)
+
+    async def _examine_domain(self, name: str) -> list[Finding]:
+        resources = self._resources
+        examination = DomainExamination(
+            resources.database, resources.settings, resources.names, resources.clock()
+        )
+        return [finding async for finding in examination.examine(name)]
+
+    async def _examine_claim(self, claim: DomainClaim) -> list[Finding]:
+        await keep_claim(self._resources.database, claim, self._resources.clock())
+        return [await examine_claim(self._resources.names, claim)]
+
+
+def _is_proved(findings: Sequence[Finding]) -> bool:
+    """Whether these are findings about a claim, and its record is there."""
+    return any(
+        finding.step is SetupStep.OWNERSHIP and finding.severity is Severity.OK for finding in findings
+    )

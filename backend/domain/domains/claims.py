@@ -1,0 +1,65 @@
+"""Claims: an organization says that a domain is its own, and shows it by a record in the domain's DNS."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from backend.domain.domains.dns import DnsRecord
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import HostName, Schema
+from backend.domain.ids import OrgId
+from backend.domain.web.host_names import LONGEST_NAME, is_ip_address
+
+# Domains and claims of an organization. The operator's command line adds more.
+MOST_DOMAINS = 100
+# After the last look at it.
+KEPT = timedelta(days=30)
+_LABEL = "_waylink"
+_KEY = "waylink="
+_TOKEN_BYTES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class DomainClaim:
+    """What an organization enters in the DNS of a domain that it says is its own. Nobody guesses `token`."""
+
+    org_id: OrgId
+    domain: str
+    token: str
+    created_at: datetime
+
+    @property
+    def record(self) -> DnsRecord:
+        """The record to enter."""
+        return DnsRecord("TXT", f"{_LABEL}.{self.domain}", f"{_KEY}{self.token}")
+
+    def is_proved_by(self, texts: Iterable[str]) -> bool:
+        """Whether one of the values of the TXT records is this claim's."""
+        return self.record.value in {text.strip() for text in texts}
+
+
+def new_token() -> str:
+    """A token for a claim, without signs that a form for DNS records would change."""
+    return secrets.token_hex(_TOKEN_BYTES)
+
+
+class ClaimedName(HostName):
+    """The rule for the name of a domain that an organization adds: one that the world's DNS can have."""
+
+    _LONGEST = LONGEST_NAME - len(_LABEL) - 1
+
+    def parse(self, field: str, value: object) -> str:
+        """The host name in its normal form. Raises InvalidField."""
+        name = super().parse(field, value)
+        if len(name) > self._LONGEST:
+            raise InvalidField(field, f"must be a host name of at most {self._LONGEST} characters")
+        if "." not in name or is_ip_address(name) or f".{name}".endswith(".localhost"):
+            raise InvalidField(field, "must be a name in the DNS, such as go.shop.com")
+        return name
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text."""
+        return {"type": "string", "minLength": 1, "maxLength": self._LONGEST}

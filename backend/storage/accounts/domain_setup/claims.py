@@ -1,0 +1,117 @@
+"""The `domain_claims` collection: domains that organizations say are theirs, and have not shown yet.
+
+Any number of organizations may claim one name: a claim gives nothing. Who shows that it is theirs gets the
+domain, whose id in the collection `domains` is unique.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.domains.claims import KEPT, MOST_DOMAINS, DomainClaim, new_token
+from backend.domain.errors import TooManyItems
+from backend.domain.ids import OrgId
+from backend.storage.accounts import domains
+from backend.storage.accounts.domains import DomainTaken, insert_domain, is_domain
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.collection import (
+    BY_ID,
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+)
+from backend.storage.schema.own_documents import existing
+from backend.storage.schema.ownership import ByIdPrefix
+
+NAME = "domain_claims"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("org_id"), EXPIRY_INDEX],
+    owned_by=ByIdPrefix(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("gone a month after somebody looked at it"),
+    archived=NotArchived("nothing is its own yet"),
+    shard_key=BY_ID,
+)
+
+
+async def claim_domain(database: Database, org_id: OrgId, domain: str, now: datetime) -> DomainClaim:
+    """The organization's claim of this domain, a new one if it has none.
+
+    Raises DomainTaken if another organization has the domain, and TooManyItems.
+    """
+    if await is_domain(database, domain):
+        raise DomainTaken(domain)
+    stored = await database[NAME].find_one({"_id": _id(org_id, domain), "org_id": org_id})
+    if stored is None:
+        await _check_room(database, org_id)
+        stored = _new_document(org_id, domain, now)
+        try:
+            await database[NAME].insert_one(stored)
+        except DuplicateKeyError:  # sent twice at one moment
+            return await find_claim(database, org_id, domain)
+    return _from_document(stored)
+
+
+async def find_claim(database: Database, org_id: OrgId, domain: str) -> DomainClaim:
+    """The organization's claim of this domain. Raises ItemUnknown."""
+    owned = {"_id": _id(org_id, domain), "org_id": org_id}
+    return _from_document(existing(await database[NAME].find_one(owned)))
+
+
+async def list_claims(database: Database, org_id: OrgId) -> list[DomainClaim]:
+    """The organization's claims, by domain."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("_id", 1)
+    return [_from_document(document) async for document in cursor]
+
+
+async def keep_claim(database: Database, claim: DomainClaim, now: datetime) -> None:
+    """Keep the claim for another month, if it is still there."""
+    owned = {"_id": _id(claim.org_id, claim.domain), "org_id": claim.org_id}
+    await database[NAME].update_one(owned, {"$set": {"expires_at": now + KEPT}})
+
+
+async def settle_claim(database: Database, claim: DomainClaim, now: datetime) -> None:
+    """Give the organization the domain that it has shown to be its own. Raises DomainTaken."""
+    await insert_domain(database, claim.domain, claim.org_id, now)
+    await withdraw_claim(database, claim.org_id, claim.domain)
+
+
+async def withdraw_claim(database: Database, org_id: OrgId, domain: str) -> bool:
+    """Forget the claim. Returns whether there was one."""
+    owned = {"_id": _id(org_id, domain), "org_id": org_id}
+    return bool((await database[NAME].delete_one(owned)).deleted_count)
+
+
+async def _check_room(database: Database, org_id: OrgId) -> None:
+    """Raise TooManyItems if the organization has all domains that it may have. Two at once may exceed it."""
+    counts = [
+        await database[name].count_documents({"org_id": org_id}, limit=MOST_DOMAINS)
+        for name in (NAME, domains.NAME)
+    ]
+    if sum(counts) >= MOST_DOMAINS:
+        raise TooManyItems("name", MOST_DOMAINS, "domains")
+
+
+def _new_document(org_id: OrgId, domain: str, now: datetime) -> Document:
+    return {
+        "_id": _id(org_id, domain),
+        "org_id": org_id,
+        "domain": domain,
+        "token": new_token(),
+        "created_at": now,
+        "expires_at": now + KEPT,
+    }
+
+
+def _id(org_id: OrgId, domain: str) -> str:
+    return f"{org_id}/{domain}"
+
+
+def _from_document(document: Document) -> DomainClaim:
+    return DomainClaim(document["org_id"], document["domain"], document["token"], document["created_at"])
