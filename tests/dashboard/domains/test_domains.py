@@ -21,6 +21,7 @@ async def test_a_domain_that_dns_does_not_know(
     """Nothing of the domain works: the list says so, and its page why and what to do."""
     domain = f"go.{organization.id[:8]}.invalid"
     await insert_domain(database, domain, organization.id, utc_now())
+    await person.send(f"/domains/{domain}", f"/domains/{domain}/check")
     shown = words_of(await person.get(f"/domains/{domain}"))
     assert "Unfinished Checked on" in shown
     assert "DNS has no address for it. Make a CNAME, A or AAAA record" in shown
