@@ -236,7 +236,13 @@ PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", 
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"
 )
-DOMAIN_IN_USE = ErrorRow(409, 409, "Conflict", "{message}", "DOMAIN_IN_USE")
+DOMAIN_IN_USE = ErrorRow(
+    409,
+    409,
+    "Conflict",
+    "The domain has links, archived ones included; delete them for good first (DELETE /links/ID?purge=true)",
+    "DOMAIN_IN_USE",
+)
 LINK_HAS_CLICKS = ErrorRow(
     409, 409, "Conflict", "The link has clicks; purge it with force=true to lose them", "LINK_HAS_CLICKS"
 )

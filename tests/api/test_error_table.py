@@ -122,6 +122,12 @@ async def link_has_clicks(caller: Caller) -> httpx.Response:
     return await caller.call("DELETE", f"/links/{link['id']}?purge=true")
 
 
+async def domain_in_use(caller: Caller) -> httpx.Response:
+    """Remove a domain that has a link."""
+    await create(caller.client, caller.organization)
+    return await caller.call("DELETE", f"/domains/{caller.organization.domain}")
+
+
 async def tag_taken(caller: Caller) -> httpx.Response:
     """Make a second tag of a name."""
     await caller.call("POST", "/tags", {"name": "Spring"})
@@ -260,6 +266,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "ARCHIVE_NOT_READY": exporting("GET", "/archives/{archive}/file", {"state": "failed"}),
     "RANGE_NOT_SATISFIABLE": exporting("GET", "/archives/{archive}/file", {}, headers={"Range": "bytes=1-"}),
     "DISK_NEARLY_FULL": disk_nearly_full,
+    "DOMAIN_IN_USE": domain_in_use,
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
     "PAGE_UNREADABLE": page_unreadable,

@@ -24,6 +24,7 @@ from backend.storage.accounts import (
 )
 from backend.storage.accounts.directory import groups as provisioned_groups
 from backend.storage.accounts.directory import people as provisioned_people
+from backend.storage.accounts.domain_setup import claims as domain_claims
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
@@ -154,6 +155,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "a key": (api_keys.NAME, {"key_hash": "h", "revoked_at": None}, {}),
     "the keys of an organization": (api_keys.NAME, ORG, {"created_at": 1}),
     "the domains of an organization": (domains.NAME, ORG, {"_id": 1}),
+    "the claims of an organization": (domain_claims.NAME, ORG, {"_id": 1}),
     "the origins of an organization": (origins.NAME, ORG, {"origin": 1}),
     "users by address": (users.NAME, {"email": "e"}, {}),
     "users of an organization": (users.NAME, {"org_ids": "o"}, {"email": 1}),

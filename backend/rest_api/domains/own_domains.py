@@ -62,8 +62,8 @@ async def remove_domain(name: str) -> None:
     """
     try:
         await remove_own_domain(resources(), caller().org_id, name)
-    except DomainInUse as error:
-        raise ApiError(error_table.DOMAIN_IN_USE, message=str(error)) from None
+    except DomainInUse:
+        raise ApiError(error_table.DOMAIN_IN_USE) from None
 
 
 @Operation(

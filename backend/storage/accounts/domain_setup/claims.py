@@ -18,12 +18,12 @@ from backend.storage.accounts import domains
 from backend.storage.accounts.domains import DomainTaken, insert_domain, is_domain
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.schema.collection import (
-    BY_ID,
     EXPIRY_INDEX,
     Collection,
     NoRetention,
     NotArchived,
     NotPersonal,
+    NotSharded,
 )
 from backend.storage.schema.own_documents import existing
 from backend.storage.schema.ownership import ByIdPrefix
@@ -36,7 +36,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("gone a month after somebody looked at it"),
     archived=NotArchived("nothing is its own yet"),
-    shard_key=BY_ID,
+    shard_key=NotSharded("one small document a domain"),
 )
 
 

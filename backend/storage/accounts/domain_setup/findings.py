@@ -7,31 +7,29 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from pymongo import IndexModel
-
 from backend.domain.domains.claims import KEPT
 from backend.domain.finding import Area, Finding, SetupStep, Severity
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.schema.collection import (
-    BY_ID,
     EXPIRY_INDEX,
     Collection,
     NoRetention,
     NotArchived,
     NotPersonal,
+    NotSharded,
 )
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "domain_findings"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel("org_id"), EXPIRY_INDEX],
-    owned_by=ByIdPrefix(),
+    indexes=[EXPIRY_INDEX],
+    owned_by=ByIdPrefix(field=None),
     personal=NotPersonal("it is about the organization's domains"),
     retention=NoRetention("gone a month after somebody looked at the domain"),
     archived=NotArchived("looked up anew where it is restored"),
-    shard_key=BY_ID,
+    shard_key=NotSharded("one small document a domain"),
 )
 
 
