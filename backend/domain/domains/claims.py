@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +18,6 @@ MOST_DOMAINS = 100
 KEPT = timedelta(days=30)
 _LABEL = "_waylink"
 _KEY = "waylink="
-_TOKEN_BYTES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +37,6 @@ class DomainClaim:
     def is_proved_by(self, texts: Iterable[str]) -> bool:
         """Whether one of the values of the TXT records is this claim's."""
         return self.record.value in {text.strip() for text in texts}
-
-
-def new_token() -> str:
-    """A token for a claim, without signs that a form for DNS records would change."""
-    return secrets.token_hex(_TOKEN_BYTES)
 
 
 class ClaimedName(HostName):

@@ -6,12 +6,13 @@ domain, whose id in the collection `domains` is unique.
 
 from __future__ import annotations
 
+import secrets
 from datetime import datetime
 
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from backend.domain.domains.claims import KEPT, MOST_DOMAINS, DomainClaim, new_token
+from backend.domain.domains.claims import KEPT, MOST_DOMAINS, DomainClaim
 from backend.domain.errors import TooManyItems
 from backend.domain.ids import OrgId
 from backend.storage.accounts import domains
@@ -38,6 +39,9 @@ COLLECTION = Collection(
     archived=NotArchived("nothing is its own yet"),
     shard_key=NotSharded("one small document a domain"),
 )
+
+# In hexadecimal, which no form for DNS records changes.
+_TOKEN_BYTES = 20
 
 
 async def claim_domain(database: Database, org_id: OrgId, domain: str, now: datetime) -> DomainClaim:
@@ -103,7 +107,7 @@ def _new_document(org_id: OrgId, domain: str, now: datetime) -> Document:
         "_id": _id(org_id, domain),
         "org_id": org_id,
         "domain": domain,
-        "token": new_token(),
+        "token": secrets.token_hex(_TOKEN_BYTES),
         "created_at": now,
         "expires_at": now + KEPT,
     }
