@@ -63,7 +63,7 @@ def shown_live(answer: LiveAnswer, zone: tzinfo) -> ShownLive:
 
 
 def lines_of_live(answer: LiveAnswer) -> list[list[Cell]]:
-    """A line for count minute, the oldest first, in UTC."""
+    """A line for each minute, the oldest first, in UTC."""
     heads: list[Cell] = ["minute", *(count.figure.value for count in answer.counts)]
     lines: list[list[Cell]] = [
         [at.isoformat(timespec="minutes"), *(str(count.minutes[number]) for count in answer.counts)]
