@@ -28,8 +28,10 @@ _LEASE_DURATION = timedelta(seconds=3)
 _RENEW_INTERVAL = 1.0
 # Seconds between two looks for waiting entries: while they come, and once none has come for so many seconds.
 # Whoever asks for figures gives waiting entries their places (`place_all`), and waits for no look.
-_POLL_INTERVAL = 0.05
+POLL_INTERVAL = 0.05
 _IDLE_POLL_INTERVALS = ((10.0, 0.5), (1.0, 0.15))
+# Until `place_all` looks whether another sequencer has placed what it waits for.
+_PLACED_BY_OTHERS_INTERVAL = 0.01
 # The most entries that get their places in one transaction.
 MOST_PER_TRANSACTION = 1_000
 _WAITING: Document = {"waits": True}
@@ -113,7 +115,7 @@ class Sequencer:
 def _poll_interval(idle_seconds: float) -> float:
     """The seconds until the next look, where the last entry came so many seconds ago."""
     slower = (interval for since, interval in _IDLE_POLL_INTERVALS if idle_seconds >= since)
-    return next(slower, _POLL_INTERVAL)
+    return next(slower, POLL_INTERVAL)
 
 
 async def place_waiting(database: Database, batch_size: int = MOST_PER_TRANSACTION) -> int:
@@ -139,7 +141,7 @@ async def place_all(database: Database, org_id: OrgId) -> None:
     until_now: Document = waiting | {"stamp": {"$lte": last["stamp"]}} if last else waiting
     while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
         if not await place_waiting(database):
-            await asyncio.sleep(_POLL_INTERVAL / 5)
+            await asyncio.sleep(_PLACED_BY_OTHERS_INTERVAL)
 
 
 def _place(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:
