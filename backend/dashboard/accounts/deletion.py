@@ -13,7 +13,7 @@ from quart import Response
 from backend.dashboard.accounts.users.own_code import code_problem
 from backend.dashboard.accounts.users.own_password import password_problem
 from backend.dashboard.accounts.users.reader import mail_language
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -38,6 +38,10 @@ from backend.storage.archives.archives import list_archives
 from backend.storage.driver.mongo import StorageError
 from backend.storage.links.links import count_links
 from backend.web.current import resources
+
+# So long after the sign-in a member without password and second factor is trusted to be who signed in.
+_FRESH = timedelta(minutes=10)
+_SIGN_IN_AGAIN = "You have no password here: sign out and in again, and send this within ten minutes after"
 
 
 @dashboard.get("/settings/deletion")
@@ -81,8 +85,10 @@ async def _problems() -> dict[str, str]:
     if user().second_factor:
         problem = await code_problem(form().get("code", ""))
         return {"code": problem} if problem else {}
-    problem = await password_problem(form().get("password", ""))
-    return {"password": problem} if problem else {}
+    if user().password_hash:
+        problem = await password_problem(form().get("password", ""))
+        return {"password": problem} if problem else {}
+    return {} if resources().clock() - session().created_at < _FRESH else {"sign_in": _SIGN_IN_AGAIN}
 
 
 async def _mail(deletion: AnnouncedDeletion, *, is_taken_back: bool = False) -> None:

@@ -130,3 +130,16 @@ async def test_a_second_factor_is_asked_for_in_the_place_of_the_password(
     code = pyotp.TOTP(secret).at(clock())
     assert (await person.send(PAGE, PAGE, typed_name="Acme", code=code)).status_code == 303
     assert await find_announced(database, organization.id)
+
+
+async def test_who_has_no_password_signs_in_again(
+    person: Person, database: Database, organization: TestOrganization, clock: MovableClock
+) -> None:
+    """Whoever came by an identity provider has nothing to type: a sign-in of this moment stands for it."""
+    await database["users"].update_one({"email": person.email}, {"$set": {"password_hash": ""}})
+    clock.offset = timedelta(minutes=11)
+    refused = await person.send(PAGE, PAGE, typed_name="Acme")
+    assert (refused.status_code, "sign out and in again" in refused.text) == (422, True)
+    clock.offset = timedelta(minutes=9)
+    assert (await person.send(PAGE, PAGE, typed_name="Acme")).status_code == 303
+    assert await find_announced(database, organization.id)

@@ -20,6 +20,7 @@ from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts import api_keys, domains, organizations
+from backend.storage.accounts.announced_deletions import announce_deletion
 from backend.storage.accounts.deleted_organizations import (
     NAME,
     BeingDeleted,
@@ -40,6 +41,7 @@ from tests.api.link_calls import API, create, link_body
 from tests.archives.full_organization import fill
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import make_user
+from tests.facts.archives import store_file
 from tests.facts.clicks import click, recorded_clicks, ship
 from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
@@ -69,6 +71,9 @@ async def test_nothing_stays(
     await fill(client, database, other)
     alone = await make_user(database, deleted.id)
     shared = await make_user(database, deleted.id, other.id)
+    for owner in (deleted, other):
+        await store_file(database, owner.id, utc_now())
+        await announce_deletion(database, owner.id, alone, utc_now())
     before = await traces(database, other.id)
     counts = await delete_organization(database, deleted.id, utc_now())
     assert {name: len(stored) for name, stored in (await traces(database, deleted.id)).items()} == {NAME: 1}
