@@ -19,6 +19,7 @@ from quart import Response, abort, request, url_for
 from backend.dashboard.analytics.answers import ask_all, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import course, figures, meanings_of
 from backend.dashboard.analytics.marks import marks_of, note_path
+from backend.dashboard.analytics.rows_behind import addresses_over_time
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, Card, choices_of, names_of, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, FILTERS, PRESETS, View
@@ -118,6 +119,7 @@ async def _content(asked: _Asked) -> dict[str, Any]:
         "chosen": chosen,
         "figures": figures(series, series, ""),
         "course": course(chosen, view, series, ""),
+        "addresses": addresses_over_time(chosen, view),
         "marks": await marks_of(series.rows, view.period, view.time_field, view.filters),
         "note_path": note_path(view.filters.get(Field.LINK)),
         "tables": [

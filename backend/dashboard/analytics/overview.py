@@ -22,7 +22,7 @@ from backend.dashboard.analytics.events import NAME_CARD, events_query
 from backend.dashboard.analytics.figures import course, currencies_of, definitions_of, figures, meanings_of
 from backend.dashboard.analytics.marks import marks_of, note_path
 from backend.dashboard.analytics.news import News, what_is_new
-from backend.dashboard.analytics.rows_behind import rows_behind
+from backend.dashboard.analytics.rows_behind import addresses_over_time, rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
@@ -96,6 +96,7 @@ async def _content(view: View) -> dict[str, Any]:
         "chosen": chosen,
         "figures": [figure for figure in figures(series, series, currency) if figure.measure in shown],
         "course": course(chosen, view, series, currency),
+        "addresses": addresses_over_time(chosen, view),
         "marks": await marks_of(series.rows, view.period, view.time_field, view.filters),
         "note_path": note_path(view.filters.get(Field.LINK)),
         "tables": [

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from quart import url_for
 
-from backend.dashboard.analytics.figures import RowsBehind
-from backend.dashboard.analytics.view import View
+from backend.dashboard.analytics.figures import RowsBehind, label_of
+from backend.dashboard.analytics.view import CUSTOM, View
+from backend.domain.analytics.period import QUARTER_SECONDS, TimeField
 from backend.domain.analytics.query import COSTS, Field, Measure, QueryField, is_of_events
 from backend.domain.ids import LinkId
 from backend.domain.reports.singles import ClicksOf, SalesOf
@@ -79,6 +81,23 @@ def rows_address(measure: Measure, view: View, by: QueryField, value: str | None
     """The address of the page of what a row's number counts; "" if there is none."""
     behind = rows_behind(measure, view, by, value)
     return behind.address if behind else ""
+
+
+def addresses_over_time(measure: Measure, view: View) -> dict[str, str]:
+    """The addresses of what a measure counts in each day, week or month of the view, by its label.
+
+    Pages of single facts have whole days, so hours have none.
+    """
+    if view.time_field is TimeField.HOUR:
+        return {}
+    addresses = {}
+    for span in view.period.spans(view.time_field):
+        ends = (span.first * QUARTER_SECONDS, span.end * QUARTER_SECONDS - 1)
+        first, last = (f"{datetime.fromtimestamp(end, view.zone):%Y-%m-%d}" for end in ends)
+        behind = rows_behind(measure, replace(view, preset=CUSTOM, since=first, until=last))
+        if behind:
+            addresses[label_of(view.time_field, span.label)] = behind.address
+    return addresses
 
 
 def rows_of_link(measure: Measure, link_id: LinkId) -> RowsBehind | None:

@@ -43,7 +43,8 @@ MOVING_PERIODS = {
 COMPARISONS = {"previous": "the time before", "year": "a year before", "none": "nothing"}
 FILTERS = tuple(by for by in Field if by in (LINK_FIELDS | CLICK_FIELDS) - {Field.OUTCOME})
 LONGEST_FILTER = 300
-_CUSTOM = "own"
+# The name of a period from a day to a day.
+CUSTOM = "own"
 _DAY = timedelta(days=1)
 
 
@@ -102,8 +103,8 @@ class View:
     @property
     def arguments(self) -> dict[str, str]:
         """The address's arguments."""
-        arguments = {"period": self.preset} if self.preset not in {DEFAULT, _CUSTOM} else {}
-        if self.preset == _CUSTOM:
+        arguments = {"period": self.preset} if self.preset not in {DEFAULT, CUSTOM} else {}
+        if self.preset == CUSTOM:
             arguments |= {"from": self.since, "to": self.until}
         if self.comparison is not Comparison.PREVIOUS:
             arguments["compare"] = self.comparison.value if self.comparison else "none"
@@ -222,7 +223,7 @@ def _period(
         first, last = (read_day(name, text, errors) for name, text in (("from", since), ("to", until)))
         try:
             if not errors:
-                return _CUSTOM, _custom_period(first or clock.beginning, last or clock.today, clock)
+                return CUSTOM, _custom_period(first or clock.beginning, last or clock.today, clock)
         except InvalidField as error:
             errors[error.field] = error.rule
     preset = preset_named if preset_named in PRESETS else DEFAULT

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
+
+from quart import url_for
 
 from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import LABELS
@@ -36,6 +39,7 @@ class LinkCourse:
     notes: Sequence[str]
     partial: Container[str]
     marks: Sequence[Mark] = ()
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def totals(self) -> list[tuple[str, int]]:
@@ -50,7 +54,17 @@ async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkC
     answer = await ask(_query(link_id, period, TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
     title = f"Clicks and visitors by day, today and the {DAYS - 1} days before"
     marks = await marks_of(answer.rows, period, TimeField.DAY, {Field.LINK: link_id})
-    return _course(title, answer, marks, "%-d %b", Measure.CLICKS, Measure.VISITORS)
+    course = _course(title, answer, marks, "%-d %b", Measure.CLICKS, Measure.VISITORS)
+    days = [row.group[0] or "" for row in answer.rows]
+    addresses = {
+        label: _clicks_of_day(link_id, day, zone) for (label, _), day in zip(course.rows, days, strict=True)
+    }
+    return replace(course, addresses=addresses)
+
+
+def _clicks_of_day(link_id: LinkId, day: str, zone: ZoneInfo) -> str:
+    arguments = {"link": link_id, "from": day, "to": day, "zone": zone.key}
+    return f"{url_for('dashboard.clicks')}?{urlencode(arguments)}"
 
 
 async def course_by_hour(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:

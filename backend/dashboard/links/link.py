@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from quart import Response, request, url_for
 
@@ -99,6 +100,8 @@ async def _content(link: Link) -> dict[str, Any]:
         "course": await _course(link.id, period, now),
         "breakdown": await _breakdown(link.id, period, now),
         "days": DAYS[period][1],
+        "days_path": _clicks_since(link, now, DAYS[period][0] - 1),
+        "clicks_since": partial(_clicks_since, link, now),
         "single_clicks_since": await _single_clicks_since(link, now),
         **await _outcome(link, now),
         "latest": await latest_table(link.id),
@@ -167,6 +170,13 @@ async def _outcome(link: Link, now: datetime) -> dict[str, Any]:
 async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:
     course = course_by_hour if period == "day" else course_by_day
     return await course(link_id, now, zone_of_browser())
+
+
+def _clicks_since(link: Link, now: datetime, days: int) -> str:
+    """The address of the link's single clicks of today and so many days before, as days are in UTC."""
+    first = now - timedelta(days)
+    ends = {"from": f"{first:%Y-%m-%d}", "to": f"{now:%Y-%m-%d}", "zone": "UTC"}
+    return f"{url_for('dashboard.clicks')}?{urlencode({'link': link.id, **ends})}"
 
 
 async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown:

@@ -14,7 +14,8 @@ from typing import Any
 from quart import Response, url_for
 
 from backend.dashboard.analytics.figures import label_in, lines_of, meanings_of
-from backend.dashboard.analytics.view import PRESETS
+from backend.dashboard.analytics.rows_behind import rows_address
+from backend.dashboard.analytics.view import PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
@@ -25,7 +26,7 @@ from backend.dashboard.links.figures import MEASURES, LinkFigures, figures_of, f
 from backend.dashboard.links.found_ids import Found, find_by_id
 from backend.dashboard.links.link_query import COLUMNS, MADE_BY, STATES, Column, LinkQuery, read_link_query
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.query import Field, Measure
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
 from backend.domain.links.tags import Tag, tags_on
@@ -59,6 +60,7 @@ class LinkRow:
     tags: Sequence[Tag]
     figures: LinkFigures
     revenue: Sequence[str]
+    addresses: Mapping[str, str]
     is_broken: bool
 
 
@@ -103,7 +105,7 @@ async def _content(query: LinkQuery) -> dict[str, Any]:
         "tags": await list_tags(resources().database, org_id()),
         "chips": query.chips(path),
         "link_page": link_page,
-        "rows": await _rows(link_page.links, figures, currencies),
+        "rows": await _rows(query.view, link_page.links, figures, currencies),
         "headings": {column.value: _heading(column, query, path, currencies) for column in Column},
         "paging": paged.with_total(link_page.total),
         "currencies": currencies,
@@ -148,7 +150,7 @@ async def _find_sorted(query: LinkQuery, paged: Paging) -> _LinkPage:
 
 
 async def _rows(
-    links: Sequence[Link], figures: Mapping[LinkId, LinkFigures], currencies: Sequence[str]
+    view: View, links: Sequence[Link], figures: Mapping[LinkId, LinkFigures], currencies: Sequence[str]
 ) -> list[LinkRow]:
     tags = await find_tags_of(resources().database, links)
     broken = await find_broken(resources().database, org_id(), [link.id for link in links])
@@ -161,6 +163,7 @@ async def _rows(
             tags_on(link.tag_ids, tags),
             figures[link.id],
             _revenue(figures[link.id], currencies),
+            {measure.value: rows_address(measure, view, Field.LINK, link.id) for measure in MEASURES},
             link.id in broken,
         )
         for link in links

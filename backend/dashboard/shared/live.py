@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.shared.shown import measure_name
+from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.rows import Cell
 from backend.domain.reports.live import LIVE_MINUTES, MOST_LIVE_ROWS, LiveAnswer, LiveCounts, LiveFigure
 
@@ -45,6 +46,7 @@ class ShownLive:
     headings: Sequence[str]
     minutes: Sequence[tuple[str, Sequence[int]]]
     notes: Sequence[str]
+    words: Sequence[tuple[str, str]]
 
 
 def shown_live(answer: LiveAnswer, zone: tzinfo) -> ShownLive:
@@ -59,6 +61,7 @@ def shown_live(answer: LiveAnswer, zone: tzinfo) -> ShownLive:
             for number, at in reversed([*enumerate(_minutes(answer))])
         ],
         [_cut(count) for count in counts if count.is_cut],
+        [(measure_name(count.figure.measure), MEANINGS[count.figure.measure]) for count in counts],
     )
 
 

@@ -4,30 +4,30 @@
 const pause = document.querySelector('[data-live-pause]');
 let isPaused = false;
 
-const shown = () => document.querySelector('[data-live]');
+const shown = (page = document) => page.querySelector('[data-live]');
+const asOf = (page = document) => page.querySelector('[data-as-of]').firstChild;
 
+// The page as a document. XMLHttpRequest makes one, which the policy of trusted types allows to no other.
 // In a frame of another site there is no cookie, so a page with a password is asked for with its pass.
-function request() {
+function load() {
+  if (isPaused || document.hidden) return;
   const { pass } = shown().dataset;
-  const body = pass && new URLSearchParams({ pass });
-  return fetch(location.pathname, body ? { method: 'POST', body } : {});
+  const asked = new XMLHttpRequest();
+  asked.open(pass ? 'POST' : 'GET', location.pathname);
+  asked.responseType = 'document';
+  asked.addEventListener('load', () => asked.status === 200 && show(asked.responseXML));
+  asked.send(pass && new URLSearchParams({ pass }));
 }
 
-async function load() {
-  if (isPaused || document.hidden) return;
-  try {
-    const answer = await request();
-    if (!answer.ok) return; // it is tried again
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const figures = page.querySelector('[data-live]');
-    if (!figures) return location.reload(); // the password is asked for again
-    const wasOpen = shown().querySelector('details').open;
-    figures.querySelector('details').open = wasOpen;
-    shown().replaceWith(figures);
-    document.querySelector('[data-as-of]').firstChild.textContent = page.querySelector('[data-as-of]').firstChild.textContent;
-  } catch {
-    // The service can't be reached just now.
+function show(page) {
+  const figures = shown(page);
+  if (!figures) return location.reload(); // the password is asked for again
+  const folds = figures.querySelectorAll('details');
+  for (const [at, fold] of shown().querySelectorAll('details').entries()) {
+    if (folds[at]) folds[at].open = fold.open;
   }
+  shown().replaceWith(figures);
+  asOf().textContent = asOf(page).textContent;
 }
 
 pause.addEventListener('click', () => {

@@ -58,3 +58,24 @@ def test_a_report_opens_in_frames_of_its_sites_only(page: Page, running: Service
         assert page.context.cookies() == []
         with page.expect_console_message(lambda message: "frame-ancestors" in message.text):
             page.goto(other)
+
+
+def test_live_is_loaded_again(page: Page, running: ServiceProcess) -> None:
+    """Also without a cookie, by the pass of the page; what is open stays open, and a reader can pause it."""
+    page.clock.install()
+    org_id = make_organization(running, "Shop")
+    share = ("report", "share", "--org", org_id, "--name", "Launch", "--kind", "live", "--password-stdin")
+    url = run_command(*share, environment=running.environment, typed=PASSWORD)["url"]
+    page.goto(url)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Open the report").click()
+    page.get_by_text("Minute by minute", exact=True).click()
+    page.context.clear_cookies()
+    page.evaluate("document.querySelector('[data-live]').id = 'old'")
+    with page.expect_response(url) as answered:
+        page.clock.run_for(11_000)
+    assert (answered.value.request.method, answered.value.status) == ("POST", 200)
+    expect(page.locator("#old")).to_have_count(0)
+    expect(page.get_by_role("table")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
