@@ -190,8 +190,8 @@ def times_of_tests() -> Iterator[None]:
         patch.setattr(domain_removal, "SETTLED_SECONDS", DomainOwners.LIFETIME + 0.5)
         # Daily keys are read once, and not by a clock that a test has just moved.
         patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
-        # Tests store what waits for a place in the feed, and looking for it twenty times a second takes a tenth
-        # of the work. Whoever asks for figures does not wait for it.
+        # Tests store what waits for a place in the feed. To look for it twenty times a second takes a tenth
+        # of the work, and whoever asks for figures does not wait for it.
         patch.setattr(sequencer, "POLL_INTERVAL", 0.25)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
