@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import OperatorError
+from backend.domain.fields.receiver_url import is_loopback_url
 from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers, read_in_app_browsers
 from backend.domain.web.host_names import normalize_host
 from backend.domain.web.name_servers import parse_name_server
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.domain.webhooks.receiver_url import is_loopback_url
 from backend.system import setting_values as values_of
 
 # What stands for a password or a token.
@@ -232,7 +232,8 @@ class Settings:
         False,
         values_of.flag,
         "true or false",
-        "Let previews and checks of destinations reach addresses that are not public: for intranets.",
+        "Let previews, checks of destinations and single sign-on reach addresses that are not public: for "
+        "intranets.",
     )
     check_destinations_hours: float = setting(
         0.0,

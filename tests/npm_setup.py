@@ -12,6 +12,7 @@ FOLDERS = (
     FOLDER,
     TESTS / "accessibility",
     TESTS / "api" / "client_checks",
+    TESTS / "processes" / "identity_provider",
     TESTS / "sdk" / "package_checks",
     TESTS.parent / "backend" / "dashboard" / "vendored",
     TESTS.parent / "webhook_receiver",

@@ -14,8 +14,10 @@ from backend.dashboard.accounts import (
     subscription,
     switch_organization,
 )
-from backend.dashboard.accounts.single_sign_on import group_roles
+from backend.dashboard.accounts.single_sign_on import enter, group_roles
+from backend.dashboard.accounts.single_sign_on import provider as identity_provider
 from backend.dashboard.accounts.single_sign_on import settings as single_sign_on
+from backend.dashboard.accounts.single_sign_on import sign_in as provider_sign_in
 from backend.dashboard.accounts.users import join, new_password, passkeys, second_factor, sign_in
 from backend.dashboard.alerts import alerts
 from backend.dashboard.alerts import rules as alert_rules
@@ -86,6 +88,7 @@ __all__ = [
     "domain_setup",
     "domains",
     "edit_funnel",
+    "enter",
     "events",
     "fill_preview",
     "funnel",
@@ -93,6 +96,7 @@ __all__ = [
     "funnel_people_file",
     "funnels",
     "group_roles",
+    "identity_provider",
     "install",
     "invitations",
     "join",
@@ -114,6 +118,7 @@ __all__ = [
     "origins",
     "overview",
     "passkeys",
+    "provider_sign_in",
     "provisioning",
     "qr_codes",
     "qr_sheets",

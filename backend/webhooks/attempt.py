@@ -10,14 +10,15 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.receiver_url import ReceiverUrl
 from backend.domain.webhooks.deliveries import MOST_IDS, Delivery
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.domain.webhooks.receiver_url import ReceiverUrl
 from backend.domain.webhooks.requests import WebhookRequest
 from backend.domain.webhooks.retries import LONGEST_REQUESTED_PAUSE, Failure
 from backend.domain.webhooks.signing import signed_headers
+from backend.web_client.guarded_client import GuardedAnswer
 from backend.web_client.page_reader import Unreadable
-from backend.web_client.receivers import ReceiverAnswer, Receivers
+from backend.web_client.receivers import Receivers
 
 _GONE = 410
 _TOO_MANY_REQUESTS = 429
@@ -75,7 +76,7 @@ async def attempt(
     return Attempt(delivery, failure)
 
 
-def _failure(answer: ReceiverAnswer, now: datetime) -> Failure | None:
+def _failure(answer: GuardedAnswer, now: datetime) -> Failure | None:
     if 200 <= answer.status < 300:
         return None
     if answer.status == _GONE:
@@ -89,7 +90,7 @@ def _failure(answer: ReceiverAnswer, now: datetime) -> Failure | None:
     return Failure(f"The receiver answered with status {answer.status}{quote}", _asked_pause(answer, now))
 
 
-def _asked_pause(answer: ReceiverAnswer, now: datetime) -> timedelta:
+def _asked_pause(answer: GuardedAnswer, now: datetime) -> timedelta:
     """How long the receiver asks to wait, in its header or in its body."""
     text = answer.headers.get("retry-after", "")
     if seconds := _seconds(text):

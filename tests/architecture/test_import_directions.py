@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "environment": {"domain", "settings"},
     "web_client": {"domain", "version"},
     "visitor_pages": {"concurrency", "domain"},
+    "identity_providers": {"domain", "version", "web_client"},
     # what is kept, and what the interfaces work with
     "storage": {"concurrency", "domain", "settings", "system", "version"},
     "rate_limits": {"domain", "settings", "storage", "system"},
@@ -50,8 +51,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scim_api": {"domain", "json_api", "storage", "system", "web"},
     "redirector": {"concurrency", "domain", "storage", "system", "visitor_pages", "web"},
     "dashboard": {
-        "concurrency", "doctor", "domain", "imports", "mail", "rate_limits", "storage", "visitor_pages",
-        "web", "web_client", "webhooks",
+        "concurrency", "doctor", "domain", "identity_providers", "imports", "mail", "rate_limits", "storage",
+        "visitor_pages", "web", "web_client", "webhooks",
     },
     "operations": {"concurrency", "domain", "storage", "web"},
     # what puts them together, and runs them

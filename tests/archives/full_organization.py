@@ -16,6 +16,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
+from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.users import User
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS
 from backend.domain.annotations.annotation import NotedBy, NotedTime
@@ -34,7 +35,7 @@ from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domain_settings import store_domain_settings
 from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
-from backend.storage.accounts.single_sign_on.settings import set_group_roles
+from backend.storage.accounts.single_sign_on.settings import set_group_roles, set_provider
 from backend.storage.accounts.users.users import insert_user
 from backend.storage.annotations.notes import add_annotation
 from backend.storage.apps.installs import record_install
@@ -90,8 +91,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))
     rules = DestinationRules(("shop.example", "com.example/shop/*"), ("old.shop.example",))
     await set_destination_rules(database, organization.id, rules)
-    group_roles = GroupRoles((GroupRole("Marketing", Role.EDITOR),), Role.VIEWER)
-    await set_group_roles(database, organization.id, group_roles)
+    await _set_single_sign_on(database, organization)
     await set_event_properties(database, organization.id, ["plan", "a b"])
     hashed = {"limits.password_hash": PASSWORD_HASH}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": hashed})
@@ -184,6 +184,13 @@ async def _limit_key(database: Database, organization: TestOrganization, link_id
         database, organization.id, KeyKind.REST, datetime.now(UTC), scopes=scopes, limited_to=reach
     )
     return tag
+
+
+async def _set_single_sign_on(database: Database, organization: TestOrganization) -> None:
+    provider = IdentityProvider("https://id.shop.example", "waylink", "secret", ("shop.example",))
+    await set_provider(database, organization.id, provider)
+    group_roles = GroupRoles((GroupRole("Marketing", Role.EDITOR),), Role.VIEWER)
+    await set_group_roles(database, organization.id, group_roles)
 
 
 async def _make_links(client: httpx.AsyncClient, organization: TestOrganization) -> None:

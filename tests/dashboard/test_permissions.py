@@ -26,13 +26,13 @@ from tests.facts.organizations import TestOrganization
 _WITHOUT_MEMBERS = {"app_api", "documentation", "operations", "scim", "sdk", "sdk_script", "shared", "tls"}
 _PUBLIC = {
     *("asset", "sign_in", "sign_in_code", "sign_in_code_page", "sign_in_page", "join", "join_page"),
-    "sign_in_passkey",
+    *("sign_in_passkey", "single_sign_on_begin", "single_sign_on_callback", "single_sign_on_left"),
     *("forgot_password", "forgot_password_send", "new_password", "new_password_page"),
 }
 _FOR_EVERY_MEMBER = {
     *("settings", "settings_password", "settings_recovery_codes", "settings_second_factor"),
     *("settings_second_factor_off", "settings_second_factor_set"),
-    *("settings_passkey_add", "settings_passkey_remove"),
+    *("enter", "settings_passkey_add", "settings_passkey_remove"),
     *("settings_end_session", "settings_end_others", "sign_out", "switch_organization"),
 }
 

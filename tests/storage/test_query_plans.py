@@ -25,6 +25,7 @@ from backend.storage.accounts import (
 from backend.storage.accounts.directory import groups as provisioned_groups
 from backend.storage.accounts.directory import people as provisioned_people
 from backend.storage.accounts.domain_setup import claims as domain_claims
+from backend.storage.accounts.single_sign_on import identities as provider_identities
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
@@ -56,6 +57,7 @@ ORG = {"org_id": "o"}
 ONE_OF = {"$in": ["t", "u"], "$type": "string"}
 RECORDS = (events.NAME, leads.NAME, conversions.NAME)
 NEWEST_FIRST = dict(links.NEWEST_FIRST)
+THROUGH_PROVIDER = {"provider_org_id": {"$eq": "o", "$type": "string"}}
 QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "what waits for its place": (entries.NAME, {"waits": True}, {"stamp": 1}),
     "a part of a feed": (entries.NAME, ORG | {"place": {"$gte": 1, "$lte": 9}}, {"place": 1}),
@@ -168,6 +170,10 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the groups of people": (provisioned_groups.NAME, ORG | {"member_ids": {"$in": ["a", "b"]}}, {}),
     "a page of groups": (provisioned_groups.NAME, ORG, {"created_at": 1, "_id": 1}),
     "open password resets of a user": (password_resets.NAME, {"user_id": "u"}, {}),
+    "the sessions through a provider": (sessions.NAME, THROUGH_PROVIDER, {}),
+    "a person of a provider": (provider_identities.NAME, {"issuer": "i", "subject": "s"}, {}),
+    "a user of a provider": (provider_identities.NAME, ORG | {"issuer": "i", "user_id": "u"}, {}),
+    "the identities of users": (provider_identities.NAME, {"user_id": {"$in": ["u", "v"]}}, {}),
     "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
     "a search in links": (links.NAME, links.with_text(OrgId("o"), "spring"), NEWEST_FIRST),
     "the deletions that are not finished": (deleted_organizations.NAME, {"is_gone": False}, {}),

@@ -80,6 +80,18 @@ async def set_click_ids(database: Database, setting: str, org_id: OrgId) -> Comm
     return {"org_id": org_id, "click_ids": setting}
 
 
+@organization.command("single-sign-on-optional")
+@org_option
+@stored
+async def make_single_sign_on_optional(database: Database, org_id: OrgId) -> CommandResult:
+    """Let members enter with passwords and passkeys again: for an organization whose identity provider fails.
+
+    The provider stays set up beside them. An owner can require it again.
+    """
+    await organizations.set_requires_single_sign_on(database, org_id, is_on=False)
+    return {"org_id": org_id, "requires_single_sign_on": False}
+
+
 @organization.command("destinations")
 @org_option
 @click.option(

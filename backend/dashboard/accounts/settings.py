@@ -10,7 +10,15 @@ from quart import Response, abort
 
 from backend.dashboard.accounts.users.own_password import password_problem
 from backend.dashboard.accounts.users.reader import browser_words
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session, user
+from backend.dashboard.frame.blueprint import (
+    came_by_provider,
+    dashboard,
+    needs,
+    of_own_account,
+    org_id,
+    session,
+    user,
+)
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -46,6 +54,7 @@ async def settings() -> Response:
 
 @dashboard.post("/settings/password")
 @needs()
+@of_own_account
 async def settings_password() -> Response:
     """Change the user's password. All other sessions of the user end."""
     problems = await _password_problems(form().get("current", ""), form().get("new", ""))
@@ -62,7 +71,7 @@ async def settings_password() -> Response:
 @needs()
 async def settings_end_session() -> Response:
     """End one of the user's sessions."""
-    if not await delete_session_of(resources().database, user().id, field("session")):
+    if not await delete_session_of(resources().database, session(), field("session")):
         abort(404)
     return redirect_with_notice("settings", "session-ended")
 
@@ -117,8 +126,9 @@ async def settings_page(
         problems=problems,
         typed=typed,
         others=others,
-        sessions=await list_sessions(resources().database, user().id, resources().clock()),
+        sessions=await list_sessions(resources().database, session(), resources().clock()),
         this_session=session().token_hash,
+        came_by_provider=came_by_provider(),
     )
 
 

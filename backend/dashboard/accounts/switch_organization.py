@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quart import Response, abort, redirect, url_for
 
-from backend.dashboard.frame.blueprint import dashboard, needs, opens_without_second_factor, session, user
+from backend.dashboard.frame.blueprint import dashboard, needs, opens_before_entry, session, user
 from backend.dashboard.frame.form import field
 from backend.domain.ids import OrgId
 from backend.storage.accounts.users.sessions import set_session_organization
@@ -13,7 +13,7 @@ from backend.web.current import resources
 
 @dashboard.post("/organization")
 @needs()
-@opens_without_second_factor
+@opens_before_entry
 async def switch_organization() -> Response:
     """Show this organization from now on in the session, if the user belongs to it."""
     chosen_id = field("org_id")

@@ -18,7 +18,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import Session, hash_token
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
-from backend.storage.accounts.organizations import find_requires_second_factor
+from backend.storage.accounts.organizations import find_entry_rules
 from backend.storage.accounts.users.sessions import find_session, note_seen, set_session_organization
 from backend.storage.accounts.users.users import find_user, list_users
 from backend.storage.driver.deadlines import lift_deadline
@@ -49,6 +49,11 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+
+_NOT_BY_PROVIDER = (
+    "You came through your organization's identity provider, which decides how you sign in there. Sign in "
+    "with a password to change your password, second factor or passkeys."
+)
 
 dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templates")
 
@@ -89,9 +94,17 @@ def needs_of(view: Callable[..., object]) -> tuple[Permission, ...] | None:
     return None if getattr(view, "is_public", False) else view.needs  # type: ignore[attr-defined]
 
 
-def opens_without_second_factor(view: ViewT) -> ViewT:
-    """Mark a view that is open to users who still lack the second factor that their organization requires."""
-    view.lacks_second_factor = True  # type: ignore[attr-defined]
+def opens_before_entry(view: ViewT) -> ViewT:
+    """Mark a view that is open to users who still lack what their organization requires of who enters: a
+    second factor, or to come through its identity provider."""
+    view.opens_before_entry = True  # type: ignore[attr-defined]
+    return view
+
+
+def of_own_account(view: ViewT) -> ViewT:
+    """Mark a view that changes how a user signs in, everywhere. It is closed to who came through the identity
+    provider of one organization: whoever runs that can come as any of its members."""
+    view.is_of_own_account = True  # type: ignore[attr-defined]
     return view
 
 
@@ -129,6 +142,11 @@ def org_id() -> OrgId:
     return session().org_id
 
 
+def came_by_provider() -> bool:
+    """Whether the user came through the identity provider of the request's organization."""
+    return session().provider_org_id is not None
+
+
 def permissions() -> Permissions:
     """What the user who sent the current request may do for its organization."""
     return user().role_in(org_id()).permissions if is_signed_in() else Permissions()
@@ -161,14 +179,24 @@ async def _admit() -> Response | None:
         return redirect(sign_in_address(), 303)  # type: ignore[return-value]
     if missing := first_missing(needed, permissions()):
         abort(403, await _refusal(missing))
-    if await _lacks_second_factor() and not hasattr(view, "lacks_second_factor"):
-        return redirect(url_for("dashboard.settings_second_factor"), 303)  # type: ignore[return-value]
+    if hasattr(view, "is_of_own_account") and came_by_provider():
+        abort(403, _NOT_BY_PROVIDER)
+    if not hasattr(view, "opens_before_entry") and (before := await _page_before_entry()):
+        return redirect(url_for(f"dashboard.{before}"), 303)  # type: ignore[return-value]
     return None
 
 
-async def _lacks_second_factor() -> bool:
-    """Whether the organization requires a second factor, and the user has none."""
-    return user().second_factor is None and await find_requires_second_factor(resources().database, org_id())
+async def _page_before_entry() -> str | None:
+    """The page that gets a user what the organization requires, by its endpoint; None if nothing is missing.
+
+    A sign-in through the organization's provider is all that it requires: factors are the provider's matter.
+    """
+    if came_by_provider():
+        return None
+    rules = await find_entry_rules(resources().database, org_id())
+    if rules.single_sign_on:
+        return "enter"
+    return "settings_second_factor" if rules.second_factor and user().second_factor is None else None
 
 
 async def _refusal(missing: Permission) -> str:
@@ -188,6 +216,8 @@ async def load_session() -> None:
     sign_in.session = sign_in.awaiting = None
     stored = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, stored.user_id) if stored else None
+    if stored and user and stored.provider_org_id is not None:
+        user = user.within(stored.provider_org_id)
     if stored is None or user is None or not user.org_ids:
         return
     if stored.awaits_code:

@@ -12,6 +12,8 @@ from backend.web.current import Resources
 _PASSWORD_CHANGES = Limit("password-change", 10)
 # Mails with a link for a new password that one network may ask for.
 _PASSWORD_RESETS = Limit("password-reset", 10, 600)
+# Requests of sign-ins by a provider from one network: an office begins its day, but no flood passes through.
+_SINGLE_SIGN_ONS = Limit("single-sign-on", 1_000, 600)
 # A hash takes at most a tenth of a second, so nobody waits longer than two or three seconds.
 _MOST_PASSWORDS_WAITING = 20
 
@@ -24,5 +26,6 @@ class DashboardService:
         self.sign_in_limits = SignInLimits(database, resources.clock)
         self.password_changes = ExactLimit(database, _PASSWORD_CHANGES)
         self.password_resets = ExactLimit(database, _PASSWORD_RESETS)
+        self.single_sign_ons = ExactLimit(database, _SINGLE_SIGN_ONS)
         self.hashing = Turns(_MOST_PASSWORDS_WAITING)
         self.is_https = resources.settings.base_url.startswith("https://")

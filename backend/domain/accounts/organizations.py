@@ -35,7 +35,8 @@ class Organization:
     do. With `erases_on_withdrawal`, a browser may have the service erase what it has of its device when the
     visitor withdraws consent. With `click_ids`, redirects append the id of their click. `destination_rules`
     says where its links may lead. `event_properties` are the properties of events that questions may name.
-    With `requires_second_factor`, its dashboard opens only for users who have one.
+    With `requires_second_factor`, its dashboard opens only for users who have one; with
+    `requires_single_sign_on`, only for those who came through its identity provider.
     """
 
     id: OrgId
@@ -51,7 +52,16 @@ class Organization:
     destination_rules: DestinationRules = field(default_factory=DestinationRules)
     event_properties: tuple[str, ...] = ()
     requires_second_factor: bool = False
+    requires_single_sign_on: bool = False
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether the organization has a paid subscription at `now`."""
         return self.subscription_until is not None and now < self.subscription_until
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRules:
+    """What an organization requires of whoever enters its dashboard."""
+
+    second_factor: bool = False
+    single_sign_on: bool = False

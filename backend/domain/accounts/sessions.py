@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from backend.domain.ids import OrgId, UserId
 
 # Counted from the sign-in: using a session does not extend it.
 SESSION_DURATION = timedelta(days=7)
+# The provider hears of who leaves first: this is how long Waylink may not know yet.
+PROVIDER_SESSION_DURATION = timedelta(hours=12)
 # For how long somebody whose password was right may send the code of the second factor.
 CODE_DURATION = timedelta(minutes=10)
 # How exact a session says when it was used last: each time costs a write.
@@ -37,9 +40,21 @@ _SYSTEMS = {
 }
 
 
+class SignInWay(StrEnum):
+    """How a session began, in words that complete "signed in"."""
+
+    PASSWORD = "with the password"  # noqa: S105 - words of a page
+    CODE = "with the password and a code"
+    PASSKEY = "with a passkey"
+    PROVIDER = "by single sign-on"
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A signed-in user until `expires_at`. `org_id` is the organization that the dashboard shows.
+
+    With `provider_org_id`, it began through that organization's identity provider. Whoever runs the provider
+    can so sign in as each of its members: the session gives access to that organization and to nothing else.
 
     With `awaits_code`, the password was right, and nobody is signed in until the second factor is shown.
     `client` is the browser in words, as `client_words` has them. `seen_at` is when it was used last, exact to
@@ -54,13 +69,30 @@ class Session:
     awaits_code: bool = False
     client: str = ""
     seen_at: datetime | None = None
+    way: SignInWay = SignInWay.PASSWORD
+    provider_org_id: OrgId | None = None
 
 
-def new_session(token: str, user_id: UserId, org_id: OrgId, now: datetime, client: str = "") -> Session:
+def new_session(
+    token: str,
+    user_id: UserId,
+    org_id: OrgId,
+    now: datetime,
+    client: str = "",
+    *,
+    way: SignInWay = SignInWay.PASSWORD,
+) -> Session:
     """A new session for this token, which starts now."""
-    return Session(
-        hash_token(token), user_id, org_id, now, now + SESSION_DURATION, client=client, seen_at=now
-    )
+    ends = now + SESSION_DURATION
+    return Session(hash_token(token), user_id, org_id, now, ends, client=client, seen_at=now, way=way)
+
+
+def new_provider_session(
+    token: str, user_id: UserId, org_id: OrgId, now: datetime, client: str = ""
+) -> Session:
+    """A new session for this token, which starts now, through the organization's provider."""
+    begun = new_session(token, user_id, org_id, now, client, way=SignInWay.PROVIDER)
+    return replace(begun, expires_at=now + PROVIDER_SESSION_DURATION, provider_org_id=org_id)
 
 
 def client_words(user_agent: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from backend.domain.accounts.roles import Role
@@ -38,7 +38,8 @@ class WeakPassword(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored.
+    """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored. A user who
+    came through an identity provider has none, and signs in there.
 
     `roles` has the user's role in each of the organizations. Where it has none, the user is an owner, as all
     were before there were roles. Without `second_factor`, the password alone opens a session.
@@ -46,7 +47,7 @@ class User:
 
     id: UserId
     email: str
-    password_hash: str
+    password_hash: str | None
     org_ids: tuple[OrgId, ...]
     created_at: datetime
     roles: Mapping[OrgId, Role] = field(default_factory=dict)
@@ -55,6 +56,13 @@ class User:
     def role_in(self, org_id: OrgId) -> Role:
         """The user's role in one of the user's organizations."""
         return self.roles.get(org_id, Role.OWNER)
+
+    def within(self, org_id: OrgId) -> User:
+        """The user as a member of this organization only, or of none: as a session through the organization's
+        identity provider knows them."""
+        is_member = org_id in self.org_ids
+        roles = {org_id: self.role_in(org_id)} if is_member else {}
+        return replace(self, org_ids=(org_id,) if is_member else (), roles=roles)
 
 
 def normalize_email(text: str) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.accounts.destination_rules import DestinationRules
-from backend.domain.accounts.organizations import CLICK_DAYS, Organization
+from backend.domain.accounts.organizations import CLICK_DAYS, EntryRules, Organization
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
@@ -186,10 +186,24 @@ async def set_requires_second_factor(database: Database, org_id: OrgId, is_on: b
     await _set(database, org_id, {"requires_second_factor": is_on})
 
 
-async def find_requires_second_factor(database: Database, org_id: OrgId) -> bool:
-    """Whether the organization's dashboard opens only for users with a second factor."""
-    owned = {"_id": org_id, "requires_second_factor": True}
-    return await database[NAME].find_one(owned, {"_id": 1}) is not None
+async def set_requires_single_sign_on(
+    database: Database, org_id: OrgId, *, is_on: bool, session: ClientSession | None = None
+) -> None:
+    """Set whether its dashboard opens only for who came through its identity provider.
+
+    Raises UnknownOrganization.
+    """
+    await _set(database, org_id, {"requires_single_sign_on": is_on}, session)
+
+
+async def find_entry_rules(database: Database, org_id: OrgId) -> EntryRules:
+    """What the organization requires of whoever enters its dashboard."""
+    names = {"requires_second_factor": 1, "requires_single_sign_on": 1}
+    document = await database[NAME].find_one({"_id": org_id}, names) or {}
+    return EntryRules(
+        second_factor=document.get("requires_second_factor", False),
+        single_sign_on=document.get("requires_single_sign_on", False),
+    )
 
 
 async def find_without_click_ids(database: Database) -> frozenset[OrgId]:
@@ -220,10 +234,12 @@ async def change_destination_rules(
     return _rules_in(await _set(database, org_id, stored))
 
 
-async def _set(database: Database, org_id: OrgId, changes: Document) -> Document:
+async def _set(
+    database: Database, org_id: OrgId, changes: Document, session: ClientSession | None = None
+) -> Document:
     """Set these fields. Returns the document as it is then. Raises UnknownOrganization."""
     document = await database[NAME].find_one_and_update(
-        {"_id": org_id}, {"$set": changes}, return_document=ReturnDocument.AFTER
+        {"_id": org_id}, {"$set": changes}, return_document=ReturnDocument.AFTER, session=session
     )
     if document is None:
         raise UnknownOrganization(org_id)
@@ -254,4 +270,5 @@ def _from_document(document: Document) -> Organization:
         destination_rules=_rules_in(document),
         event_properties=_properties_in(document),
         requires_second_factor=document.get("requires_second_factor", False),
+        requires_single_sign_on=document.get("requires_single_sign_on", False),
     )

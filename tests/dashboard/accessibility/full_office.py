@@ -12,11 +12,14 @@ import httpx
 from pymongo import MongoClient
 from pymongo.database import Database
 
+from backend.domain.accounts.single_sign_on.refusals import Refusal
 from backend.domain.archives.archive import ArchiveProgress, ArchiveState
 from backend.domain.ids import OrgId
 from backend.domain.mail.mail import Mail
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage.accounts.rate_limited_requests import KEPT, NAME
+from backend.storage.accounts.single_sign_on import refused_sign_ins
+from backend.storage.accounts.single_sign_on import settings as single_sign_on
 from backend.storage.alerts import alerts
 from backend.storage.archives import archives
 from backend.storage.links import reports as link_reports
@@ -32,6 +35,7 @@ from tests.facts.archives import archive_document
 from tests.processes.service_process import ServiceProcess
 
 LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
+MONTH = timedelta(days=30)
 DESTINATION = f"https://shop.example/{'long/' * 60}"
 
 
@@ -54,6 +58,7 @@ def make_full_office(running: ServiceProcess) -> Office:
     _refuse_by_limits(running, org)
     _archives(running, org)
     _blame(running, org, link_id)
+    _refuse_sign_ins(running, org)
     ids = (
         {"link_id": link_id, "domain": domain, "note_id": _note(running, org, link_id)}
         | _named_items(running, org)
@@ -92,6 +97,24 @@ def _archives(running: ServiceProcess, org: str) -> None:
     with database_of(running) as database:
         for state, more in facts.items():
             database[archives.NAME].insert_one(archive_document(OrgId(org), utc_now(), state, **more))
+
+
+def _refuse_sign_ins(running: ServiceProcess, org: str) -> None:
+    """A provider, and people whom it did not get in, one with a long story."""
+    provider: dict[str, Any] = {
+        "issuer": "https://id.shop.example",
+        "client_id": "waylink",
+        "client_secret": "secret",
+    }
+    provider |= {"email_domains": [], "vouches_for_emails": False, "groups_claim": "groups"}
+    now = utc_now()
+    recent = [
+        {"refusal": refusal.value, "detail": LONG, "email": f"{'a' * 60}@shop.example", "at": now}
+        for refusal in Refusal
+    ]
+    with database_of(running) as database:
+        database[single_sign_on.NAME].insert_one({"_id": org, "provider": provider})
+        database[refused_sign_ins.NAME].insert_one({"_id": org, "recent": recent, "expires_at": now + MONTH})
 
 
 def _note(running: ServiceProcess, org: str, link_id: str) -> str:

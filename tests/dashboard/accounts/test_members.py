@@ -193,6 +193,7 @@ async def test_a_reset_ages_and_takes_others_with_it(
     now = utc_now()
     first, second = [await begin_reset(database, user.id, now, timedelta(hours=1)) for _ in range(2)]
     assert (await guest.get(f"/new-password/{first}")).status_code == 200
+    assert user.password_hash
     assert await password_resets.use_reset(database, second, user.password_hash, now)
     assert (await guest.get(f"/new-password/{first}")).status_code == 410
     third = await begin_reset(database, user.id, now, timedelta(hours=1))

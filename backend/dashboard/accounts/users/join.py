@@ -9,13 +9,16 @@ from quart import Response, redirect, url_for
 from backend.concurrency.turns import TooManyWait
 from backend.dashboard.accounts.users.hashing import new_password_hash
 from backend.dashboard.accounts.users.sign_in import open_session
-from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public, session, user
+from backend.dashboard.frame.blueprint import came_by_provider, dashboard, is_signed_in, public, session, user
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.page import plain_page
 from backend.domain.accounts.invitations import INVITATION_PATH, MemberInvitation
 from backend.domain.accounts.roles import ROLE_MEANINGS
+from backend.domain.accounts.sessions import SignInWay
+from backend.domain.accounts.single_sign_on.provider import sign_in_path
 from backend.domain.accounts.users import WeakPassword
 from backend.storage.accounts.organizations import find_organizations
+from backend.storage.accounts.single_sign_on.settings import find_provider
 from backend.storage.accounts.users.invitations import accept_as, accept_as_new_user, find_invitation
 from backend.storage.accounts.users.sessions import set_session_organization
 from backend.storage.accounts.users.users import EmailTaken, find_user_by_email
@@ -48,7 +51,7 @@ async def join(token: str) -> Response:
 
 async def _join_as_user(token: str, invitation: MemberInvitation) -> Response:
     database = resources().database
-    if user().email != invitation.email:
+    if not _may_accept(invitation):
         return await _shown(token, invitation)
     if await accept_as(database, token, user(), resources().clock()) is None:
         return await _gone()
@@ -69,12 +72,13 @@ async def _join_as_new_user(token: str, invitation: MemberInvitation) -> Respons
         return await _shown(token, invitation)
     if made is None:
         return await _gone()
-    await open_session(made)
+    await open_session(made, SignInWay.PASSWORD)
     return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]
 
 
 async def _shown(token: str, invitation: MemberInvitation, *, problem: str = "", status: int = 0) -> Response:
     organizations = await find_organizations(resources().database, [invitation.org_id])
+    provider = await find_provider(resources().database, invitation.org_id)
     is_known = await find_user_by_email(resources().database, invitation.email) is not None
     return await plain_page(
         "accounts/join.html",
@@ -85,9 +89,16 @@ async def _shown(token: str, invitation: MemberInvitation, *, problem: str = "",
         token=token,
         is_known=is_known,
         me=user().email if is_signed_in() else "",
+        may_accept=_may_accept(invitation),
+        single_sign_on=sign_in_path(invitation.org_id) if provider else "",
         sign_in=f"{url_for('dashboard.sign_in_page')}?{urlencode({'next': f'{INVITATION_PATH}/{token}'})}",
         problem=problem,
     )
+
+
+def _may_accept(invitation: MemberInvitation) -> bool:
+    """Whether it is the invited person who is signed in. A provider of another organization can't tell."""
+    return is_signed_in() and user().email == invitation.email and not came_by_provider()
 
 
 async def _gone() -> Response:

@@ -8,10 +8,11 @@ from backend.dashboard.accounts.users.ceremony import ceremony
 from backend.dashboard.accounts.users.own_password import password_problem
 from backend.dashboard.accounts.users.second_factor import factor_page
 from backend.dashboard.accounts.users.sign_in import next_page, open_session, sign_in_form
-from backend.dashboard.frame.blueprint import dashboard, needs, public, user
+from backend.dashboard.frame.blueprint import dashboard, needs, of_own_account, public, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.domain.accounts.passkeys import MOST_PASSKEYS, NAME_RULE
+from backend.domain.accounts.sessions import SignInWay
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.users.passkey_ceremony import PasskeyRefused
 from backend.storage.accounts.users.passkeys import add_passkey, remove_passkey, user_signed_in
@@ -28,12 +29,13 @@ async def sign_in_passkey() -> Response:
         user = await user_signed_in(resources().database, ceremony(), form().get("credential", ""))
     except PasskeyRefused:
         return await sign_in_form(_REFUSED, 422)
-    await open_session(user)
+    await open_session(user, SignInWay.PASSKEY)
     return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
 
 
 @dashboard.post("/settings/second-factor/passkeys")
 @needs()
+@of_own_account
 async def settings_passkey_add() -> Response:
     """Add the passkey that the browser has just made."""
     problems: dict[str, str] = {}
@@ -55,6 +57,7 @@ async def settings_passkey_add() -> Response:
 
 @dashboard.post("/settings/second-factor/passkeys/remove")
 @needs()
+@of_own_account
 async def settings_passkey_remove() -> Response:
     """Remove a passkey."""
     await remove_passkey(resources().database, user().id, form().get("id", ""))

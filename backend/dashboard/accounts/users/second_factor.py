@@ -9,7 +9,7 @@ from quart import Response, redirect, url_for
 
 from backend.dashboard.accounts.users.ceremony import ceremony
 from backend.dashboard.accounts.users.own_password import password_problem
-from backend.dashboard.frame.blueprint import dashboard, needs, opens_without_second_factor, user
+from backend.dashboard.frame.blueprint import dashboard, needs, of_own_account, opens_before_entry, user
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -36,7 +36,8 @@ class QrDrawing:
 
 @dashboard.get("/settings/second-factor")
 @needs()
-@opens_without_second_factor
+@of_own_account
+@opens_before_entry
 async def settings_second_factor() -> Response:
     """The state of the user's second factor; without one, a new secret for an app."""
     return await factor_page(new_secret(), {})
@@ -44,7 +45,8 @@ async def settings_second_factor() -> Response:
 
 @dashboard.post("/settings/second-factor")
 @needs()
-@opens_without_second_factor
+@of_own_account
+@opens_before_entry
 async def settings_second_factor_set() -> Response:
     """Set the second factor, once the app has shown a code of it. Shows recovery codes, this once."""
     secret = form().get("secret", "")
@@ -65,6 +67,7 @@ async def settings_second_factor_set() -> Response:
 
 @dashboard.post("/settings/second-factor/recovery-codes")
 @needs()
+@of_own_account
 async def settings_recovery_codes() -> Response:
     """Replace the recovery codes, and show the new ones this once."""
     if problem := await password_problem(form().get("renewing_password", "")):
@@ -76,6 +79,7 @@ async def settings_recovery_codes() -> Response:
 
 @dashboard.post("/settings/second-factor/off")
 @needs()
+@of_own_account
 async def settings_second_factor_off() -> Response:
     """Let the password alone sign the user in again."""
     if problem := await password_problem(form().get("password", "")):

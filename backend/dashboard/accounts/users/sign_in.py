@@ -11,12 +11,15 @@ from quart import Response, redirect, request, url_for
 from backend.concurrency.turns import TooManyWait
 from backend.dashboard.accounts.users.ceremony import ceremony
 from backend.dashboard.accounts.users.reader import browser_words
+from backend.dashboard.accounts.users.remembered_provider import remembered_path
 from backend.dashboard.frame.blueprint import (
     awaiting,
+    came_by_provider,
     dashboard,
     is_signed_in,
     needs,
-    opens_without_second_factor,
+    opens_before_entry,
+    org_id,
     public,
 )
 from backend.dashboard.frame.form import field, form, is_form_sent
@@ -24,7 +27,7 @@ from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
-from backend.domain.accounts.sessions import awaiting_session, hash_token, new_session
+from backend.domain.accounts.sessions import SignInWay, awaiting_session, hash_token, new_session
 from backend.domain.accounts.users import InvalidEmail, User, normalize_email
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code
@@ -76,7 +79,7 @@ async def sign_in() -> Response:
         await _await_code(user)
         return redirect(_code_page(next_page(form().get("next", ""))), 303)  # type: ignore[return-value]
     await limits.succeeded(visitor)
-    await open_session(user)
+    await open_session(user, SignInWay.PASSWORD)
     return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
 
 
@@ -108,7 +111,7 @@ async def sign_in_code() -> Response:
     if accepted is None:
         return await _code_form(_WRONG_CODE, 422)
     await limits.code_succeeded(visitor)
-    await open_session(user)
+    await open_session(user, SignInWay.CODE)
     if accepted.recovery_codes_left is not None:
         return redirect_with_notice("settings_second_factor", "recovery-code-used")
     return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
@@ -116,11 +119,13 @@ async def sign_in_code() -> Response:
 
 @dashboard.post("/sign-out")
 @needs()
-@opens_without_second_factor
+@opens_before_entry
 async def sign_out() -> Response:
     """End the session in the database and in the browser."""
     await delete_session(resources().database, hash_token(cookie_token()))
     renew_cookie_token()
+    if came_by_provider():
+        return redirect_with_notice("single_sign_on_left", "signed-out", org_id=org_id())
     return redirect_with_notice("sign_in_page", "signed-out")
 
 
@@ -136,6 +141,7 @@ async def sign_in_form(problem: str = "", status: int = 200) -> Response:
         next=next_page(sent.get("next", "")),
         notice=notice(request.args.get("notice", "")),
         passkey_options=ceremony().request_options(),
+        single_sign_on=remembered_path(),
     )
 
 
@@ -174,25 +180,26 @@ async def _authenticate(email: str, password: str) -> User | None:
     user = await find_user_by_email(resources().database, email)
     if not await is_password(password, user.password_hash if user else None) or user is None:
         return None
-    if needs_new_hash(user.password_hash):
+    if user.password_hash and needs_new_hash(user.password_hash):
         await set_password_hash(resources().database, user.id, await hash_password(password))
     return user if user.org_ids else None
 
 
-async def open_session(user: User) -> None:
+async def open_session(user: User, way: SignInWay) -> None:
     """Open a session with a new token. A token that somebody else put into the browser before is not used."""
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()
-    await insert_session(database, new_session(token, user.id, user.org_ids[0], now, browser_words()))
+    begun = new_session(token, user.id, user.org_ids[0], now, browser_words(), way=way)
+    await insert_session(database, begun)
 
 
 async def _await_code(user: User) -> None:
     """Note in the browser's session that its password was right."""
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
-    session = awaiting_session(renew_cookie_token(), user.id, user.org_ids[0], resources().clock())
-    await insert_session(database, session)
+    token, now = renew_cookie_token(), resources().clock()
+    await insert_session(database, awaiting_session(token, user.id, user.org_ids[0], now))
 
 
 def _code_page(following: str) -> str:

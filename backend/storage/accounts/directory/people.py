@@ -104,6 +104,16 @@ async def delete_person(database: Database, org_id: OrgId, person_id: str, sessi
     await database[NAME].delete_one({"_id": person_id, "org_id": org_id}, session=session)
 
 
+async def find_told(
+    database: Database, org_id: OrgId, user_id: UserId | None, email: str, session: ClientSession
+) -> ProvisionedPerson | None:
+    """The organization's person, active or not, who is this account; else the one with the address who has
+    no account yet. None if the provider told of nobody."""
+    owned = {"org_id": org_id}
+    known = await _find_one(database, owned | {"user_id": user_id}, session) if user_id else None
+    return known or await _find_one(database, owned | {"email": email, "user_id": None}, session)
+
+
 async def join_person(
     database: Database, org_id: OrgId, email: str, user_id: UserId, session: ClientSession
 ) -> Role | None:

@@ -6,8 +6,12 @@ from dataclasses import asdict
 
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
+from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.ids import OrgId
-from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.accounts import organizations
+from backend.storage.accounts.single_sign_on import identities
+from backend.storage.accounts.users import sessions
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -39,6 +43,44 @@ async def set_group_roles(database: Database, org_id: OrgId, group_roles: GroupR
     stored = {"mapping": [asdict(group_role) for group_role in group_roles.mapping]}
     changed = {"$set": {"group_roles": stored | {"otherwise": group_roles.otherwise}}}
     return _group_roles_in(await database[NAME].find_one_and_update({"_id": org_id}, changed, upsert=True))
+
+
+async def find_provider(database: Database, org_id: OrgId) -> IdentityProvider | None:
+    """The organization's provider; None if it has none."""
+    return _provider_in(await database[NAME].find_one({"_id": org_id}, {"provider": 1}))
+
+
+async def set_provider(
+    database: Database, org_id: OrgId, provider: IdentityProvider | None
+) -> IdentityProvider | None:
+    """Set the provider, or take it away by None. Returns the one of before.
+
+    If it was another one, or this service was another client of it, what it said about people is worth
+    nothing any more: nobody has to use it, nobody is known by its ids, and all sessions that it began end.
+    """
+    stored = None if provider is None else asdict(provider) | {"email_domains": list(provider.email_domains)}
+
+    async def work(session: ClientSession) -> IdentityProvider | None:
+        changed = {"$set": {"provider": stored}}
+        document = await database[NAME].find_one_and_update(
+            {"_id": org_id}, changed, upsert=True, session=session
+        )
+        before = _provider_in(document)
+        if before and not before.is_client_of(provider):
+            await organizations.set_requires_single_sign_on(database, org_id, is_on=False, session=session)
+            await identities.delete_identities_in(database, org_id, session)
+            await sessions.delete_provider_sessions(database, org_id, session=session)
+        return before
+
+    return await in_transaction(database, work)
+
+
+def _provider_in(document: Document | None) -> IdentityProvider | None:
+    stored = (document or {}).get("provider")
+    if not stored:
+        return None
+    values = known_fields(stored, IdentityProvider)
+    return IdentityProvider(**values | {"email_domains": tuple(stored["email_domains"])})
 
 
 def _group_roles_in(document: Document | None) -> GroupRoles:

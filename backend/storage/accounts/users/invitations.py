@@ -19,7 +19,7 @@ from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.directory.people import join_person
-from backend.storage.accounts.users import users
+from backend.storage.accounts.users import members, users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -140,11 +140,19 @@ async def accept_as(database: Database, token: str, user: User, now: datetime) -
         org_id = invitation.org_id
         if org_id not in user.org_ids:
             role = await _role(database, session, invitation, user.id)
-            join = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
-            await database[users.NAME].update_one({"_id": user.id}, join, session=session)
+            await members.put_role(database, org_id, user.id, role, session)
         return invitation
 
     return await in_transaction(database, work)
+
+
+async def use_up(
+    database: Database, org_id: OrgId, email: str, now: datetime, session: ClientSession
+) -> bool:
+    """End the organization's open invitation of this address in the caller's transaction, since somebody who
+    has the address enters in another way. False if there is none."""
+    open_one = {"org_id": org_id, "email": email, "expires_at": {"$gt": now}}
+    return await database[NAME].find_one_and_delete(open_one, session=session) is not None
 
 
 async def _use(

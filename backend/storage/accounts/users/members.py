@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from datetime import datetime
 
 from backend.domain.accounts.permissions import Permission
@@ -56,8 +56,35 @@ async def remove_member(
     Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where the organization's provider
     told of the member.
     """
-    change = {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
+    change = _leaving(org_id)
     await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=False, ends=True)
+
+
+async def is_last_owner(database: Database, org_id: OrgId, user_id: UserId, session: ClientSession) -> bool:
+    """Whether the user is the organization's only owner, in the caller's transaction."""
+    return _is_last_owner(await users.list_users(database, org_id, session), org_id, user_id)
+
+
+async def put_role(
+    database: Database, org_id: OrgId, user_id: UserId, role: Role, session: ClientSession
+) -> None:
+    """Make the user a member with this role in the caller's transaction, which has noted the change of
+    members and looked whether the user is the last owner."""
+    change = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
+    await database[users.NAME].update_one({"_id": user_id}, change, session=session)
+
+
+async def take_out(database: Database, org_id: OrgId, user_id: UserId, session: ClientSession) -> None:
+    """End a membership in the caller's transaction, as `put_role` changes one."""
+    await database[users.NAME].update_one({"_id": user_id}, _leaving(org_id), session=session)
+
+
+def _leaving(org_id: OrgId) -> Document:
+    return {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
+
+
+def _is_last_owner(members: Iterable[User], org_id: OrgId, user_id: UserId) -> bool:
+    return [member.id for member in members if member.role_in(org_id) is Role.OWNER] == [user_id]
 
 
 async def _change(
@@ -84,8 +111,7 @@ async def _change(
         role = member.role_in(org_id)
         if not role.is_grantable_by(granted):
             raise RoleNotGrantable(role)
-        owners = [member for member in members if member.role_in(org_id) is Role.OWNER]
-        if not stays_owner and owners == [member]:
+        if not stays_owner and _is_last_owner(members, org_id, user_id):
             raise LastOwner
         await database[users.NAME].update_one({"_id": user_id}, change, session=session)
 

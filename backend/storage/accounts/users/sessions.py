@@ -7,9 +7,9 @@ from datetime import datetime
 
 from pymongo import IndexModel, WriteConcern
 
-from backend.domain.accounts.sessions import SEEN_EVERY, Session
+from backend.domain.accounts.sessions import SEEN_EVERY, Session, SignInWay
 from backend.domain.ids import OrgId, UserId
-from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -23,7 +23,11 @@ from backend.storage.schema.ownership import NotOwned
 NAME = "sessions"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[EXPIRY_INDEX, IndexModel("user_id")],
+    indexes=[
+        EXPIRY_INDEX,
+        IndexModel("user_id"),
+        IndexModel("provider_org_id", partialFilterExpression={"provider_org_id": {"$type": "string"}}),
+    ],
     owned_by=NotOwned("a session is its user's, who may act for several organizations"),
     personal=NotPersonal(
         "the organization's own people, not visitors; `waylink user delete` ends their sessions"
@@ -59,22 +63,36 @@ async def note_seen(database: Database, session: Session, now: datetime) -> None
         await collection.update_one({"_id": session.token_hash}, {"$max": {"seen_at": now}})
 
 
-async def list_sessions(database: Database, user_id: UserId, now: datetime) -> list[Session]:
-    """The user's sessions that have not expired, the one that was opened last first."""
-    found = database[NAME].find({"user_id": user_id, "expires_at": {"$gt": now}}).sort("created_at", -1)
+async def list_sessions(database: Database, own: Session, now: datetime) -> list[Session]:
+    """The user's sessions that have not expired, the one that was opened last first, as far as the user's own
+    session may know of them."""
+    found = database[NAME].find(_reach(own) | {"expires_at": {"$gt": now}}).sort("created_at", -1)
     return [_from_document(document) async for document in found if not document.get("awaits_code")]
 
 
-async def delete_session_of(database: Database, user_id: UserId, token_hash: str) -> bool:
-    """End a session of the user. Returns False if there is none with this hash."""
-    deleted = await database[NAME].delete_one({"_id": token_hash, "user_id": user_id})
+async def delete_session_of(database: Database, own: Session, token_hash: str) -> bool:
+    """End a session of the same user. Returns False if `own` may know of none with this hash."""
+    deleted = await database[NAME].delete_one(_reach(own) | {"_id": token_hash})
     return bool(deleted.deleted_count)
 
 
 async def delete_other_sessions(database: Database, kept: Session) -> None:
-    """End all sessions of a session's user but that one."""
-    others = {"user_id": kept.user_id, "_id": {"$ne": kept.token_hash}}
-    await database[NAME].delete_many(others)
+    """End all sessions of a session's user but that one, as far as it may know of them."""
+    await database[NAME].delete_many(_reach(kept) | {"_id": {"$ne": kept.token_hash}})
+
+
+async def delete_provider_sessions(
+    database: Database,
+    org_id: OrgId,
+    *,
+    user_id: UserId | None = None,
+    session: ClientSession | None = None,
+) -> None:
+    """End the sessions that began through the organization's provider: a user's, or all."""
+    # The partial index serves a query that says that it is for text.
+    through = {"provider_org_id": {"$eq": org_id, "$type": "string"}}
+    of_user = {"user_id": user_id} if user_id else {}
+    await database[NAME].delete_many(through | of_user, session=session)
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: OrgId) -> None:
@@ -92,5 +110,14 @@ async def delete_sessions_of(database: Database, user_id: UserId) -> None:
     await database[NAME].delete_many({"user_id": user_id})
 
 
+def _reach(own: Session) -> Document:
+    """The query for the sessions of the same user. A session through a provider knows only those of the same
+    provider: whoever runs it is no more than a member of one organization."""
+    through = {} if own.provider_org_id is None else {"provider_org_id": own.provider_org_id}
+    return {"user_id": own.user_id} | through
+
+
 def _from_document(document: Document) -> Session:
-    return Session(token_hash=document["_id"], **known_fields(document, Session))
+    values = known_fields(document, Session)
+    way = SignInWay(document.get("way", SignInWay.PASSWORD))
+    return Session(token_hash=document["_id"], **values | {"way": way})

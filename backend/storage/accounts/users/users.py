@@ -56,14 +56,16 @@ async def insert_user(database: Database, user: User, session: ClientSession | N
         raise EmailTaken(user.email) from None
 
 
-async def find_user(database: Database, user_id: UserId) -> User | None:
+async def find_user(database: Database, user_id: UserId, session: ClientSession | None = None) -> User | None:
     """The user with this id; None if there is none."""
-    return _from_found(await database[NAME].find_one({"_id": user_id}))
+    return _from_found(await database[NAME].find_one({"_id": user_id}, session=session))
 
 
-async def find_user_by_email(database: Database, email: str) -> User | None:
+async def find_user_by_email(
+    database: Database, email: str, session: ClientSession | None = None
+) -> User | None:
     """The user with this e-mail address, which must be in its normal form; None if there is none."""
-    return _from_found(await database[NAME].find_one({"email": email}))
+    return _from_found(await database[NAME].find_one({"email": email}, session=session))
 
 
 async def list_users(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[User]:

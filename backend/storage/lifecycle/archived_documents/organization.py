@@ -146,7 +146,7 @@ _SECOND_FACTOR = DocumentFields(
 _USER = DocumentFields(
     {
         "email": lambda _, value: normalize_email(value),
-        "password_hash": _password_hash,
+        "password_hash": or_none(_password_hash),
         "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,
     },
@@ -162,6 +162,7 @@ _ORGANIZATION = DocumentFields(
         "erases_on_withdrawal": Flag().parse,
         "click_ids": Flag().parse,
         "requires_second_factor": Flag().parse,
+        "requires_single_sign_on": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
         "members_changed_at": time,
         "event_properties": list_of(PropertyName().parse, MOST_MARKED),

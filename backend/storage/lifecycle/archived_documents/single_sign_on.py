@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GROUP_RULE, MOST_GROUP_ROLES
+from backend.domain.accounts.single_sign_on.provider import CLIENT_TEXT, MOST_EMAIL_DOMAINS, provider_fields
+from backend.domain.fields.rules import Flag, HostName
 from backend.storage.accounts.single_sign_on import settings
 from backend.storage.lifecycle.archive_context import DocumentRule
 from backend.storage.schema.document_fields import DocumentFields, list_of, nested, one_of, or_none
@@ -14,6 +16,17 @@ _GROUP_ROLE = DocumentFields({"group": GROUP_RULE.parse, "role": one_of(Role)})
 _GROUP_ROLES = DocumentFields(
     {"mapping": list_of(nested(_GROUP_ROLE), MOST_GROUP_ROLES), "otherwise": or_none(one_of(Role))}
 )
-_SETTINGS = DocumentFields({}, {"group_roles": nested(_GROUP_ROLES)})
+_FIELDS = provider_fields(allows_loopback=True)
+_PROVIDER = DocumentFields(
+    {
+        "issuer": _FIELDS["issuer"].parse,
+        "client_id": CLIENT_TEXT.parse,
+        "client_secret": CLIENT_TEXT.parse,
+        "email_domains": list_of(HostName().parse, MOST_EMAIL_DOMAINS),
+        "vouches_for_emails": Flag().parse,
+        "groups_claim": _FIELDS["groups_claim"].parse,
+    }
+)
+_SETTINGS = DocumentFields({}, {"group_roles": nested(_GROUP_ROLES), "provider": or_none(nested(_PROVIDER))})
 
 RULES: Mapping[str, DocumentRule] = {settings.NAME: lambda document, _: _SETTINGS.check(document)}

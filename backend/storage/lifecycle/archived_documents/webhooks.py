@@ -8,10 +8,10 @@ from functools import partial
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
+from backend.domain.fields.receiver_url import ReceiverUrl
 from backend.domain.fields.rules import Flag, Uuid, parse_string
 from backend.domain.webhooks.endpoint import Form
 from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize
-from backend.domain.webhooks.receiver_url import ReceiverUrl
 from backend.domain.webhooks.signing import SECRET_BYTES, key_in
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule

@@ -306,6 +306,7 @@ async def test_a_hash_of_older_parameters_is_renewed(stranger: Person, database:
     assert (await stranger.sign_in()).status_code == 303
     renewed = await users.find_user_by_email(database, stranger.email)
     assert renewed is not None
+    assert renewed.password_hash
     assert renewed.password_hash.split("$")[3] == (await hash_password("x")).split("$")[3]
 
 

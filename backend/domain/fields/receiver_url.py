@@ -1,4 +1,4 @@
-"""The addresses that events may be sent to."""
+"""The addresses that organizations have the service send requests to."""
 
 from __future__ import annotations
 
