@@ -209,10 +209,12 @@ def _reports(running: ServiceProcess, key: str) -> dict[str, str]:
         {"query": by_link, "shows_revenue": True, "embed_origins": [f"https://{'x' * 60}.example"]},
         {"kind": "overview", "query": {"compare": "previous"}, "shows_revenue": True},
         {"kind": "funnel", "query": {"steps": steps, "group_by": ["link"]}},
+        {"kind": "links", "query": {"order_by": "-clicks"}, "shows_revenue": True},
+        {"kind": "live", "query": {}, "shows_revenue": True},
     )
     with httpx.Client(base_url=running.base_url, headers={"API-KEY": key}, timeout=60) as client:
         made = [client.post(f"{API}/reports", json={"name": LONG[:100].strip()} | body) for body in bodies]
-    closed, open_one, overview, funnel = (answer.json() for answer in made)
+    closed, open_one, overview, funnel, links, live = (answer.json() for answer in made)
     with database_of(running) as database:
         ended = {"expires_at": utc_now(), "opened_at": utc_now()}
         database[reports.NAME].update_one({"_id": closed["id"]}, {"$set": ended})
@@ -221,6 +223,8 @@ def _reports(running: ServiceProcess, key: str) -> dict[str, str]:
         "report_id": closed["id"],
         "token": open_one["url"].rpartition("/")[2],
         "overview_token": overview["url"].rpartition("/")[2],
+        "links_token": links["url"].rpartition("/")[2],
+        "live_token": live["url"].rpartition("/")[2],
         "funnel_token": funnel["url"].rpartition("/")[2],
         "recipient_id": reader,
     }

@@ -106,7 +106,8 @@ def test_wide_screens(watched: Page, full: Office) -> None:
 
 def test_shared_reports(watched: Page, full: Office) -> None:
     """What readers without an account see: a report of each kind, and one that is closed or never was."""
-    of_kinds = (full.ids[name] for name in ("token", "overview_token", "funnel_token"))
+    names = ("token", "overview_token", "funnel_token", "links_token", "live_token")
+    of_kinds = (full.ids[name] for name in names)
     for token in (*of_kinds, "x" * 43):
         watched.goto(f"{full.base_url}/shared/{token}")
         watched.evaluate(OPEN_DETAILS)
