@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import subprocess
@@ -21,7 +22,7 @@ from backend.storage.accounts.organizations import find_organizations
 from backend.storage.archives import archives
 from backend.storage.archives.pieces import delete_pieces
 from backend.storage.driver.connection import uri_of
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.mail.mails import queue_mail
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.system.clock import Clock
@@ -92,7 +93,8 @@ class ArchiveMaking:
         try:
             result = await self._made(archive)
         except asyncio.CancelledError:
-            await archives.give_back(self._database, archive)
+            with contextlib.suppress(StorageError):  # without MongoDB it counts as an attempt, and this ends
+                await archives.give_back(self._database, archive)
             raise
         if result is not None:
             await self._note(archive, result)

@@ -275,7 +275,7 @@ const RELOAD_EVERY = 4000;
 
 function loadAgain() {
   if (document.hidden || document.querySelector('details.confirm[open]')) setTimeout(loadAgain, RELOAD_EVERY);
-  else location.reload();
+  else location.replace(location.pathname); // not `reload`, which would send a form again
 }
 
 if (document.querySelector('[data-reload]')) setTimeout(loadAgain, RELOAD_EVERY);

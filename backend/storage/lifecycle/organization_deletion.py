@@ -97,7 +97,8 @@ async def end_deletion(
 async def begin_due_deletions(database: Database, now: datetime) -> None:
     """Delete the organizations whose announced time has come. Each is deleted by one process of all."""
     for announced in await list_announced(database, until=now):
-        with contextlib.suppress(NotAnnounced):  # taken back just now, or begun by another process
+        # Taken back just now, begun by another process, or gone by the command.
+        with contextlib.suppress(NotAnnounced, organizations.UnknownOrganization):
             await delete_organization(database, announced.org_id, now, announced)
 
 
