@@ -285,3 +285,23 @@ async def test_no_figure_counts_what_is_out_of_reach(
     totals = after["query_analytics", 0].json()["totals"]
     assert (totals["clicks"], totals["conversions"], totals["cost"]) == (2, 1, None)
     assert totals["revenue"] == [{"currency": "EUR", "amount": "11.00"}]
+    assert after["query_time_to_sale", 0].json()["conversions"] == 1
+    assert after["query_new_and_returning", 0].json()["new"]["customers"] == 1
+    weeks = [cohort["customers"] for cohort in after["query_cohorts", 0].json()["cohorts"]]
+    assert sum(weeks) == 1
+
+
+async def test_pages_go_on_for_the_same_key_only(
+    agency: LimitedKey, database: Database, secret: Mapping[str, Any]
+) -> None:
+    """A limited key does not go on where another key's list or query had got to, among links out of reach."""
+    unlimited = replace(agency, key=agency.organization.rest_key)
+    for path in ("/links?size=1", "/links?size=1&sort=-clicks_30"):
+        cursor = (await unlimited.call("GET", path)).json()["next_cursor"]
+        answer = await agency.call("GET", f"{path}&cursor={cursor}")
+        assert (answer.status_code, answer.json()["error"]["fieldName"]) == (400, "cursor")
+    await happened(database, secret, SECRET, AMOUNT, 1)
+    query = {**PERIOD, "group_by": ["link"], "limit": 1}
+    cursor = (await unlimited.call("POST", "/analytics/query", query)).json()["next_cursor"]
+    refused = await agency.call("POST", "/analytics/query", query | {"cursor": cursor})
+    assert refused.json()["error"]["fieldName"] == "cursor"
