@@ -37,8 +37,11 @@ from backend.system.clock import Clock
 class Directory(AsyncScimStorage):
     """What the library calls, for one organization. Each method raises the exceptions that it expects."""
 
-    def __init__(self, database: Database, org_id: OrgId, clock: Clock) -> None:
-        kinds: dict[str, Any] = {"User": Users(database, org_id), "Group": Groups(database, org_id)}
+    def __init__(self, database: Database, org_id: OrgId, base_url: str, clock: Clock) -> None:
+        kinds: dict[str, Any] = {
+            "User": Users(database, org_id, base_url),
+            "Group": Groups(database, org_id, base_url),
+        }
         self._kinds: Mapping[str, AnyResourceKind] = kinds
         self._clock = clock
 

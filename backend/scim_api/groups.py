@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from backend.domain.accounts.provisioning.groups import MOST_GROUP_MEMBERS, ProvisionedGroup
 from backend.domain.accounts.provisioning.search import Condition, ResultPage
@@ -19,21 +20,22 @@ from backend.storage.driver.mongo import Database
 class Groups(ResourceKind[ScimGroup]):
     """The groups of one organization."""
 
-    def __init__(self, database: Database, org_id: OrgId) -> None:
+    def __init__(self, database: Database, org_id: OrgId, base_url: str) -> None:
         self._database = database
         self._org_id = org_id
+        self._base_url = base_url
 
     async def get(self, resource_id: str) -> ScimGroup:
         """The group with this id. Raises ItemUnknown."""
         group = await groups.find_group(self._database, self._org_id, resource_id)
         if group is None:
             raise ItemUnknown
-        return _resource(group)
+        return self._resource(group)
 
     async def search(self, condition: Condition, page: ResultPage) -> tuple[int, list[ScimGroup]]:
         """How many fit, and those of the page."""
         total, found = await groups.search_groups(self._database, self._org_id, condition, page)
-        return total, [_resource(group) for group in found]
+        return total, [self._resource(group) for group in found]
 
     async def create(self, resource: ScimGroup, new_id: str, now: datetime) -> ScimGroup:
         """Store a new group."""
@@ -62,19 +64,19 @@ class Groups(ResourceKind[ScimGroup]):
             member_ids=_member_ids(group.members or []),
         )
 
+    def _resource(self, group: ProvisionedGroup) -> ScimGroup:
+        return ScimGroup(
+            id=group.id,
+            external_id=group.external_id,
+            display_name=group.display_name,
+            members=[self._member(member_id) for member_id in group.member_ids] or None,
+            meta=meta("Group", group.created_at, group.modified_at, group.version),
+        )
 
-def _resource(group: ProvisionedGroup) -> ScimGroup:
-    members = [
-        GroupMember.model_validate({"value": member_id, "$ref": f"Users/{member_id}", "type": "User"})
-        for member_id in group.member_ids
-    ]
-    return ScimGroup(
-        id=group.id,
-        external_id=group.external_id,
-        display_name=group.display_name,
-        members=members or None,
-        meta=meta("Group", group.created_at, group.modified_at, group.version),
-    )
+    def _member(self, member_id: str) -> GroupMember:
+        """A member. It is not checked again: there may be thousands."""
+        ref: Any = f"{self._base_url}/Users/{member_id}"
+        return GroupMember.model_construct(value=member_id, ref=ref, type="User")
 
 
 def _member_ids(members: list[GroupMember]) -> tuple[str, ...]:

@@ -23,9 +23,10 @@ from backend.storage.driver.mongo import Database
 class Users(ResourceKind[ScimUser]):
     """The users of one organization."""
 
-    def __init__(self, database: Database, org_id: OrgId) -> None:
+    def __init__(self, database: Database, org_id: OrgId, base_url: str) -> None:
         self._database = database
         self._org_id = org_id
+        self._base_url = base_url
 
     async def get(self, resource_id: str) -> ScimUser:
         """The user with this id. Raises ItemUnknown."""
@@ -76,7 +77,8 @@ class Users(ResourceKind[ScimUser]):
         of_person: defaultdict[str, list[GroupOfUser]] = defaultdict(list)
         wanted = {person.id for person in found}
         for group in await groups.groups_of(self._database, self._org_id, wanted):
-            told = {"value": group.id, "$ref": f"Groups/{group.id}", "display": group.display_name}
+            address = f"{self._base_url}/Groups/{group.id}"
+            told = {"value": group.id, "$ref": address, "display": group.display_name}
             shown = GroupOfUser.model_validate(told)
             for person_id in wanted.intersection(group.member_ids):
                 of_person[person_id].append(shown)

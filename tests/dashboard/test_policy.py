@@ -38,6 +38,7 @@ from tests.dashboard.people import Person, make_user
 from tests.dashboard.routes import routes
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, check, conversion
+from tests.scim_api.identity_provider import connect
 
 SECRET = "their secret"
 
@@ -54,6 +55,8 @@ async def other(
     await add_origin_refusal(database, other.id, OriginRefusal("https://secret.example", SECRET, utc_now()))
     await create_tag(database, other.id, SECRET, None, utc_now())
     await create_template(database, other.id, SECRET, {"utm_source": SECRET}, utc_now())
+    provider = await connect(client, database, other.id)
+    await provider.group(SECRET, await provider.user(SECRET, displayName=SECRET))
     hook = await create_endpoint(database, other.id, {"url": "https://secret.example/"}, utc_now())
     asleep = {"slept_at": utc_now(), "failing_since": utc_now(), "last_error": SECRET}
     await database[endpoints.NAME].update_one({"_id": hook.id}, {"$set": asleep})

@@ -59,6 +59,20 @@ async def find_person_of(
     return await _find_one(database, {"org_id": org_id, "user_id": user_id, "is_active": True}, session)
 
 
+async def find_told(
+    database: Database, org_id: OrgId, user_id: UserId | None, email: str, session: ClientSession
+) -> ProvisionedPerson | None:
+    """Whom the organization's provider told of somebody who comes: by the account, if it is known, else by
+    the address. Whoever was let in counts before whoever was shut out. None if it told of nobody."""
+    owned = {"org_id": org_id}
+    if user_id and (told := await _find_one(database, owned | {"user_id": user_id}, session)):
+        return told
+    found = (
+        database[NAME].find(owned | {"email": email}, session=session).sort([("is_active", -1), *MADE_ORDER])
+    )
+    return next((_from_document(document) for document in await found.to_list(1)), None)
+
+
 async def find_people(
     database: Database, org_id: OrgId, person_ids: AnyCollection[str], session: ClientSession | None = None
 ) -> list[ProvisionedPerson]:
@@ -122,6 +136,8 @@ async def join_person(
     Returns the role that their groups give; None if those give none, or the provider told nobody with the
     address.
     """
+    if await database[NAME].find_one({"org_id": org_id, "user_id": user_id}, {"_id": 1}, session=session):
+        return None  # somebody else of the provider has the account
     waiting = {"org_id": org_id, "email": email, "is_active": True, "user_id": None}
     person = await database[NAME].find_one_and_update(
         waiting, {"$set": {"user_id": user_id}}, sort=MADE_ORDER, session=session
