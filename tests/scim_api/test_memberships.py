@@ -194,3 +194,22 @@ async def test_who_is_told_is_not_changed_by_hand(
         assert "by a group" in page
         assert (await person.send("/provisioning", "/provisioning/forget")).status_code == 303
     assert (await client.delete(path, headers=headers)).status_code == 204
+
+
+async def test_other_roles_of_groups_hold_at_once(
+    service: Service, provider: IdentityProvider, database: Database, organization: TestOrganization
+) -> None:
+    """Who is provisioned has another role when an owner sets it, unless nobody would be an owner then."""
+    async with browser(service) as client:
+        owner = Person(client, await make_user(database, organization.id))
+        await open_session(database, owner)
+        email = await make_user(database, organization.id, role=Role.VIEWER)
+        await provider.group("Editors", await provider.user(email))
+        await provider.group("Admins", await provider.user(owner.email))
+        form = "/single-sign-on", "/single-sign-on/groups"
+        roles = {"group-0": "Editors", "role-0": "analyst", "group-1": "Admins", "role-1": "owner"}
+        assert (await owner.send(*form, **roles)).status_code == 303
+        assert await role_of(database, email, organization.id) is Role.ANALYST
+        refused = await owner.send(*form, **roles | {"role-1": "editor"})
+        assert (refused.status_code, "without an owner" in refused.text) == (422, True)
+        assert await role_of(database, owner.email, organization.id) is Role.OWNER

@@ -95,7 +95,7 @@ NOTICES = {
     "provider-removed": "The provider is removed. Members sign in with passwords and passkeys.",
     "provider-required": "It is required, from the next page that a member opens.",
     "provider-optional": "It is required no longer: passwords and passkeys open pages, too.",
-    "group-roles-set": "The roles are set. They hold from each person's next sign-in on.",
+    "group-roles-set": "The roles are set: for who is provisioned now, and for others at their next sign-in.",
     "passkey-added": "The passkey is added. It signs you in without password and code.",
     "passkey-removed": "The passkey is removed: it does not sign in any more.",
     "recovery-code-used": "You are signed in with a recovery code. That one is used up.",

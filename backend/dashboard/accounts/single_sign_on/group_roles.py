@@ -9,9 +9,10 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import LastOwner
 from backend.domain.accounts.single_sign_on.group_roles import MOST_GROUP_ROLES, parse_group_roles
 from backend.domain.errors import FieldError
-from backend.storage.accounts.single_sign_on.settings import set_group_roles
+from backend.storage.accounts.provisioning.people_changes import change_group_roles
 from backend.web.current import resources
 
 
@@ -24,5 +25,9 @@ async def single_sign_on_groups() -> Response:
         group_roles = parse_group_roles(rows, field("otherwise"))
     except FieldError as error:
         return await single_sign_on_page(error.rule_by_field, rows=rows, otherwise=field("otherwise"))
-    await set_group_roles(resources().database, org_id(), group_roles)
+    try:
+        await change_group_roles(resources().database, org_id(), group_roles, resources().clock())
+    except LastOwner:
+        problems = {"otherwise": "would leave the organization without an owner, by the roles above"}
+        return await single_sign_on_page(problems, rows=rows, otherwise=field("otherwise"))
     return redirect_with_notice("single_sign_on", "group-roles-set")

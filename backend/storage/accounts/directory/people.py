@@ -59,20 +59,6 @@ async def find_person_of(
     return await _find_one(database, {"org_id": org_id, "user_id": user_id, "is_active": True}, session)
 
 
-async def find_told(
-    database: Database, org_id: OrgId, user_id: UserId | None, email: str, session: ClientSession
-) -> ProvisionedPerson | None:
-    """Whom the organization's provider told of somebody who comes: by the account, if it is known, else by
-    the address. Whoever was let in counts before whoever was shut out. None if it told of nobody."""
-    owned = {"org_id": org_id}
-    if user_id and (told := await _find_one(database, owned | {"user_id": user_id}, session)):
-        return told
-    found = (
-        database[NAME].find(owned | {"email": email}, session=session).sort([("is_active", -1), *MADE_ORDER])
-    )
-    return next((_from_document(document) for document in await found.to_list(1)), None)
-
-
 async def find_people(
     database: Database, org_id: OrgId, person_ids: AnyCollection[str], session: ClientSession | None = None
 ) -> list[ProvisionedPerson]:

@@ -6,11 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from backend.domain.accounts.provisioning.people import MOST_PEOPLE, ProvisionedPerson
+from backend.domain.accounts.single_sign_on.group_roles import GroupRoles
 from backend.domain.errors import ItemUnknown
 from backend.domain.ids import OrgId
 from backend.storage.accounts.directory import groups, people
 from backend.storage.accounts.provisioning.changes import ChangedMeanwhile, told_as_taken
 from backend.storage.accounts.provisioning.memberships import settle
+from backend.storage.accounts.single_sign_on.settings import set_group_roles
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.schema.own_documents import OwnDocuments
 
@@ -67,14 +69,22 @@ async def delete_person(
     await in_transaction(database, work)
 
 
-async def settle_everybody(database: Database, org_id: OrgId, now: datetime) -> None:
-    """Make all memberships what they should be, after other groups were given roles. Raises LastOwner."""
+async def change_group_roles(
+    database: Database, org_id: OrgId, group_roles: GroupRoles, now: datetime
+) -> GroupRoles:
+    """Set which roles groups give, and give them at once to the people whom the provider told.
 
-    async def work(session: ClientSession) -> None:
+    Others get them when they sign in next. Returns the roles of before. Raises LastOwner.
+    """
+
+    async def work(session: ClientSession) -> GroupRoles:
+        before = await set_group_roles(database, org_id, group_roles, session)
         everybody = await people.list_people(database, org_id, session)
-        await settle(database, org_id, everybody, now, session)
+        if everybody:
+            await settle(database, org_id, everybody, now, session)
+        return before
 
-    await in_transaction(database, work)
+    return await in_transaction(database, work)
 
 
 async def forget_everybody(database: Database, org_id: OrgId) -> None:

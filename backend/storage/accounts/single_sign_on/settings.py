@@ -35,14 +35,17 @@ async def find_group_roles(
     return _group_roles_in(document)
 
 
-async def set_group_roles(database: Database, org_id: OrgId, group_roles: GroupRoles) -> GroupRoles:
+async def set_group_roles(
+    database: Database, org_id: OrgId, group_roles: GroupRoles, session: ClientSession | None = None
+) -> GroupRoles:
     """Set which roles groups give. Returns those of before.
 
-    Nobody's role changes by it: each has another one from the next sign-in, or provisioning, on.
+    Nobody's role changes by it: provisioning/people_changes.py does that for people whom the provider told.
     """
     stored = {"mapping": [asdict(group_role) for group_role in group_roles.mapping]}
     changed = {"$set": {"group_roles": stored | {"otherwise": group_roles.otherwise}}}
-    return _group_roles_in(await database[NAME].find_one_and_update({"_id": org_id}, changed, upsert=True))
+    before = await database[NAME].find_one_and_update({"_id": org_id}, changed, upsert=True, session=session)
+    return _group_roles_in(before)
 
 
 async def find_provider(database: Database, org_id: OrgId) -> IdentityProvider | None:
