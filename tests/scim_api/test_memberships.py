@@ -12,7 +12,8 @@ from backend.app import Service
 from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId
-from backend.storage.accounts.users import invitations, sessions
+from backend.storage.accounts.directory.people import unlink_people_of
+from backend.storage.accounts.users import invitations, sessions, users
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
@@ -95,6 +96,21 @@ async def test_silence_lets_nobody_in_again(
     assert (await provider.patch(user, {"op": "Replace", "path": "active", "value": shape})).is_success
     body = {"schemas": user["schemas"], "userName": email, "displayName": "Ada"}
     assert (await provider.call("PUT", f"/Users/{user['id']}", body)).is_success
+    assert await role_of(database, email, organization.id) is None
+
+
+async def test_whoever_comes_again_with_another_account_is_the_same_person(
+    provider: IdentityProvider, database: Database, organization: TestOrganization
+) -> None:
+    """After their account was deleted, the provider still shuts out who has the address."""
+    await make_user(database, organization.id)
+    email = await make_user(database, organization.id, role=Role.EDITOR)
+    user = await provider.user(email)
+    deleted = (await account(database, email)).id
+    await users.delete_user(database, deleted)
+    await unlink_people_of(database, [deleted])
+    await make_user(database, organization.id, email=email, role=Role.EDITOR)
+    assert (await provider.set_active(user, False)).is_success
     assert await role_of(database, email, organization.id) is None
 
 

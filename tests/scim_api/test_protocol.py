@@ -145,6 +145,7 @@ async def test_lists_come_in_pages(provider: IdentityProvider) -> None:
         return answer["totalResults"], [user["id"] for user in answer.get("Resources", [])]
 
     assert await page("count=2") == (3, made[:2])
+    assert int((await provider.call("GET", "/Users")).headers["RateLimit-Remaining"]) > 0
     assert await page("startIndex=3&count=2") == (3, made[2:])
     assert await page("startIndex=4") == (3, [])
     assert await page("count=0") == (3, [])

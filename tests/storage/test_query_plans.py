@@ -165,6 +165,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the person with a user name": (provisioned_people.NAME, ORG | {"user_name_key": "u"}, {}),
     "the person with an address": (provisioned_people.NAME, ORG | {"emails.key": "e"}, {}),
     "the person with an account": (provisioned_people.NAME, ORG | {"user_id": "u", "is_active": True}, {}),
+    "who had a deleted account": (provisioned_people.NAME, {"user_id": "u"}, {}),
     "who waits for an account": (provisioned_people.NAME, ORG | {"email": "e", "user_id": None}, {}),
     "a page of people": (provisioned_people.NAME, ORG, {"created_at": 1, "_id": 1}),
     "the groups of people": (provisioned_groups.NAME, ORG | {"member_ids": {"$in": ["a", "b"]}}, {}),

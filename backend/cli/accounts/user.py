@@ -22,6 +22,7 @@ from backend.domain.ids import OrgId, UserId
 from backend.environment import load_settings
 from backend.rate_limits.sign_in_limits import SignInLimits
 from backend.storage.accounts import organizations
+from backend.storage.accounts.directory.people import unlink_people_of
 from backend.storage.accounts.single_sign_on import identities
 from backend.storage.accounts.users import invitations, password_resets, second_factors, sessions, users
 from backend.storage.accounts.users.passwords import hash_password
@@ -212,6 +213,7 @@ async def delete_user(database: Database, email: str, is_confirmed: bool) -> Com
     await users.delete_user(database, stored_user.id)
     await password_resets.delete_resets_of(database, stored_user.id)
     await identities.delete_identities_of(database, [stored_user.id])
+    await unlink_people_of(database, [stored_user.id])
     await sessions.delete_sessions_of(database, stored_user.id)
     return {"id": stored_user.id, "deleted": True}
 

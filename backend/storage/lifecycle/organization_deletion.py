@@ -27,6 +27,7 @@ from backend.storage.accounts.deleted_organizations import (
     note_end,
     unfinished_deletions,
 )
+from backend.storage.accounts.directory.people import unlink_people_of
 from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.accounts.single_sign_on.identities import delete_identities_of
 from backend.storage.accounts.users import sessions, users
@@ -160,6 +161,7 @@ async def _end_memberships(database: Database, session: ClientSession, org_id: O
     ids = await database[users.NAME].distinct("_id", only, session=session)
     await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
     await delete_identities_of(database, ids, session)
+    await unlink_people_of(database, ids, session)
     await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
     leave = {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
     await database[users.NAME].update_many({"org_ids": org_id}, leave, session=session)

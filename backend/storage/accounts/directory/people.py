@@ -32,6 +32,7 @@ COLLECTION = Collection(
             unique=True,
             partialFilterExpression={"user_id": {"$type": "string"}},
         ),
+        IndexModel("user_id"),
         IndexModel([("org_id", 1), ("email", 1)]),
         IndexModel([("org_id", 1), ("emails.key", 1)]),
         IndexModel([("org_id", 1), ("display_name_key", 1)]),
@@ -129,6 +130,14 @@ async def join_person(
         waiting, {"$set": {"user_id": user_id}}, sort=MADE_ORDER, session=session
     )
     return Role(person["group_role"]) if person and person["group_role"] else None
+
+
+async def unlink_people_of(
+    database: Database, user_ids: AnyCollection[UserId], session: ClientSession | None = None
+) -> None:
+    """Note that accounts are deleted: whoever had one may come again with another."""
+    of_them = {"user_id": {"$in": list(user_ids)}}
+    await database[NAME].update_many(of_them, {"$set": {"user_id": None}}, session=session)
 
 
 async def _find_one(

@@ -87,7 +87,7 @@ def _recognized(
     person: ProvisionedPerson, members: Mapping[UserId, User], taken: set[UserId]
 ) -> ProvisionedPerson:
     """The person, with the account of the member who has their address, if they have none yet."""
-    if person.user_id or not person.is_active:
+    if person.user_id:
         return person
     member = next((user for user in members.values() if user.email == person.email), None)
     if member is None or member.id in taken:
