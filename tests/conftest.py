@@ -31,6 +31,7 @@ from backend.storage.outbox import sequencer
 from backend.system.clock import utc_now
 from backend.webhooks import delivery
 from tests import used_databases
+from tests.architecture.recorded_actions import RecordedActions
 from tests.examples import examples
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.processes import certificates
@@ -196,6 +197,20 @@ def times_of_tests() -> Iterator[None]:
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recorded_actions() -> Iterator[RecordedActions]:
+    """What requests record in the audit log, in the service that runs in the tests' process."""
+    with RecordedActions() as recorded:
+        yield recorded
+
+
+@pytest.fixture(autouse=True)
+def records_as_declared(recorded_actions: RecordedActions) -> Iterator[None]:
+    """No request of a test records an action that its operation or form does not declare."""
+    yield
+    assert not recorded_actions.take_undeclared()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from quart import Blueprint, Response
+from quart import Blueprint, Response, request
 
+from backend.domain.accounts.actors import key_holder
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.keyed_request import keyed_request
+from backend.storage.audit.acting import act_as
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 
@@ -17,6 +19,7 @@ app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 @app_api.before_request
 async def _admit() -> None:
     key = keyed_request().api_key = await authenticate(KeyKind.MOBILE)
+    act_as(key_holder(key), request.endpoint)
     sender().count_calls(key)
 
 

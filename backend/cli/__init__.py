@@ -43,6 +43,7 @@ _PLACES = {
     "report": "analytics.report:report",
     "funnel": "analytics.funnel:funnel",
     "privacy": "visitors.privacy:privacy",
+    "audit": "accounts.audit:audit",
     "follow": "feed.follow:follow",
     "doctor": "doctor:doctor",
     "upgrade": "upgrade:upgrade",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
 import json
+import os
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from pathlib import Path
@@ -13,10 +15,12 @@ import click
 
 from backend.cli.options import json_option
 from backend.cli.table import NONE, cell, table
+from backend.domain.accounts.actors import command_line
 from backend.domain.errors import OperatorError
 from backend.environment import load_settings, names_installation
 from backend.settings import Settings
 from backend.storage.analytics.question import NoAnswer
+from backend.storage.audit.acting import act_as
 from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import StorageError
 
@@ -84,6 +88,7 @@ async def _with_database(
 ) -> CommandResult:
     try:
         async with open_database(settings, indexes) as database:
+            act_as(command_line(_user_name()))
             return await command(database, **arguments)
     except NoAnswer as error:
         raise click.ClickException(str(error)) from None
@@ -91,6 +96,14 @@ async def _with_database(
         raise click.ClickException(
             f"MongoDB can't be used; check WAYLINK_MONGODB_URI. It said: {error}"
         ) from None
+
+
+def _user_name() -> str:
+    """The name of the system's user who runs the command, for the audit log."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # the user has no name, as in some containers
+        return f"user {os.getuid()}"
 
 
 def as_lines(result: CommandResult) -> str:

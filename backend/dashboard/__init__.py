@@ -25,6 +25,7 @@ from backend.dashboard.alerts import stop as stop_alert_mails
 from backend.dashboard.analytics import attribution, events, overview, sale, single_clicks, single_sales
 from backend.dashboard.annotations import notes
 from backend.dashboard.archives import archives
+from backend.dashboard.audit import log as audit_log
 from backend.dashboard.cohorts import cohorts, sold
 from backend.dashboard.costs import costs
 from backend.dashboard.destinations import broken, rules
@@ -72,6 +73,7 @@ __all__ = [
     "assets",
     "attach_dashboard_services",
     "attribution",
+    "audit_log",
     "broken",
     "bulk",
     "change_link",

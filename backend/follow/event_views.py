@@ -18,4 +18,5 @@ VIEWS = {
     EventType.INSTALL: "waylink_installs",
     EventType.OPEN: "waylink_opens",
     EventType.ALERT: "waylink_alerts",
+    EventType.AUDIT: "waylink_audit",
 }

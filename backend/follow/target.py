@@ -8,7 +8,7 @@ from typing import Protocol
 
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.domain.ids import OrgId
 
 
@@ -25,8 +25,8 @@ class FollowedFeed:
 
     @property
     def named_types(self) -> list[str] | None:
-        """The types by name, in one order; None for all, also those that later versions add."""
-        return sorted(self.types) if self.types < frozenset(EventType) else None
+        """The types by name, in one order; None for the usual ones, also those that later versions add."""
+        return None if self.types == USUAL_TYPES else sorted(self.types)
 
 
 class TargetAway(OperatorError):

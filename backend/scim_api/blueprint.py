@@ -7,6 +7,7 @@ import json
 
 from quart import Blueprint, Response, request
 
+from backend.domain.accounts.actors import key_holder
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
@@ -14,6 +15,7 @@ from backend.json_api.json_body import read_bytes
 from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import rate_limit_headers
 from backend.scim_api.errors import Unauthorized, answer_errors_of
+from backend.storage.audit.acting import act_as
 from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import header, resources
 
@@ -30,6 +32,7 @@ answer_errors_of(scim)
 async def _admit() -> None:
     facts = keyed_request()
     key = facts.api_key = await _authenticate()
+    act_as(key_holder(key), request.endpoint)
     facts.rate_limit_headers = await rate_limit_headers(key.id, key.org_id)
 
 

@@ -13,10 +13,12 @@ from typing import Any
 from backend.domain.errors import OperatorError
 from backend.settings import Settings
 from backend.storage.accounts import organizations
+from backend.storage.audit.recording import recording
 from backend.storage.driver.connection import connect
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable, ping
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
+from backend.storage.lifecycle.collections import COLLECTIONS
 
 # The default time limit of an operation in seconds, where no deadline says otherwise: in the service, and in
 # commands with long reports.
@@ -66,7 +68,7 @@ async def open_database(
     if settings.mongodb_uri:
         uri, name = settings.mongodb_uri, settings.mongodb_database
         async with connect(uri, name, seconds) as database, _prepared(database, indexes, may_be_away):
-            yield database
+            yield recording(database, COLLECTIONS)
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,

@@ -16,6 +16,7 @@ from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
 from backend.storage.accounts.key_cache import KeyCache
 from backend.storage.analytics.client import Analytics
+from backend.storage.audit.acting import NOBODY, acting_as
 from backend.storage.clicks.signing import ClickSigning
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database
@@ -115,7 +116,7 @@ def handling(app: Quart, scope: Mapping[str, Any]) -> Iterator[None]:
     of our own beside it. Its deadline is fixed here."""
     former = _current.set(CurrentRequest(scope, app.extensions[_KEY]))
     try:
-        with deadline(REQUEST_SECONDS):
+        with deadline(REQUEST_SECONDS), acting_as(NOBODY):
             yield
     finally:
         _current.reset(former)

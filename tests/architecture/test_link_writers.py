@@ -28,6 +28,7 @@ TELLS_NOTHING = {
 OTHERS = {
     "sales/batches.py": "leads, conversions and events",
     "apps/counters.py": "counters",
+    "audit/recording.py": "what is declared as audited, as links are not",
     "visitors/dated_writes.py": "what visitors did",
     "lifecycle/privacy/privacy.py": "what names a visitor, as no link does",
     "lifecycle/retention.py": "what expires",

@@ -8,7 +8,7 @@ import jsonschema_rs
 
 from backend.domain.feed.cursor import START
 from backend.domain.feed.data_schemas import DATA_SCHEMAS
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, Document
@@ -24,7 +24,7 @@ async def place_all(database: Database, org_id: OrgId) -> None:
 
 
 async def read_all(
-    database: Database, org_id: OrgId, types: Collection[EventType] = frozenset(EventType)
+    database: Database, org_id: OrgId, types: Collection[EventType] = USUAL_TYPES
 ) -> list[Event]:
     """All events of the feed, each of its shape."""
     await place_all(database, org_id)

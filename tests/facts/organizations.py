@@ -12,6 +12,7 @@ from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import OrgId
 from backend.storage.accounts import api_keys, domains, organizations, origins
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database
 
 # Of each of which an organization has a key. Tokens of identity providers are made by tests of provisioning.
@@ -41,6 +42,7 @@ async def make_scoped_key(
     database: Database, organization: TestOrganization, scopes: Collection[Permission] = tuple(Permission)
 ) -> str:
     """A new REST key with these scopes, by default all of them: more than a key without scopes may do."""
+    database = unrecorded(database)
     ordered = tuple(permission for permission in Permission if permission in scopes)
     now = datetime.now(UTC)
     text, _ = await api_keys.create_api_key(database, organization.id, KeyKind.REST, now, scopes=ordered)
@@ -48,7 +50,8 @@ async def make_scoped_key(
 
 
 async def create_test_organization(database: Database, name: str = "Acme") -> TestOrganization:
-    """Store a new organization and what it needs to work."""
+    """Store a new organization and what it needs to work. Its audit log is empty, and so is its feed."""
+    database = unrecorded(database)
     now = datetime.now(UTC)
     label = f"o{secrets.token_hex(4)}"
     org_id = (await organizations.create_organization(database, name, now)).id

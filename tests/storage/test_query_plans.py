@@ -69,6 +69,16 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"ages_by": "click_days", "stamp": {"$lt": Timestamp(NOW, 0)}, "place": {"$exists": True}},
         {},
     ),
+    "a page of the audit log": (
+        entries.NAME,
+        ORG | entries.AUDIT_ENTRIES | {"place": {"$exists": True}},
+        {"place": -1},
+    ),
+    "the audit log of one thing": (
+        entries.NAME,
+        ORG | entries.AUDIT_ENTRIES | {"place": {"$lte": 9}, "facts": {"$elemMatch": {"target.id": "t"}}},
+        {"place": -1},
+    ),
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
     "an organization's funnels": (saved_funnels.NAME, ORG, {"created_at": 1, "_id": 1}),

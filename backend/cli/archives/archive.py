@@ -15,11 +15,13 @@ from backend.cli.analytics.client import analytics_client
 from backend.cli.command import CommandResult, stored
 from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
+from backend.domain.audit.entries import AuditTarget
 from backend.domain.clicks.rows import RowFormat, Selection
 from backend.domain.ids import OrgId
 from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.audit.facts import record
 from backend.storage.clicks.missing import count_missing
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.indexes import create_indexes
@@ -64,6 +66,7 @@ async def export(
             counts = await export_organization(database, org_id, path, progress, in_snapshot=not no_snapshot)
         except OSError as error:
             raise click.ClickException(str(error)) from None
+    await _record(database, org_id, "exported")
     return {"org_id": org_id, "file": str(path), "documents": counts.total(), **counts}
 
 
@@ -98,8 +101,15 @@ async def restore(database: Database, file: Path) -> CommandResult:
     # Everything is read twice: to check it, then to store it.
     with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
         restored = await restore_organization(database, file, utc_now(), bar.update, is_api_host)
+    await _record(database, restored.header.org_id, "restored")
     owner = {"org_id": restored.header.org_id, "name": restored.header.name}
     return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
+
+
+async def _record(database: Database, org_id: OrgId, verb: str) -> None:
+    organization = await get_organization(database, org_id)
+    target = AuditTarget("organization", org_id, organization.name)
+    await record(database, [org_id], f"organization.{verb}", target)
 
 
 def _size(file: Path) -> int:

@@ -20,7 +20,7 @@ from backend.cli.feed.progress import FollowProgress
 from backend.cli.options import org_option
 from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.fields.rules import Instant
 from backend.domain.ids import OrgId
 from backend.environment import load_settings
@@ -56,7 +56,7 @@ def _after(_: click.Context, __: click.Parameter, text: str) -> Cursor | datetim
 
 def _types(_: click.Context, __: click.Parameter, text: str | None) -> frozenset[EventType]:
     if text is None:
-        return frozenset(EventType)
+        return USUAL_TYPES
     try:
         return frozenset(EventType(name.strip()) for name in text.split(","))
     except ValueError:

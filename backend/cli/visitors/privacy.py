@@ -12,7 +12,7 @@ import click
 from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
-from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, parse_days
+from backend.domain.accounts.organizations import FEWEST_AUDIT_DAYS, FEWEST_CLICK_DAYS, MOST_DAYS, parse_days
 from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
 from backend.domain.visitors.call_texts import as_stored
 from backend.storage.accounts import organizations
@@ -125,6 +125,22 @@ async def click_retention(
         "click_days": days,
         "single_clicks_since": since.isoformat(timespec="seconds") if since else None,
     }
+
+
+@privacy.command("audit-retention")
+@org_option
+@_days_option("entries of the audit log", FEWEST_AUDIT_DAYS)
+@yes_option
+@stored
+async def audit_retention(
+    database: Database, org_id: OrgId, days: int | None, is_confirmed: bool
+) -> CommandResult:
+    """Set how long entries of an organization's audit log are kept, also those that are stored."""
+    owner = await organizations.get_organization(database, org_id)
+    if _is_shorter(days, owner.audit_days):
+        confirm(f"Delete entries of the audit log that are older than {days} days?", is_confirmed)
+    await organizations.set_audit_days(database, org_id, days)
+    return {"org_id": org_id, "audit_days": days}
 
 
 @privacy.command("withdrawal")

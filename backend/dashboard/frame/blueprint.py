@@ -13,6 +13,7 @@ from quart import Blueprint, Response, abort, current_app, redirect, request, ur
 
 from backend.dashboard.frame.form import MAX_FORM_BYTES, check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
+from backend.domain.accounts.actors import SERVICE, person
 from backend.domain.accounts.permissions import MEANINGS, Permission, Permissions, first_missing
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import Session, hash_token
@@ -21,6 +22,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import find_entry_rules
 from backend.storage.accounts.users.sessions import find_session, note_seen, set_session_organization
 from backend.storage.accounts.users.users import find_user, list_users
+from backend.storage.audit.acting import act_as
 from backend.storage.driver.deadlines import lift_deadline
 from backend.web.current import of_request, resources
 
@@ -167,6 +169,7 @@ def is_signed_in() -> bool:
 @dashboard.before_request
 async def _admit() -> Response | None:
     view = current_app.view_functions[request.endpoint or ""]
+    act_as(SERVICE, request.endpoint)
     if request.method in _SAFE_METHODS:
         lift_deadline()  # a page makes many queries, each with its own time limit
     else:
@@ -222,8 +225,10 @@ async def load_session() -> None:
         return
     if stored.awaits_code:
         sign_in.awaiting = user
+        act_as(person(user), request.endpoint)
     else:
         sign_in.user = user
+        act_as(person(user), request.endpoint)
         sign_in.session = await _in_own_organization(stored, user)
         await note_seen(resources().database, stored, resources().clock())
 

@@ -73,6 +73,7 @@ GROUPS = (
             Item("Single sign-on", "single_sign_on", "key"),
             Item("Provisioning", "provisioning", "plug"),
             Item("Archives", "archives", "download"),
+            Item("Audit log", "audit", "search"),
             Item("Settings", "settings", "shield"),
         ),
         is_folded=True,

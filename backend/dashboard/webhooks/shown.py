@@ -33,6 +33,7 @@ TYPES = {
     EventType.LINK_ARCHIVED: "Links that are archived",
     EventType.ERASED: "Erasures of personal data",
     EventType.ALERT: "Alerts",
+    EventType.AUDIT: "The audit log, for who may read it",
 }
 FORMS = {
     Form.JSON: "Signed JSON, for a program",

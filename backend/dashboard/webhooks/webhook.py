@@ -52,7 +52,8 @@ async def webhooks_test(webhook_id: EndpointId) -> Response:
 async def webhooks_status(webhook_id: EndpointId) -> Response:
     """Pause the webhook, or resume it."""
     is_enabled = field("is_enabled") == "true"
-    await endpoints.change_endpoint(resources().database, org_id(), webhook_id, {"is_enabled": is_enabled})
+    change = {"is_enabled": is_enabled}
+    await endpoints.change_endpoint(resources().database, org_id(), webhook_id, change)
     notice = "webhook-resumed" if is_enabled else "webhook-paused"
     return redirect_with_notice("webhooks_one", notice, webhook_id=webhook_id)
 

@@ -7,7 +7,7 @@ from typing import Any
 from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_webhooks
@@ -55,7 +55,9 @@ async def webhooks_add() -> Response:
     if problems:
         return await form_page(fields, problems)
     try:
-        made = await create_endpoint(resources().database, org_id(), endpoint_fields, resources().clock())
+        made = await create_endpoint(
+            resources().database, org_id(), endpoint_fields, resources().clock(), permissions()
+        )
     except InvalidField as error:  # a link or a tag was deleted a moment ago
         add_problems([error], problems)
     return await form_page(fields, problems) if problems else await webhook_page(made, secret=made.secret)
@@ -81,7 +83,7 @@ async def webhooks_change(webhook_id: EndpointId) -> Response:
         del changes["url"]  # storing the same address would make a failing webhook be tried at once
     if not problems:
         try:
-            await change_endpoint(resources().database, org_id(), webhook_id, changes)
+            await change_endpoint(resources().database, org_id(), webhook_id, changes, permissions())
             return redirect_with_notice("webhooks_one", "webhook-changed", webhook_id=webhook_id)
         except InvalidField as error:
             add_problems([error], problems)

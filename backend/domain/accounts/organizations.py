@@ -12,6 +12,10 @@ from backend.domain.ids import OrgId
 NAME_RULE = Text(200, shown=True)
 # For how many days single clicks are kept, unless the organization says otherwise.
 CLICK_DAYS = 400
+# For how many days entries of the audit log are kept, unless the organization says otherwise; and the fewest:
+# whoever has come in must not empty the log behind them.
+AUDIT_DAYS = 400
+FEWEST_AUDIT_DAYS = 90
 # Rolling windows of 30 days are exact to the second: until then, single clicks are there.
 FEWEST_CLICK_DAYS = 32
 # The longest time for which anything is kept: longer than records exist, and still in the range of dates.
@@ -36,7 +40,8 @@ class Organization:
     visitor withdraws consent. With `click_ids`, redirects append the id of their click. `destination_rules`
     says where its links may lead. `event_properties` are the properties of events that questions may name.
     With `requires_second_factor`, its dashboard opens only for users who have one; with
-    `requires_single_sign_on`, only for those who came through its identity provider.
+    `requires_single_sign_on`, only for those who came through its identity provider. Entries of
+    its audit log are kept for `audit_days`.
     """
 
     id: OrgId
@@ -53,6 +58,7 @@ class Organization:
     event_properties: tuple[str, ...] = ()
     requires_second_factor: bool = False
     requires_single_sign_on: bool = False
+    audit_days: int | None = AUDIT_DAYS
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether the organization has a paid subscription at `now`."""

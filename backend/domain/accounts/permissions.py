@@ -30,6 +30,7 @@ class Permission(StrEnum):
     KEYS_WRITE = "keys:write"
     MEMBERS_READ = "members:read"
     MEMBERS_WRITE = "members:write"
+    AUDIT_READ = "audit:read"
 
 
 Permissions = frozenset[Permission]
@@ -54,6 +55,7 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.KEYS_WRITE: "make, replace and revoke keys",
     Permission.MEMBERS_READ: "see who the members are, and their roles",
     Permission.MEMBERS_WRITE: "invite and remove members, and change their roles",
+    Permission.AUDIT_READ: "read the audit log: who changed what, and who signed in",
 }
 EVERYTHING: Permissions = frozenset(Permission)
 # Keys of the contract have no scopes and do what they always did. What came with teams is not for them:
@@ -65,6 +67,7 @@ WITHOUT_SCOPES: Permissions = EVERYTHING - {
     Permission.KEYS_WRITE,
     Permission.MEMBERS_READ,
     Permission.MEMBERS_WRITE,
+    Permission.AUDIT_READ,
 }
 # What a key that is limited to some links may do: each operation with these scopes holds to its links, or
 # refuses it.

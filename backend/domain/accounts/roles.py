@@ -44,6 +44,7 @@ _PERMISSIONS: Mapping[Role, Permissions] = {
         Permission.ORGANIZATION_EXPORT,
         Permission.KEYS_WRITE,
         Permission.MEMBERS_WRITE,
+        Permission.AUDIT_READ,
     },
     Role.ANALYST: _ANALYST,
     Role.VIEWER: _VIEWER,

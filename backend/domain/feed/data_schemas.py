@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.domain.accounts.actors import ActorKind
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.apps.installs import AppPlatform, Match
 from backend.domain.feed.events import EventType
@@ -200,6 +201,35 @@ _ALERT = _object(
         "figures": _described(_ANYTHING, "Why it fired: numbers, texts and times, which depend on the kind."),
     },
 )
+_ACTOR = _object(
+    "Who did it.",
+    {
+        "kind": {"type": "string", "enum": [kind.value for kind in ActorKind]},
+        "id": _or_null(_TEXT, "Of a person or a key."),
+        "name": _described(_TEXT, "A person's address, or a key's name or last characters."),
+    },
+)
+_TARGET = _object(
+    "What was changed.",
+    {
+        "kind": _described(_TEXT, "Such as `link`."),
+        "id": _or_null(_TEXT, "Its id; of a customer a hash of it."),
+        "name": _or_null(_TEXT, "What people know it by."),
+    },
+)
+_AUDIT_FIELDS: Mapping[str, Schema] = {
+    "actor": _ACTOR,
+    "action": _described(_TEXT, "What they did, such as `link.changed`."),
+    "target": _TARGET,
+    "before": _or_null(_ANYTHING, "The fields that changed, as they were; null where there was nothing."),
+    "after": _or_null(_ANYTHING, "The fields that changed, as they are now; null where it is gone."),
+}
+_AUDIT = _object("Somebody changed what the organization owns, or signed in.", _AUDIT_FIELDS)
+# An entry of the audit log by itself, as `GET /audit` has it.
+AUDIT_ENTRY = _object(
+    "Who changed what, and how it was before.",
+    {"id": _described(_TEXT, "The same whenever it is read."), "at": _TIME, **_AUDIT_FIELDS},
+)
 _RULE = _object("What applies to a part of the visits.", {"if": _ANYTHING, "then": _ANYTHING})
 _LINK = _object(
     "The link as it was then, by the names of the REST API, but for what is counted of it.",
@@ -270,4 +300,5 @@ DATA_SCHEMAS: Mapping[EventType, Schema] = {
     EventType.OPEN: _OPEN,
     EventType.ERASED: _ERASED,
     EventType.ALERT: _ALERT,
+    EventType.AUDIT: _AUDIT,
 }

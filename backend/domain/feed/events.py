@@ -27,6 +27,11 @@ class EventType(StrEnum):
     OPEN = "open"
     ERASED = "erased"
     ALERT = "alert"
+    AUDIT = "audit"
+
+
+# What readers get who name no types. The audit log names members, and is for who asks for it.
+USUAL_TYPES = frozenset(EventType) - {EventType.AUDIT}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from backend.domain.feed.cursor import Cursor
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.webhooks.endpoint import Endpoint
@@ -13,7 +13,7 @@ from backend.domain.webhooks.endpoint import Endpoint
 
 def wanted_types(endpoint: Endpoint) -> Collection[EventType]:
     """The types of the events that it gets."""
-    return frozenset(endpoint.types or EventType)
+    return frozenset(endpoint.types or USUAL_TYPES)
 
 
 def link_of(event: Event) -> LinkId | None:

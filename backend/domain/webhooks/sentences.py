@@ -108,6 +108,12 @@ def _alert(data: Mapping[str, Any]) -> str:
     return f"Alert “{harmless(data.get('rule_name', ''))}”{over}: {why}"
 
 
+def _audit(data: Mapping[str, Any]) -> str:
+    actor, target = data.get("actor") or {}, data.get("target") or {}
+    name = f" – {harmless(target['name'])}" if target.get("name") else ""
+    return f"{harmless(actor.get('name', ''))}: {harmless(data.get('action', ''))}{name}"
+
+
 _AMOUNT = re.compile(r"[0-9]{1,30}([.][0-9]{1,30})?")
 
 
@@ -132,4 +138,5 @@ _WORDS: Mapping[EventType, Callable[[Mapping[str, Any]], str]] = {
     EventType.OPEN: _open,
     EventType.ERASED: lambda _: "Everything about a person was erased",
     EventType.ALERT: _alert,
+    EventType.AUDIT: _audit,
 }

@@ -11,11 +11,11 @@ from typing import Any
 from quart import Response, jsonify, request
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
-from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.permissions import Permission, first_missing
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.event_json import event_json
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -87,7 +87,11 @@ _QUERY = {
         "Where to go on: the next_cursor of the page before. Without it, from the beginning; "
         f"{NOW}: behind all that there is.",
     ),
-    "types": QueryParameter(TypesRule(), "Only events of these types, separated by commas."),
+    "types": QueryParameter(
+        TypesRule(),
+        "Only events of these types, separated by commas. Without it, all but audit, which needs the scope "
+        "audit:read too.",
+    ),
     "limit": QueryParameter(WholeNumber(1, MOST_EVENTS, default=DEFAULT_LIMIT), "Events of a page."),
     "wait": QueryParameter(
         WholeNumber(0, LONGEST_WAIT, default=0),
@@ -149,7 +153,10 @@ async def read_events(query: dict[str, Any]) -> Response:
     start = await _start(
         *(_last_event() if form == MEDIA_TYPE else None) or ("after", query.get("after", START))
     )
-    reader = _Reader(caller(), start, query.get("types", frozenset(EventType)))
+    types = query.get("types", USUAL_TYPES)
+    if EventType.AUDIT in types and (missing := first_missing([Permission.AUDIT_READ], caller().permissions)):
+        raise ApiError(error_table.SCOPE_MISSING, message=missing.value)
+    reader = _Reader(caller(), start, types)
     response = _stream(reader, query) if form == MEDIA_TYPE else _page(await _read(reader, query), form)
     response.vary.add("Accept")
     return response

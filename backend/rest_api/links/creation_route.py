@@ -41,7 +41,12 @@ class CreationRoute:
     async def _answer(self, request: AsgiRequest) -> AsgiAnswer:
         try:
             operation = self._operation
-            await admit(operation.invalid_key, operation.needs, holds_reach=operation.holds_reach)
+            await admit(
+                operation.endpoint,
+                operation.invalid_key,
+                operation.needs,
+                holds_reach=operation.holds_reach,
+            )
             answer: AsgiAnswer = await self._operation.view(request)
         except ClientGone:
             raise

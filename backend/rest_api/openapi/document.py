@@ -15,6 +15,7 @@ from backend.rest_api.analytics.answer_schemas import ANALYTICS_SCHEMAS
 from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
 from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
 from backend.rest_api.archives.schemas import ARCHIVE_SCHEMAS
+from backend.rest_api.audit.schemas import AUDIT_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
 from backend.rest_api.destinations.schemas import DESTINATION_SCHEMAS
 from backend.rest_api.domains.schemas import DOMAIN_SCHEMAS
@@ -69,6 +70,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | ALERT_SCHEMAS
             | COST_SCHEMAS
             | KEY_SCHEMAS
+            | AUDIT_SCHEMAS
             | MEMBER_SCHEMAS
             | ARCHIVE_SCHEMAS
             | DOMAIN_SCHEMAS

@@ -7,6 +7,7 @@ from backend.rest_api.alerts import rules as alert_rules
 from backend.rest_api.analytics import cohorts, counts, event_properties, invitations, query
 from backend.rest_api.annotations import notes
 from backend.rest_api.archives import archives
+from backend.rest_api.audit import log as audit_log
 from backend.rest_api.clicks import export
 from backend.rest_api.costs import costs
 from backend.rest_api.destinations import rules
@@ -48,6 +49,7 @@ _MODULES = (
     keys,
     members,
     archives,
+    audit_log,
 )
 _PLACES = {module.__name__: place for place, module in enumerate(_MODULES)}
 # Of one module in the order of its file.

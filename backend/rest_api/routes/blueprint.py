@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from quart import Blueprint, Response
 
+from backend.domain.accounts.actors import key_holder
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.permissions import Permission, first_missing
 from backend.domain.accounts.reach.link_reach import LinkReach
@@ -16,6 +17,7 @@ from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import rate_limit_headers
+from backend.storage.audit.acting import act_as
 from backend.storage.links.tags import current_reach
 from backend.web.current import resources
 
@@ -24,14 +26,19 @@ API_ROOT = "/serviceCore/pa/v1"
 rest = Blueprint("rest", __name__, url_prefix=API_ROOT)
 
 
-async def admit(invalid_key: ErrorRow, needs: Sequence[Permission], *, holds_reach: bool) -> None:
-    """Let in the current request by its key, whose limit it counts against, for what needs these permissions.
+async def admit(
+    endpoint: str, invalid_key: ErrorRow, needs: Sequence[Permission], *, holds_reach: bool
+) -> None:
+    """Let in the current request by its key, whose limit it counts against.
+
+    It is for the operation with this endpoint, which needs these permissions.
 
     With `holds_reach`, a key that is limited to some links is let in. Raises ApiError, with the row
     `invalid_key` where the key is not a valid one.
     """
     facts = keyed_request()
     key = facts.api_key = await authenticate(KeyKind.REST, invalid_key)
+    act_as(key_holder(key), f"{rest.name}.{endpoint}")
     facts.rate_limit_headers = await rate_limit_headers(key.id, key.org_id)
     if missing := first_missing(needs, key.permissions):
         raise ApiError(error_table.SCOPE_MISSING, message=missing.value)

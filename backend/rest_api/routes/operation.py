@@ -177,7 +177,7 @@ class PlainOperation(Operation):
 @rest.before_request
 async def _admit() -> None:
     operation = REGISTERED[str(request.endpoint).removeprefix("rest.")]
-    await admit(operation.invalid_key, operation.needs, holds_reach=operation.holds_reach)
+    await admit(operation.endpoint, operation.invalid_key, operation.needs, holds_reach=operation.holds_reach)
 
 
 def reference(name: str) -> Schema:

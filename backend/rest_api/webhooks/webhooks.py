@@ -71,7 +71,7 @@ async def get_webhooks() -> dict[str, Any]:
 async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Make a webhook. Only this answer, and that of a new secret, show the secret."""
     webhook = await endpoints.create_endpoint(
-        resources().database, caller().org_id, fields, resources().clock()
+        resources().database, caller().org_id, fields, resources().clock(), caller().permissions
     )
     return await _webhook_json(webhook, shows_secret=True), 201
 
@@ -101,7 +101,9 @@ async def get_webhook(webhook_text: str) -> dict[str, Any]:
 async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. A webhook that sleeps goes on sleeping."""
     return await _webhook_json(
-        await endpoints.change_endpoint(resources().database, caller().org_id, webhook_text, fields)
+        await endpoints.change_endpoint(
+            resources().database, caller().org_id, webhook_text, fields, caller().permissions
+        )
     )
 
 

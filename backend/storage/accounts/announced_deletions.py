@@ -15,6 +15,7 @@ from backend.domain.accounts.deletion import ANNOUNCED_FOR, AnnouncedDeletion, D
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ById
 
@@ -27,6 +28,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("whoever restores an archive wants to keep the organization"),
     shard_key=NotSharded("few, and gone within a day"),
+    audited=Audited(kind="organization_deletion", created="announced", deleted="taken_back"),
 )
 
 

@@ -26,10 +26,17 @@ from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.accounts.domains import is_domain_of
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
 NAME = "api_keys"
+
+
+def _hint(document: Document) -> str:
+    return f"{KeyKind(document['kind']).prefix}…{document['last_four']}"
+
+
 _USE_NOTED_EVERY = timedelta(days=1)
 COLLECTION = Collection(
     name=NAME,
@@ -39,6 +46,13 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few, and `key_hash` is unique over all"),
+    audited=Audited(
+        kind="key",
+        name=lambda document: document.get("name") or _hint(document),
+        hidden=frozenset({"key_hash", "text"}),
+        ignored=frozenset({"last_used_at"}),
+        verbs={"revoked_at": "revoked", "replaced_by": "rotated"},
+    ),
 )
 
 

@@ -10,6 +10,7 @@ from pymongo import IndexModel
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -22,6 +23,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document a domain"),
+    audited=Audited(kind="app", name="_id"),
 )
 
 

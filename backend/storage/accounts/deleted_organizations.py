@@ -15,6 +15,7 @@ from pymongo import IndexModel
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -30,6 +31,7 @@ COLLECTION = Collection(
     retention=NoRetention("what was late may come at any time"),
     archived=NotArchived("the deletion of an organization is the installation's"),
     shard_key=NotSharded("few and small"),
+    audited=NotAudited("the log of the organization is gone with it"),
 )
 
 

@@ -12,6 +12,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -24,6 +25,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document a domain"),
+    audited=Audited(kind="domain", name="_id", created="added", deleted="removed"),
 )
 
 

@@ -10,11 +10,12 @@ from datetime import datetime
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.accounts.destination_rules import DestinationRules
-from backend.domain.accounts.organizations import CLICK_DAYS, EntryRules, Organization
+from backend.domain.accounts.organizations import AUDIT_DAYS, CLICK_DAYS, EntryRules, Organization
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -30,6 +31,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document an organization"),
+    audited=Audited(kind="organization", name="name", ignored=frozenset({"members_changed_at"})),
 )
 
 
@@ -155,6 +157,13 @@ async def set_click_days(database: Database, org_id: OrgId, days: int | None) ->
     await _set(database, org_id, {"click_days": days})
 
 
+async def set_audit_days(database: Database, org_id: OrgId, days: int | None) -> None:
+    """Set for how many days entries of the audit log are kept, also those that are stored; None means without
+    limit. Raises UnknownOrganization.
+    """
+    await _set(database, org_id, {"audit_days": days})
+
+
 async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
     """Set whether answers renew the device cookie, and for which domain. Raises UnknownOrganization."""
     await _set(database, org_id, {"device_cookie": is_on, "cookie_domain": domain})
@@ -271,4 +280,5 @@ def _from_document(document: Document) -> Organization:
         event_properties=_properties_in(document),
         requires_second_factor=document.get("requires_second_factor", False),
         requires_single_sign_on=document.get("requires_single_sign_on", False),
+        audit_days=document.get("audit_days", AUDIT_DAYS),
     )

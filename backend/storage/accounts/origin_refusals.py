@@ -10,6 +10,7 @@ from typing import Any
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -22,6 +23,7 @@ COLLECTION = Collection(
     retention=NoRetention("only the latest hundred are kept"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("one document an organization, of bounded size"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 # One small document an organization, however many requests are refused.
 KEPT = 100

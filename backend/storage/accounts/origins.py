@@ -9,6 +9,7 @@ from pymongo import IndexModel
 from backend.domain.accounts.origins import origin_matches, patterns_for
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -21,6 +22,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(kind="origin", name="origin", created="allowed", deleted="refused"),
 )
 
 

@@ -11,6 +11,7 @@ from pymongo import UpdateOne
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -30,6 +31,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a month"),
     archived=NotArchived("gone within a month"),
     shard_key=NotSharded("small, and gone within a month"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 # One small document a day, however much is refused.
 KEPT = timedelta(days=30)

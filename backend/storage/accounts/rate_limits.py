@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -24,6 +25,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
     shard_key=NotSharded("gone within a day"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 # Counting does not wait for the journal: a crash may lose some counts.
 _UNJOURNALED = WriteConcern(w=1, j=False)

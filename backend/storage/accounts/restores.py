@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -18,6 +19,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone when a restore is finished"),
     archived=NotArchived("gone when a restore is finished"),
     shard_key=NotSharded("gone when a restore is finished"),
+    audited=NotAudited("the command that restores records it"),
 )
 
 

@@ -16,6 +16,7 @@ from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.ids import AlertRuleId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -49,6 +50,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone a hundred days after its end"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("few, and gone a hundred days after their end"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

@@ -25,6 +25,7 @@ from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.links.links import find_link
 from backend.storage.links.tags import find_tag_ids, list_tags
 from backend.storage.mail.mails import drop_waiting
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
@@ -41,6 +42,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(kind="alert_rule", name="name", hidden=frozenset({"secret"})),
 )
 _RULES = OwnDocuments(NAME, MOST_RULES, "name", "alert rules")
 # Nobody can guess a secret of so many bytes.

@@ -20,6 +20,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import AnnotationId, LinkId, OrgId
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.links.links import find_link
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
@@ -33,6 +34,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(kind="note", name="text"),
 )
 _ANNOTATIONS = OwnDocuments(NAME, MOST_ANNOTATIONS, "text", "notes")
 # The largest difference between the time of a zone and UTC, and a little more.

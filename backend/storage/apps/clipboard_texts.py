@@ -10,6 +10,7 @@ from datetime import datetime
 from backend.domain.apps.clipboard_texts import ClipboardText
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -29,6 +30,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
     shard_key=NotSharded("gone within a day"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

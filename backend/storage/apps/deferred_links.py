@@ -16,6 +16,7 @@ from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -35,6 +36,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
     shard_key=NotSharded("gone within a day"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 # A click after the claim makes the link wait again. A click before it that is stored later does not.
 _UNCLAIMED: Document = {

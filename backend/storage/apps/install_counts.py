@@ -8,6 +8,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.window_counts import WindowCounts
 from backend.storage.apps import counters
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import BY_ID, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByLink
 
@@ -20,6 +21,7 @@ COLLECTION = Collection(
     retention=NoRetention("numbers stay true when what they counted is forgotten"),
     archived=Stage.HISTORY,
     shard_key=BY_ID,
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

@@ -21,6 +21,7 @@ from backend.storage.apps.install_counts import add_install
 from backend.storage.driver.mongo import ClientSession, Database, until_confirmed
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import counted_once
@@ -36,6 +37,7 @@ COLLECTION = Collection(
     retention=RETENTION,
     archived=Stage.HISTORY,
     shard_key=BY_ID,
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

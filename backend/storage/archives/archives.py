@@ -28,6 +28,7 @@ from backend.domain.errors import TooManyItems
 from backend.domain.ids import OrgId
 from backend.domain.mail.language import Language
 from backend.storage.archives.pieces import delete_pieces
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.disk import read_disk
 from backend.storage.driver.mongo import (
     ClientSession,
@@ -38,6 +39,7 @@ from backend.storage.driver.mongo import (
     is_duplicate,
     known_fields,
 )
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -65,6 +67,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone after some days, which a setting says"),
     archived=NotArchived("an archive has no archives in it"),
     shard_key=NotSharded("few, and gone within days"),
+    audited=Audited(kind="archive", ignored=frozenset({"expires_at", "progress", "is_open", "is_told"})),
 )
 _OWN = OwnDocuments(NAME, MOST_ARCHIVES, "archive", "archives")
 
@@ -140,7 +143,7 @@ async def begin_making(database: Database, archive: Archive) -> Archive | None:
         },
         "$inc": {"attempts": 1},
     }
-    document = await database[NAME].find_one_and_update(
+    document = await unrecorded(database)[NAME].find_one_and_update(
         {"_id": archive.id, **_OPEN}, begun, return_document=ReturnDocument.AFTER
     )
     return _from_document(document) if document else None
@@ -180,7 +183,7 @@ async def list_untold(database: Database) -> list[Archive]:
 
 async def note_told(database: Database, archive: Archive) -> None:
     """Note that a mail about it is queued."""
-    await database[NAME].update_one({"_id": archive.id}, {"$set": {"is_told": True}})
+    await unrecorded(database)[NAME].update_one({"_id": archive.id}, {"$set": {"is_told": True}})
 
 
 def _kept(org_id: OrgId, now: datetime) -> Document:
@@ -197,7 +200,7 @@ async def _end(
 
 async def _update(database: Database, making: Making, change: Document) -> bool:
     in_progress = {"_id": making.archive_id, "org_id": making.org_id, "making_id": making.id, **_OPEN}
-    return bool((await database[NAME].update_one(in_progress, change)).matched_count)
+    return bool((await unrecorded(database)[NAME].update_one(in_progress, change)).matched_count)
 
 
 def _from_document(document: Document) -> Archive:

@@ -12,6 +12,7 @@ from datetime import datetime
 from backend.domain.archives.archive import Making
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     BY_ID,
     EXPIRY_INDEX,
@@ -33,6 +34,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone with the archive, after some days"),
     archived=NotArchived("an archive has no archives in it"),
     shard_key=BY_ID,
+    audited=NotAudited("the archive that they are parts of is recorded"),
 )
 
 

@@ -15,6 +15,7 @@ from pymongo import ReturnDocument
 
 from backend.domain.apps.deferred_links import LONGEST_WINDOW
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -40,6 +41,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within three months, or not of any hash that is kept"),
     archived=NotArchived("gone within three months"),
     shard_key=NotSharded("few and small"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

@@ -30,6 +30,7 @@ from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy, note_blocking
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -56,6 +57,7 @@ COLLECTION = Collection(
     archived=Stage.HISTORY,
     # An organization's blocks are read by time, and its id is the beginning of theirs.
     shard_key={"org_id": 1, "_id": 1},
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 _logger = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -28,6 +29,7 @@ COLLECTION = Collection(
     retention=NoRetention("positions in files"),
     archived=NotArchived("the logs stay with the installation"),
     shard_key=NotSharded("one small document a process"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

@@ -7,6 +7,7 @@ import secrets
 from pymongo import ReturnDocument
 
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -19,6 +20,7 @@ COLLECTION = Collection(
     retention=NoRetention("what was signed years ago is still known"),
     archived=NotArchived("what another installation signed is not its own"),
     shard_key=NotSharded("few and small"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

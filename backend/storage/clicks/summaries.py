@@ -18,6 +18,7 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.clicks.summary import Summary, UnreadableSummary, json_of
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -34,6 +35,7 @@ COLLECTION = Collection(
     archived=Stage.HISTORY,
     # For the same reason as blocks.
     shard_key={"org_id": 1, "_id": 1},
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 _READABLE: Document = {"is_unreadable": {"$ne": True}}
 _SUMMARIES_PER_BATCH = 4

@@ -14,12 +14,15 @@ from decimal import Decimal
 from bson import Decimal128
 from pymongo import IndexModel, ReplaceOne
 
+from backend.domain.audit.entries import AuditTarget
 from backend.domain.costs.cost import MOST_COSTS, Cost, ToldCost
 from backend.domain.errors import InvalidField, ItemUnknown, TooManyItems
-from backend.domain.feed.facts import cost_fact
+from backend.domain.feed.facts import Fact, cost_fact
 from backend.domain.ids import OrgId
+from backend.storage.audit.facts import note_facts, recorded_fact
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.outbox import entries
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -32,6 +35,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization tells it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=NotAudited("storage/costs records it, many at once"),
 )
 _ORDER = [("day", -1), ("campaign", 1), ("currency", 1)]
 
@@ -87,6 +91,8 @@ async def tell_costs(
             writes = [ReplaceOne({"_id": document["_id"]}, document, upsert=True) for document in documents]
             await database[NAME].bulk_write(writes, session=session)
             await entries.note(database, session, {org_id: [cost_fact(cost) for cost in changed]})
+            audit = [_audit("told", cost, before.get(cost.id), cost.amount) for cost in changed]
+            await note_facts(database, session, {org_id: audit})
         return ToldCosts(len(new), len(changed) - len(new), len(costs) - len(changed))
 
     return await in_transaction(database, work)
@@ -132,6 +138,7 @@ async def delete_cost(database: Database, org_id: OrgId, cost_id: str) -> None:
             raise ItemUnknown
         told = from_document(document).told
         await entries.note(database, session, {org_id: [cost_fact(told, is_known=False)]})
+        await note_facts(database, session, {org_id: [_audit("deleted", told, told.amount, None)]})
 
     await in_transaction(database, work)
 
@@ -142,6 +149,13 @@ def from_document(document: Document) -> Cost:
     day = date.fromisoformat(document["day"])
     told = ToldCost(document["campaign"], day, amount, document["currency"])
     return Cost(document["org_id"], told, document["told_at"])
+
+
+def _audit(verb: str, cost: ToldCost, before: Decimal | None, after: Decimal | None) -> Fact:
+    """The entry of the audit log: what a campaign's cost of a day was before, and is now."""
+    old, new = (None if amount is None else {"amount": f"{amount}"} for amount in (before, after))
+    target = AuditTarget("cost", cost.id, f"{cost.campaign}, {cost.day}, {cost.currency}")
+    return recorded_fact(f"cost.{verb}", target, old, new)
 
 
 def _document(org_id: OrgId, cost: ToldCost, told_at: datetime) -> Document:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 
 from backend.domain.feed.cursor import Cursor
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, until_confirmed
@@ -22,7 +22,7 @@ async def next_page(
     after: Cursor,
     *,
     url_form: ShortUrlForm,
-    types: Collection[EventType] = frozenset(EventType),
+    types: Collection[EventType] = USUAL_TYPES,
     limit: int = MOST_EVENTS,
     seconds: float = 0.0,
 ) -> FeedPage:

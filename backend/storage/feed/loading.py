@@ -11,6 +11,7 @@ from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.feed.alerts import load_alerts
+from backend.storage.feed.audit import load_audit
 from backend.storage.feed.clicks import load_clicks
 from backend.storage.feed.erasures import load_erasures
 from backend.storage.feed.identities import load_identities
@@ -41,4 +42,5 @@ def loaders(form: ShortUrlForm) -> Mapping[str, Loader]:
         EventType.INSTALL: load_installs,
         EventType.ERASED: load_erasures,
         EventType.ALERT: load_alerts,
+        EventType.AUDIT: load_audit,
     }

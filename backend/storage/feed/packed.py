@@ -19,6 +19,7 @@ from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.fact_documents import find_documents
 from backend.storage.feed.identities import own_id
 from backend.storage.outbox import entries, heads
+from backend.storage.outbox.entries import AgesBy
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import devices, events, identities
 
@@ -84,7 +85,11 @@ async def read_packed(
     """
     async with await database.client.start_session(snapshot=True) as session:
         head = (await heads.find_heads(database, [org_id], session))[org_id]
-        query = {"org_id": org_id, "place": {"$gte": after.place, "$lte": head}}
+        query = {
+            "org_id": org_id,
+            "place": {"$gte": after.place, "$lte": head},
+            "ages_by": {"$ne": AgesBy.AUDIT.value},  # it says nothing of visitors and sales
+        }
         cursor = database[entries.NAME].find(query, session=session).sort("place", 1).limit(limit + 1)
         entry_documents = await cursor.to_list(None)
         has_more = len(entry_documents) > limit

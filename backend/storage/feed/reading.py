@@ -14,7 +14,7 @@ from functools import partial
 from bson import Timestamp
 
 from backend.domain.feed.cursor import Cursor
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.domain.feed.facts import events_of
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
@@ -22,6 +22,7 @@ from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.loading import loaders
 from backend.storage.feed.runs import Run
 from backend.storage.outbox import entries, heads
+from backend.storage.outbox.entries import AgesBy
 
 MOST_EVENTS = 5_000
 # Entries that MongoDB returns in one batch.
@@ -48,7 +49,7 @@ async def read_feed(
     after: Cursor,
     *,
     url_form: ShortUrlForm,
-    types: Collection[EventType] = frozenset(EventType),
+    types: Collection[EventType] = USUAL_TYPES,
     limit: int = MOST_EVENTS,
 ) -> FeedPage:
     """The organization's events behind this cursor that are of these types, at most `limit`.
@@ -107,20 +108,22 @@ async def waits_since(database: Database, org_id: OrgId, cursor: Cursor) -> date
 def _condition(org_id: OrgId, after: Cursor, last: int, types: Collection[EventType]) -> Document:
     """The query for entries behind the cursor, up to the place `last`, that have facts of these types."""
     condition: Document = {"org_id": org_id, "place": {"$gte": after.place, "$lte": last}}
-    if len(types) < len(EventType):
+    if types == USUAL_TYPES:
+        condition["ages_by"] = {"$ne": AgesBy.AUDIT.value}
+    elif len(types) < len(EventType):
         condition["facts.type"] = {"$in": [type_.value for type_ in types]}
     return condition
 
 
 def _runs(entry: Document, after: Cursor, types: Collection[EventType]) -> Iterator[Run]:
     """The entry's facts of these types, without events before the cursor."""
-    own_id = entry["_id"].partition("/")[2]
+    own_id, stored_at = entry["_id"].partition("/")[2], entry["stamp"].as_datetime()
     index = 0
     for fact in entry["facts"]:
         count = events_of(fact)
         read = max(0, after.index - index) if entry["place"] == after.place else 0
         if fact["type"] in types and read < count:
-            yield Run(own_id, entry["place"], index + read, fact, read, count - read)
+            yield Run(own_id, entry["place"], index + read, fact, read, count - read, stored_at)
         index += count
 
 

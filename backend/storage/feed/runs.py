@@ -21,7 +21,7 @@ class EventContent(NamedTuple):
 class Run:
     """`count` events of a fact, from its event number `first` on, counted from 0.
 
-    The first of them is event number `index` of the entry with this id and `place`.
+    The first of them is event number `index` of the entry with this id and `place`, which was `stored_at`.
     """
 
     entry: str
@@ -30,6 +30,7 @@ class Run:
     fact: Fact
     first: int
     count: int
+    stored_at: datetime
 
     @property
     def begin(self) -> Cursor:

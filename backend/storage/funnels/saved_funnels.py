@@ -14,6 +14,7 @@ from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, funnel_json, f
 from backend.domain.analytics.funnels.saved import MOST_FUNNELS, SavedFunnel
 from backend.domain.ids import FunnelId, OrgId
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
@@ -27,6 +28,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(kind="funnel", name="name"),
 )
 _FUNNELS = OwnDocuments(NAME, MOST_FUNNELS, "name")
 

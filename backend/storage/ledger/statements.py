@@ -16,6 +16,7 @@ from backend.domain.ids import OrgId
 from backend.domain.ledger.books import SignedStatement
 from backend.domain.ledger.statements import Statement
 from backend.storage.driver.mongo import Database, Document, until_confirmed
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -28,6 +29,7 @@ COLLECTION = Collection(
     retention=NoRetention("what was signed stays to be checked"),
     archived=Stage.HISTORY,
     shard_key={"org_id": 1, "_id": 1},
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

@@ -9,6 +9,7 @@ from backend.domain.feed.facts import tag_fact
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Link
 from backend.domain.links.tags import Tag
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.links import links, tags
 from backend.storage.links.feed_facts import created_fact
@@ -33,7 +34,9 @@ async def insert_history_links(database: Database, made: Sequence[Link], new_tag
 
     async def work(session: ClientSession) -> None:
         if new_tags:
-            await database[tags.NAME].insert_many(map(tags.to_document, new_tags), session=session)
+            await unrecorded(database)[tags.NAME].insert_many(
+                map(tags.to_document, new_tags), session=session
+            )
         await database[links.NAME].insert_many(map(links.to_document, made), session=session)
         facts = [*(tag_fact(tag.id, tag.name) for tag in new_tags)]
         facts += (created_fact(link, link.created_at) for link in made)

@@ -31,6 +31,7 @@ from backend.storage.accounts.directory.people import unlink_people_of
 from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.accounts.single_sign_on.identities import delete_identities_of
 from backend.storage.accounts.users import sessions, users
+from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.driver.deadlines import deadline
@@ -136,6 +137,8 @@ async def _revoke_access(
 ) -> Counter[str]:
     """Delete what makes the organization usable, in one transaction. Raises NotAnnounced."""
 
+    database = unrecorded(database)
+
     async def work(session: ClientSession) -> Counter[str]:
         deleted: Counter[str] = Counter()
         if announced:
@@ -170,6 +173,7 @@ async def _end_memberships(database: Database, session: ClientSession, org_id: O
 
 async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
     """Delete everything else, in an order in which no background work stores documents again."""
+    database = unrecorded(database)
     deleted: Counter[str] = Counter()
     stop = {"$set": {"is_enabled": False}}
     await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)

@@ -14,11 +14,13 @@ from backend.storage.analytics.click_windows import HasClicks
 from backend.storage.analytics.client import Analytics
 from backend.storage.annotations.notes import delete_annotations_of_link
 from backend.storage.apps import installs
+from backend.storage.audit.acting import acting
+from backend.storage.audit.facts import note_facts
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.links import links
 from backend.storage.links.destinations.policies import DestinationPolicies
-from backend.storage.links.feed_facts import purged_fact
+from backend.storage.links.feed_facts import audit_of_purge, purged_fact
 from backend.storage.links.purged import add_purged_link
 from backend.storage.links.writing.writes import store_link
 from backend.storage.outbox import entries
@@ -72,11 +74,14 @@ async def delete_links(database: Database, query: Document, now: datetime) -> in
     async def work(session: ClientSession) -> int:
         deleted_links = await links.find_all(database, session, query)
         facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
+        audit: defaultdict[OrgId, list[Fact]] = defaultdict(list)
         for link in deleted_links:
             facts[link.org_id].append(purged_fact(link, now))
+            audit[link.org_id].append(audit_of_purge(link, now, acting()))
         ids = [link.id for link in deleted_links]
         await database[links.NAME].delete_many({"_id": {"$in": ids}}, session=session)
         await entries.note(database, session, facts)
+        await note_facts(database, session, audit)
         return len(deleted_links)
 
     return await in_transaction(database, work)

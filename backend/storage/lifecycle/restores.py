@@ -16,6 +16,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.accounts.restores import NAME
 from backend.storage.accounts.users import users
+from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.driver.mongo import DUPLICATE_KEY, ClientSession, Database, Document, in_transaction
@@ -127,7 +128,7 @@ async def begin_restore(
                 raise AlreadyTaken(domains.NAME, {"_id": name})
         held = [{"_id": name, "org_id": org_id, "is_leaving": True} for name in names if name not in owners]
         if held:
-            await database[domains.NAME].insert_many(held, session=session)
+            await unrecorded(database)[domains.NAME].insert_many(held, session=session)
         await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
 
     await in_transaction(database, work)
@@ -174,20 +175,21 @@ async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, 
 
     Raises AlreadyTaken and RestoreCancelled.
     """
+    stored = unrecorded(database)
 
     async def work(session: ClientSession) -> None:
         ended = await database[NAME].delete_one({"_id": org_id}, session=session)
         if not ended.deleted_count:
             raise RestoreCancelled(org_id)
-        await database[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
+        await stored[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
         for name, documents in setup.items():
             new = (
-                await _join_known_users(database, session, org_id, documents)
+                await _join_known_users(stored, session, org_id, documents)
                 if name == users.NAME
                 else documents
             )
             if new:
-                await database[name].insert_many(new, session=session)
+                await stored[name].insert_many(new, session=session)
 
     try:
         await in_transaction(database, work)
@@ -218,7 +220,7 @@ async def _join_known_users(
 
 async def _insert_missing(database: Database, name: str, documents: Sequence[Document]) -> None:
     try:
-        await database[name].insert_many(documents, ordered=False)
+        await unrecorded(database)[name].insert_many(documents, ordered=False)
     except BulkWriteError as error:
         refused = _refused(error)
         ids = [document["_id"] for document in refused]

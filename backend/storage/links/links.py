@@ -17,6 +17,7 @@ from backend.domain.links.limits import NO_LIMITS, LinkLimits
 from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
 from backend.domain.web.short_urls import ShortUrlForm, parse_short_url
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -66,6 +67,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("path and external id are both unique, and no key begins both"),
+    audited=NotAudited("storage/links/writing records it, many at once"),
 )
 
 

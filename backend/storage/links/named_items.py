@@ -14,6 +14,7 @@ from backend.domain.errors import ItemUnknown, TooManyItems
 from backend.domain.fields.item_names import NameTaken, name_key
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -43,8 +44,11 @@ class NamedItem(Protocol):
 ItemT = TypeVar("ItemT", bound=NamedItem)
 
 
-def items_collection(name: str) -> Collection:
-    """A collection of named items. Its unique index decides whether a name is taken."""
+def items_collection(name: str, kind: str) -> Collection:
+    """A collection of named items; `kind` is what the audit log calls one.
+
+    Its unique index decides whether a name is taken.
+    """
     return Collection(
         name=name,
         indexes=[IndexModel([("org_id", 1), ("key", 1)], unique=True)],
@@ -53,6 +57,7 @@ def items_collection(name: str) -> Collection:
         retention=NoRetention("the organization made it, and its own people delete it"),
         archived=Stage.HISTORY,
         shard_key=NotSharded("an organization has few"),
+        audited=Audited(kind=kind, name="name", ignored=frozenset({"key"})),
     )
 
 

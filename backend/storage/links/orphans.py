@@ -28,6 +28,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.links import taken_paths
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import AgesFrom, Collection, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors.dated_writes import Written, keep_dates_right
@@ -47,6 +48,7 @@ COLLECTION = Collection(
     retention=RETENTION,
     archived=NotArchived("hints for today, gone after 90 days"),
     shard_key=NotSharded("at most 500 small documents a domain and day, gone after 90 days"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 _MOST_READ = 50_000  # documents of a question: some 90 days of a domain that is scanned every day
 

@@ -11,6 +11,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -23,6 +24,7 @@ COLLECTION = Collection(
     retention=NoRetention("clicks in archives may name the link as long as there are any"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("small, and only for links that were deleted for good"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

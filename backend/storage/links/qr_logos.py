@@ -6,6 +6,7 @@ from datetime import datetime
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -18,6 +19,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("an organization has one"),
+    audited=Audited(kind="qr_logo", hidden=frozenset({"image"})),
 )
 
 

@@ -17,6 +17,7 @@ from backend.domain.links.links import Link
 from backend.domain.links.reports import LinkReport, ReportReason
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links import links
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -39,6 +40,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone half a year after the last report"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("small, and gone half a year after the last report"),
+    audited=NotAudited("visitors make reports; whoever dismisses them changes nothing of a link"),
 )
 
 

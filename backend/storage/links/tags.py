@@ -26,7 +26,7 @@ from backend.storage.links.named_items import NamedItems, items_collection
 from backend.storage.outbox import entries
 
 NAME = "tags"
-COLLECTION = items_collection(NAME)
+COLLECTION = items_collection(NAME, "tag")
 _TAGS = NamedItems(NAME, Tag, MOST_TAGS)
 NamedT = TypeVar("NamedT", bound=str)
 

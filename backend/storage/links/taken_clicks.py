@@ -13,6 +13,7 @@ from pymongo import ReturnDocument
 
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, StorageError, is_duplicate
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByLink
 
@@ -25,6 +26,7 @@ COLLECTION = Collection(
     retention=NoRetention("a limit of clicks holds as long as the link has it"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("small, and only for links with a limit of clicks"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

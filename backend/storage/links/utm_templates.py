@@ -12,7 +12,7 @@ from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.links.named_items import NamedItems, items_collection
 
 NAME = "utm_templates"
-COLLECTION = items_collection(NAME)
+COLLECTION = items_collection(NAME, "utm_template")
 _TEMPLATES = NamedItems(NAME, UtmTemplate, MOST_TEMPLATES)
 
 

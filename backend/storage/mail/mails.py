@@ -27,6 +27,7 @@ from backend.domain.mail.mail import (
     next_try,
 )
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -48,6 +49,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone after a hundred days, and the text once it is sent"),
     archived=NotArchived("a restored organization must not send what was sent already"),
     shard_key=NotSharded("few, and gone after a hundred days"),
+    audited=NotAudited("what is sent follows from rules and settings, whose changes are recorded"),
 )
 _TEXTS = ("subject", "text", "html", "unsubscribe_url")
 _RESULT = tuple(attribute.name for attribute in fields(MailResult))

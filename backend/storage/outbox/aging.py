@@ -27,7 +27,11 @@ _INTERVAL = timedelta(hours=1)
 _POLL_INTERVAL = timedelta(minutes=5)
 # How much longer than its documents an entry is kept, since it may have been written late, or by another
 # clock. Clicks are kept until their whole day has expired, and then until they are added up.
-_EXTRA_TIME = {AgesBy.CLICKS: timedelta(days=2), AgesBy.VISITORS: timedelta(days=1)}
+_EXTRA_TIME = {
+    AgesBy.CLICKS: timedelta(days=2),
+    AgesBy.VISITORS: timedelta(days=1),
+    AgesBy.AUDIT: timedelta(days=1),
+}
 
 
 def feed_aging(database: Database, clock: Clock) -> PeriodicTask:
@@ -62,4 +66,8 @@ async def delete_expired(database: Database, now: datetime) -> int:
 
 
 def _days_of(organization: Organization) -> dict[AgesBy, int | None]:
-    return {AgesBy.CLICKS: organization.click_days, AgesBy.VISITORS: organization.retention_days}
+    return {
+        AgesBy.CLICKS: organization.click_days,
+        AgesBy.VISITORS: organization.retention_days,
+        AgesBy.AUDIT: organization.audit_days,
+    }

@@ -21,12 +21,14 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "feed_entries"
 # The fields of facts that name a person. Facts that say whom to erase have fields of other names.
 _NAMES = ("customer_id", "device_id", "install_id")
+AUDIT_ENTRIES: Document = {"ages_by": "audit_days"}
 COLLECTION = Collection(
     name=NAME,
     indexes=[
@@ -45,6 +47,15 @@ COLLECTION = Collection(
             )
             for name in _NAMES
         ),
+        # Of the audit log: the pages of it, and what was done to one thing.
+        *(
+            IndexModel(
+                [("org_id", 1), *target, ("place", -1)],
+                partialFilterExpression=AUDIT_ENTRIES,
+                name=name,
+            )
+            for name, target in (("audit", ()), ("audit_of_target", (("facts.target.id", 1),)))
+        ),
         # As the index of other collections that expire, but most entries do not.
         IndexModel(
             "expires_at", expireAfterSeconds=0, partialFilterExpression={"expires_at": {"$exists": True}}
@@ -57,6 +68,7 @@ COLLECTION = Collection(
     shard_key=NotSharded(
         "one server's clock gives the stamps, whose order is then that of causes and effects"
     ),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 # How long the feed keeps facts that say what readers have to remove: whom to erase, and which clicks are
 # added up. Whoever passes data on has to pass on that it is to be erased (GDPR, article 19), and a reader may
@@ -75,6 +87,7 @@ class AgesBy(StrEnum):
 
     CLICKS = "click_days"
     VISITORS = "retention_days"
+    AUDIT = "audit_days"
 
 
 async def note(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -21,6 +22,7 @@ COLLECTION = Collection(
     retention=NoRetention("a number; a place is never given twice, even where its entry is gone"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("it is with the entries, so that one shard places them by itself"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

@@ -16,6 +16,7 @@ from pymongo import IndexModel, WriteConcern
 
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 from backend.system.clock import Clock
@@ -29,6 +30,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within hours"),
     archived=NotArchived("gone within hours"),
     shard_key=NotSharded("gone within hours"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 _INTERVAL = 0.4  # seconds
 _WRITE_TIMEOUT = 1.0

@@ -13,6 +13,7 @@ from datetime import timedelta
 from pymongo import ReturnDocument
 
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, is_unreachable
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -25,6 +26,7 @@ COLLECTION = Collection(
     retention=NoRetention("one small document for each kind of work"),
     archived=NotArchived("who does what is the installation"),
     shard_key=NotSharded("one small document for each kind of work"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 _KEPT_AFTER_END = 3_600_000  # milliseconds
 

@@ -25,7 +25,9 @@ from backend.domain.reports.recipient import (
     RecipientState,
     check_asked_for,
 )
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
@@ -45,6 +47,12 @@ COLLECTION = Collection(
     retention=NoRetention("who confirmed gets mails until they unsubscribe"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(
+        kind="report_recipient",
+        # Also the address: it may be a customer's, whom an erasure must leave nowhere.
+        hidden=frozenset({"address", "address_sha256", "token", "code"}),
+        ignored=frozenset({"next_at", "error", "expires_at"}),
+    ),
 )
 _RECIPIENTS = OwnDocuments(NAME, MOST_RECIPIENTS, "address")
 # Nobody can guess a token of so many bytes.
@@ -219,7 +227,7 @@ async def set_next(
 ) -> None:
     """Have the next mail made then; `error` is why this one could not be made."""
     confirmed = {"_id": recipient.id, "state": RecipientState.CONFIRMED.value}
-    await database[NAME].update_one(confirmed, {"$set": {"next_at": next_at, "error": error}})
+    await unrecorded(database)[NAME].update_one(confirmed, {"$set": {"next_at": next_at, "error": error}})
 
 
 async def note_refusal(database: Database, org_id: OrgId, address: str, error: str) -> None:

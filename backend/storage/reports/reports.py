@@ -19,8 +19,10 @@ from backend.domain.reports.input import check_report
 from backend.domain.reports.report import MOST_REPORTS, Report
 from backend.domain.reports.views import ReportView, ViewKind
 from backend.storage.accounts.organizations import find_event_properties
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.reports.recipients import remove_recipients_of
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
@@ -34,6 +36,12 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(
+        kind="report",
+        name="name",
+        hidden=frozenset({"token", "password_hash"}),
+        ignored=frozenset({"opened_at"}),
+    ),
 )
 _REPORTS = OwnDocuments(NAME, MOST_REPORTS, "name")
 # Nobody can guess a token of so many bytes.
@@ -107,7 +115,7 @@ async def delete_report(database: Database, org_id: OrgId, given_id: str) -> Non
 async def note_opening(database: Database, report: Report, now: datetime) -> None:
     """Keep that the report was opened, unless that was just done."""
     if report.opened_at is None or now - report.opened_at >= _OPENINGS_NOTED_EVERY:
-        await database[NAME].update_one(
+        await unrecorded(database)[NAME].update_one(
             {"_id": report.id}, {"$max": {"opened_at": now.replace(microsecond=0)}}
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pymongo import IndexModel
 
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NotSharded, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import records
@@ -33,4 +34,5 @@ COLLECTION = Collection(
     archived=Stage.HISTORY,
     # The index may go first: counted_once carries the same rule.
     shard_key=NotSharded("its unique index on `transaction_id` does not begin with an id"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )

@@ -16,6 +16,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Document
+from backend.storage.schema.audited import Audited, NotAudited
 from backend.storage.schema.ownership import NotOwned, Owned, Ownership
 from backend.storage.schema.reason import Reason
 
@@ -123,6 +124,7 @@ class Collection:
     retention: AgesFrom | NoRetention
     archived: Stage | NotArchived
     shard_key: ShardKey | NotSharded
+    audited: Audited | NotAudited
 
     def __post_init__(self) -> None:
         for statement in (self.personal, self.retention):

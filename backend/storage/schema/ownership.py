@@ -31,6 +31,10 @@ class Owned(ABC):
     def is_owned(self, document: Document, org_id: OrgId) -> bool:
         """Whether a document from the organization's archive may be stored as the organization's own."""
 
+    @abstractmethod
+    def owners_of(self, document: Document) -> list[OrgId]:
+        """The organizations that own the document."""
+
     def part_of(self, document: Document, org_id: OrgId) -> Document:
         """The part of a document that belongs to the organization."""
         return document
@@ -49,6 +53,10 @@ class ByField(Owned):
     def is_owned(self, document: Document, org_id: OrgId) -> bool:
         """Whether the field contains the organization's id."""
         return bool(document.get(self.field) == org_id)
+
+    def owners_of(self, document: Document) -> list[OrgId]:
+        """The one in the field."""
+        return [document[self.field]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,10 @@ class ByIdPrefix(Owned):
             self.field is None or document.get(self.field) == org_id
         )
 
+    def owners_of(self, document: Document) -> list[OrgId]:
+        """The one at the start of the id."""
+        return [OrgId(str(document["_id"]).partition("/")[0])]
+
 
 @dataclass(frozen=True, slots=True)
 class ById(Owned):
@@ -86,6 +98,10 @@ class ById(Owned):
     def is_owned(self, document: Document, org_id: OrgId) -> bool:
         """Whether the id is the organization's id."""
         return bool(document["_id"] == org_id)
+
+    def owners_of(self, document: Document) -> list[OrgId]:
+        """The one with the same id."""
+        return [OrgId(document["_id"])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +123,10 @@ class ByMembership(Owned):
         values = document.get(self.by_organization, {})
         is_own = isinstance(values, dict) and values.keys() <= {org_id}
         return bool(document.get(self.field) == [org_id]) and is_own
+
+    def owners_of(self, document: Document) -> list[OrgId]:
+        """All in the list."""
+        return list(document[self.field])
 
     def part_of(self, document: Document, org_id: OrgId) -> Document:
         """The document without the ids of other organizations, which must not be disclosed."""

@@ -9,6 +9,7 @@ from backend.domain.ids import CallId, OrgId
 from backend.domain.sales.decisions import CallKey
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import BY_ID, EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -21,6 +22,7 @@ COLLECTION = Collection(
     retention=NoRetention("it is kept for 30 days"),
     archived=Stage.HISTORY,
     shard_key=BY_ID,
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 # The SDK gives up on a call after a week. The id of its record refuses a delivery that arrives even later.
 KEPT = timedelta(days=30)

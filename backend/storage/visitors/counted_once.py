@@ -16,6 +16,7 @@ from pymongo import IndexModel
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import HASHED, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.schema.ownership import ByField
 
@@ -33,6 +34,7 @@ COLLECTION = Collection(
     retention=NoRetention("what was forgotten must not count again when it is reported again"),
     archived=Stage.HISTORY,
     shard_key={"_id": HASHED},
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

@@ -23,6 +23,7 @@ from backend.domain.visitors.attribution import (
 from backend.domain.visitors.device_clock import MILLISECOND, DeviceClock
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors.touches import touch_document, touch_of
@@ -37,6 +38,7 @@ COLLECTION = Collection(
     retention=RETENTION,
     archived=Stage.HISTORY,
     shard_key=BY_ID,
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

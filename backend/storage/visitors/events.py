@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import BY_ID, Collection, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import records
@@ -15,4 +16,5 @@ COLLECTION = Collection(
     retention=records.RETENTION,
     archived=Stage.HISTORY,
     shard_key=BY_ID,
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )

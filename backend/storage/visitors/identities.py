@@ -17,6 +17,7 @@ from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import BY_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
@@ -44,6 +45,7 @@ COLLECTION = Collection(
     retention=RETENTION,
     archived=Stage.HISTORY,
     shard_key=BY_ID,
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
 

@@ -12,6 +12,7 @@ from pymongo import UpdateOne
 from backend.domain.ids import OrgId
 from backend.domain.visitors.rejections import Rejection
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -31,6 +32,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone thirty days after it happened last"),
     archived=NotArchived("gone within a month"),
     shard_key=NotSharded("small, and gone within a month"),
+    audited=NotAudited("it is no change by anybody, but what happened"),
 )
 KEPT = timedelta(days=30)
 

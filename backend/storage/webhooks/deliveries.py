@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from backend.domain.ids import EndpointId, OrgId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -30,6 +31,7 @@ COLLECTION = Collection(
     retention=NoRetention("the last attempts, and gone a week after the last"),
     archived=NotArchived("gone within a week"),
     shard_key=NotSharded("an organization has few"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

@@ -17,6 +17,7 @@ from pymongo import ReturnDocument
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.endpoint import Endpoint
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.webhooks.endpoints import NAME, from_document, stored_values
 
@@ -74,17 +75,19 @@ async def store_progress(database: Database, held: HeldEndpoint) -> bool:
     if held.endpoint.slept_at:
         values["holder"] = None
     query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
-    return bool((await database[NAME].update_one(query, {"$set": stored_values(values)})).matched_count)
+    return bool(
+        (await unrecorded(database)[NAME].update_one(query, {"$set": stored_values(values)})).matched_count
+    )
 
 
 async def release(database: Database, held: HeldEndpoint) -> None:
     """Let somebody else take the endpoint, at once."""
     query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
-    await database[NAME].update_one(query, {"$set": {"holder": None}})
+    await unrecorded(database)[NAME].update_one(query, {"$set": {"holder": None}})
 
 
 async def _take(database: Database, holder: str, endpoint_id: EndpointId, term: int) -> HeldEndpoint | None:
-    document = await database[NAME].find_one_and_update(
+    document = await unrecorded(database)[NAME].find_one_and_update(
         {"_id": endpoint_id, "term": term, **_AWAKE},
         {"$set": {"holder": holder}, "$inc": {"term": 1}},
         return_document=ReturnDocument.AFTER,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
+from backend.domain.accounts.permissions import EVERYTHING, Permission
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
@@ -33,6 +34,7 @@ from backend.storage.feed.reading import cursor_at
 from backend.storage.links.links import find_links
 from backend.storage.links.tags import find_tag_ids
 from backend.storage.outbox.heads import find_heads
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
@@ -50,6 +52,19 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
+    audited=Audited(
+        kind="webhook",
+        name="url",
+        hidden=frozenset({"secret", "old_secrets"}),
+        # How far it has come, and who delivers.
+        ignored=frozenset(
+            {
+                *("cursor", "cursor_at", "sent_to", "holder", "term", "delivered", "repeats"),
+                *("failing_since", "failures", "next_try_at", "slept_at", "last_error"),
+            }
+        ),
+        verbs={"secret": "secret_rotated"},
+    ),
 )
 _ENDPOINTS = OwnDocuments(NAME, MOST_ENDPOINTS, "url")
 # Of secrets that were replaced within a day.
@@ -62,14 +77,19 @@ _UNTRIED: Document = {"failing_since": None, "failures": 0, "next_try_at": None}
 
 
 async def create_endpoint(
-    database: Database, org_id: OrgId, values: Mapping[str, Any], now: datetime
+    database: Database,
+    org_id: OrgId,
+    values: Mapping[str, Any],
+    now: datetime,
+    granted: Set[Permission] = EVERYTHING,
 ) -> Endpoint:
     """Store a new endpoint, which gets the events from now on.
 
     `values` are its fields, parsed by `endpoint_rules` and with the ids of tags (`with_tag_ids`); at least
     `url`. The secret is shown only once. Raises InvalidField for links or tags that the organization
-    does not have, and TooManyItems.
+    does not have, and for types that somebody with these permissions may not read, and TooManyItems.
     """
+    _check_granted(values.get("types", ()), granted)
     await _check_chosen(database, org_id, values)
     await _ENDPOINTS.check_room(database, org_id)
     endpoint = Endpoint(
@@ -97,13 +117,19 @@ async def get_endpoint(database: Database, org_id: OrgId, given_id: str) -> Endp
 
 
 async def change_endpoint(
-    database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any]
+    database: Database,
+    org_id: OrgId,
+    given_id: str,
+    changes: Mapping[str, Any],
+    granted: Set[Permission] = EVERYTHING,
 ) -> Endpoint:
     """Change these fields, which are parsed as those of `create_endpoint`.
 
     A new URL, and an endpoint that is enabled, are tried at once. An endpoint that sleeps goes on sleeping.
     A disabled endpoint gets nothing, and its cursor stays. Raises InvalidField and ItemUnknown.
     """
+    before = await get_endpoint(database, org_id, given_id)
+    _check_granted([*before.types, *changes.get("types", ())], granted)
     await _check_chosen(database, org_id, changes)
     update = stored_values(changes)
     if "url" in changes or changes.get("is_enabled"):
@@ -212,6 +238,12 @@ async def _take_back(database: Database, query: Document, update: Document) -> D
         query, {"$set": update | _TAKEN_BACK, "$inc": _NEXT_TERM}, return_document=ReturnDocument.AFTER
     )
     return document
+
+
+def _check_granted(types: Iterable[EventType], granted: Set[Permission]) -> None:
+    """Raise InvalidField where the types have the audit log, and whoever asks may not read it."""
+    if EventType.AUDIT in types and Permission.AUDIT_READ not in granted:
+        raise InvalidField("types", "may have audit only by somebody who may read the audit log")
 
 
 async def _check_chosen(database: Database, org_id: OrgId, values: Mapping[str, Any]) -> None:

@@ -121,7 +121,7 @@ async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
 async def test_docs_name_everything_that_can_be_sent(client: httpx.AsyncClient) -> None:
     """Each path, and each parameter and field of a body, stands on one of these pages."""
     document = (await client.get(f"{API}/openapi.json")).json()
-    names = ("rest-api", "webhooks", "feed", "teams")
+    names = ("rest-api", "webhooks", "feed", "teams", "audit")
     pages = "".join((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in names)
     missing = set()
     for path, methods in document["paths"].items():

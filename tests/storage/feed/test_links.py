@@ -310,7 +310,8 @@ async def test_no_password_is_told(links: Links, feed: FeedNews, database: Datab
     made = await links.make(password="kites & ropes")
     await links.call("PATCH", f"/{made['id']}", {"link_name": "Other"})
     await feed.news()
-    stored_entries = [entry async for entry in database[entries.NAME].find({"org_id": links.organization.id})]
+    of_links = {"org_id": links.organization.id, "ages_by": None}
+    stored_entries = [entry async for entry in database[entries.NAME].find(of_links)]
     assert len(stored_entries) == 2
     assert "argon2" not in str(stored_entries)
     assert [event.data["link"]["has_password"] for event in await feed.events()] == [True, True]

@@ -20,6 +20,7 @@ from backend.storage.lifecycle.archived_documents import check
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     AgesFrom,
     Collection,
@@ -44,6 +45,7 @@ STATEMENTS: dict[str, Any] = {
     "retention": AgesFrom("written_at"),
     "archived": Stage.HISTORY,
     "shard_key": NotSharded("it is short"),
+    "audited": NotAudited("customers write them"),
 }
 WRITTEN_AT = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -14,6 +14,7 @@ from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
+from backend.domain.accounts.actors import person
 from backend.domain.accounts.sessions import hash_token, new_provider_session
 from backend.domain.accounts.single_sign_on.attempt import (
     SALT_BYTES,
@@ -30,6 +31,7 @@ from backend.storage.accounts.single_sign_on.admission import admit
 from backend.storage.accounts.single_sign_on.refused_sign_ins import note_refusal
 from backend.storage.accounts.single_sign_on.settings import find_provider
 from backend.storage.accounts.users.sessions import delete_session, insert_session
+from backend.storage.audit.acting import act_as
 from backend.web.current import of_app, resources, visitor_network
 
 _PATH = "/sign-in/single/<org_id>"
@@ -116,6 +118,7 @@ def _attempt_of(org_id: OrgId, provider: IdentityProvider) -> SignInAttempt:
 
 
 async def _open_session(user: User, org_id: OrgId) -> None:
+    act_as(person(user), request.endpoint)
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()

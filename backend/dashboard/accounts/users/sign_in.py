@@ -6,7 +6,7 @@ import re
 from contextlib import AsyncExitStack
 from math import ceil
 
-from quart import Response, redirect, request, url_for
+from quart import Response, current_app, redirect, request, url_for
 
 from backend.concurrency.turns import TooManyWait
 from backend.dashboard.accounts.users.ceremony import ceremony
@@ -27,12 +27,16 @@ from backend.dashboard.frame.notices import notice, redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
+from backend.domain.accounts.actors import person
 from backend.domain.accounts.sessions import SignInWay, awaiting_session, hash_token, new_session
 from backend.domain.accounts.users import InvalidEmail, User, normalize_email
+from backend.domain.audit.entries import AuditTarget
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code
 from backend.storage.accounts.users.sessions import delete_session, insert_session
 from backend.storage.accounts.users.users import find_user_by_email, set_password_hash
+from backend.storage.audit.acting import act_as
+from backend.storage.audit.facts import record
 from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import of_app, resources, visitor_address
 
@@ -109,6 +113,7 @@ async def sign_in_code() -> Response:
         return response
     accepted = await accept_code(resources().database, user, form().get("code", ""), resources().clock())
     if accepted is None:
+        _note_refusal(user, "code")
         return await _code_form(_WRONG_CODE, 422)
     await limits.code_succeeded(visitor)
     await open_session(user, SignInWay.CODE)
@@ -179,14 +184,26 @@ def _account(email: str) -> str:
 async def _authenticate(email: str, password: str) -> User | None:
     user = await find_user_by_email(resources().database, email)
     if not await is_password(password, user.password_hash if user else None) or user is None:
+        if user:
+            _note_refusal(user, "password")
         return None
     if user.password_hash and needs_new_hash(user.password_hash):
         await set_password_hash(resources().database, user.id, await hash_password(password))
     return user if user.org_ids else None
 
 
+def _note_refusal(user: User, wrong: str) -> None:
+    """Record that somebody tried to sign in as this user, beside the answer: it takes as long for nobody."""
+    target = AuditTarget("session", user.id, user.email)
+    tried = {"wrong": wrong, "browser": browser_words()}
+    current_app.add_background_task(
+        record, resources().database, user.org_ids, "session.refused", target, tried
+    )
+
+
 async def open_session(user: User, way: SignInWay) -> None:
     """Open a session with a new token. A token that somebody else put into the browser before is not used."""
+    act_as(person(user), request.endpoint)
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()

@@ -15,6 +15,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts.directory.conditions import to_query
 from backend.storage.accounts.directory.people import MADE_ORDER
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByField
 
@@ -36,6 +37,9 @@ COLLECTION = Collection(
     retention=NoRetention("a group stays until the identity provider deletes it"),
     archived=NotArchived("the provider tells it again, and a forged one could name an account of others"),
     shard_key=NotSharded("few"),
+    audited=Audited(
+        kind="provisioned_group", name="display_name", ignored=frozenset({"display_name_key", "modified_at"})
+    ),
 )
 
 

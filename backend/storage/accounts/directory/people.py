@@ -13,6 +13,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.directory.conditions import to_query
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByField
 
@@ -43,6 +44,11 @@ COLLECTION = Collection(
     retention=NoRetention("a person stays until the identity provider deletes them"),
     archived=NotArchived("the provider tells it again, and a forged one could name an account of others"),
     shard_key=NotSharded("few, and small"),
+    audited=Audited(
+        kind="provisioned_person",
+        name="user_name",
+        ignored=frozenset({"user_name_key", "display_name_key", "modified_at"}),
+    ),
 )
 
 

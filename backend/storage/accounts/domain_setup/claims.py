@@ -18,6 +18,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts import domains
 from backend.storage.accounts.domains import DomainTaken, insert_domain, is_domain
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -38,6 +39,12 @@ COLLECTION = Collection(
     retention=NoRetention("gone a month after somebody looked at it"),
     archived=NotArchived("nothing is its own yet"),
     shard_key=NotSharded("one small document a domain"),
+    audited=Audited(
+        kind="domain_claim",
+        name=lambda document: document["_id"].partition("/")[2],
+        hidden=frozenset({"token"}),
+        ignored=frozenset({"expires_at"}),
+    ),
 )
 
 # In hexadecimal, which no form for DNS records changes.

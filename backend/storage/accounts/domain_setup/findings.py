@@ -11,6 +11,7 @@ from backend.domain.domains.claims import KEPT
 from backend.domain.finding import Area, Finding, SetupStep, Severity
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -30,6 +31,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone a month after somebody looked at the domain"),
     archived=NotArchived("looked up anew where it is restored"),
     shard_key=NotSharded("one small document a domain"),
+    audited=NotAudited("it is what was found, and no change by anybody"),
 )
 
 

@@ -11,6 +11,7 @@ from pymongo import IndexModel
 from backend.domain.accounts.single_sign_on.provided_person import ProvidedPerson
 from backend.domain.ids import OrgId, UserId
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByField
 
@@ -28,6 +29,7 @@ COLLECTION = Collection(
     retention=NoRetention("an identity stays as long as its user, or the organization's provider"),
     archived=NotArchived("a forged one would name a user of another organization; addresses tell again"),
     shard_key=NotSharded("few, and unique over all"),
+    audited=NotAudited("it says by which id of the provider somebody signs in; sessions are recorded"),
 )
 
 

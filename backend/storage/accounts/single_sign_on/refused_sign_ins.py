@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from backend.domain.accounts.single_sign_on.refusals import Refusal, RefusedSignIn, SignInRefused
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -26,6 +27,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone a month after the last one"),
     archived=NotArchived("what was refused here is no matter of another service"),
     shard_key=NotSharded("one document an organization, of bounded size"),
+    audited=NotAudited("whoever could not sign in changed nothing; sign-ins are recorded as sessions"),
 )
 KEPT = 20
 _DURATION = timedelta(days=30)

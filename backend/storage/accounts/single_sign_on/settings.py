@@ -12,6 +12,7 @@ from backend.storage.accounts import organizations
 from backend.storage.accounts.single_sign_on import identities
 from backend.storage.accounts.users import sessions
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
 
@@ -24,6 +25,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document an organization"),
+    audited=Audited(kind="single_sign_on", hidden=frozenset({"client_secret"})),
 )
 
 

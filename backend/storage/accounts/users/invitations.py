@@ -21,6 +21,7 @@ from backend.storage.accounts import organizations
 from backend.storage.accounts.directory.people import join_person
 from backend.storage.accounts.users import members, users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -45,6 +46,12 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a week"),
     archived=NotArchived("a link that leads to this service can't be used at another"),
     shard_key=NotSharded("few, and gone within a week"),
+    audited=Audited(
+        kind="invitation",
+        name="email",
+        hidden=frozenset({"token_hash"}),
+        deleted="ended",
+    ),
 )
 _OWN = OwnDocuments(NAME, MOST_INVITATIONS, "email", "open invitations")
 

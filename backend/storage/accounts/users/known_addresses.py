@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -25,6 +26,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within two months"),
     archived=NotArchived("gone within two months"),
     shard_key=NotSharded("small, and gone within two months"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

@@ -12,6 +12,7 @@ from backend.domain.accounts.sessions import hash_token
 from backend.domain.ids import UserId
 from backend.storage.accounts.users import sessions, users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -31,6 +32,11 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
     shard_key=NotSharded("few, and gone within a day"),
+    audited=Audited(
+        kind="password_reset",
+        deleted="ended",
+        of_user="user_id",
+    ),
 )
 
 

@@ -10,6 +10,7 @@ from pymongo import IndexModel, WriteConcern
 from backend.domain.accounts.sessions import SEEN_EVERY, Session, SignInWay
 from backend.domain.ids import OrgId, UserId
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -35,6 +36,15 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a week"),
     archived=NotArchived("who is signed in here is not signed in elsewhere"),
     shard_key=NotSharded("gone within a week"),
+    audited=Audited(
+        kind="session",
+        created="opened",
+        deleted="ended",
+        ignored=frozenset({"seen_at", "expires_at", "awaits_code"}),
+        of_user="user_id",
+        # Of whom only the password was right.
+        counts=lambda document: not document.get("awaits_code"),
+    ),
 )
 
 

@@ -16,10 +16,27 @@ from backend.domain.accounts.users import User
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByMembership
 
 NAME = "users"
+
+
+def _as_member(document: Document, org_id: OrgId) -> Document:
+    """What an organization sees of a user: nothing of others that the user acts for."""
+    factor = document.get("second_factor") or {}
+    return {
+        "email": document["email"],
+        "role": document.get("roles", {}).get(org_id, Role.OWNER.value),
+        "password_hash": document.get("password_hash"),
+        "second_factor": bool(factor),
+        "authenticator": factor.get("secret"),
+        "recovery_codes": factor.get("recovery_hashes"),
+        "passkeys": [passkey["name"] for passkey in factor.get("passkeys", ())],
+    }
+
+
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("email", unique=True), IndexModel("org_ids")],
@@ -28,6 +45,14 @@ COLLECTION = Collection(
     retention=NoRetention("a user stays until deleted"),
     archived=Stage.SETUP,
     shard_key=NotSharded("few, and `email` is unique over all"),
+    audited=Audited(
+        kind="member",
+        name="email",
+        hidden=frozenset({"password_hash", "authenticator", "recovery_codes"}),
+        created="added",
+        deleted="removed",
+        part=_as_member,
+    ),
 )
 
 

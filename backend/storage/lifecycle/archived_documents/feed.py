@@ -7,10 +7,12 @@ own feed, so they may have other fields too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 
 from bson import Timestamp
 
+from backend.domain.accounts.actors import ActorKind
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.clicks.block import MOST_CLICKS
 from backend.domain.costs.cost import LONGEST_CAMPAIGN
@@ -81,6 +83,14 @@ def _link(_: str, value: object) -> object:
     return value
 
 
+def _pair(name: str, value: object) -> object:
+    """A field and its value, as an entry of the audit log has it: whatever it was."""
+    match value:
+        case [str(), str() | bool() | int() | float() | datetime() | list() | dict() | None]:
+            return value
+    raise InvalidField(name, "must have a name and a value each")
+
+
 def _open(required: Mapping[str, Parse], optional: Mapping[str, Parse] | None = None) -> DocumentFields:
     return DocumentFields({"type": text, **required}, optional or {}, is_open=True)
 
@@ -145,6 +155,20 @@ _LINKS = {
         }
     ),
 }
+_ACTOR = DocumentFields({"kind": one_of(ActorKind), "id": or_none(text), "name": text})
+_TARGET = DocumentFields({"kind": text, "id": or_none(text), "name": or_none(text)})
+_PAIRS = or_none(list_of(_pair))
+_AUDIT = {
+    EventType.AUDIT.value: _open(
+        {
+            "actor": nested(_ACTOR),
+            "action": text,
+            "target": nested(_TARGET),
+            "before": _PAIRS,
+            "after": _PAIRS,
+        }
+    )
+}
 _ENTRY = DocumentFields(
     {"stamp": _stamp, "facts": list_of(lambda _, value: value)},
     {"waits": _true, "place": _place, "ages_by": one_of(AgesBy), "expires_at": time},
@@ -159,6 +183,8 @@ def _kinds(entry: Document) -> Mapping[str, DocumentFields]:
             return _FOR_SOME_TIME
         case {"ages_by": AgesBy.CLICKS.value}:
             return _CLICKS
+        case {"ages_by": AgesBy.AUDIT.value}:
+            return _AUDIT
         case {"ages_by": _}:
             return _VISITORS
     return _LINKS

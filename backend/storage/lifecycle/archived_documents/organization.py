@@ -10,7 +10,12 @@ from backend.domain.accounts.api_keys import NAME_RULE as KEY_NAME_RULE
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.destination_rules import MOST_PATTERNS
 from backend.domain.accounts.key_input import check_limited
-from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE
+from backend.domain.accounts.organizations import (
+    FEWEST_AUDIT_DAYS,
+    FEWEST_CLICK_DAYS,
+    MOST_DAYS,
+    NAME_RULE,
+)
 from backend.domain.accounts.origins import parse_origin
 from backend.domain.accounts.passkeys import MOST_PASSKEYS
 from backend.domain.accounts.passkeys import NAME_RULE as PASSKEY_NAME_RULE
@@ -32,6 +37,7 @@ from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule, own_domain
 from backend.storage.schema.document_fields import (
     DocumentFields,
+    Parse,
     as_stored,
     binary,
     days,
@@ -83,10 +89,13 @@ def _secret(name: str, value: object) -> object:
     return value
 
 
-def _click_days(name: str, value: object) -> object:
-    if type(value) is not int or not FEWEST_CLICK_DAYS <= value <= MOST_DAYS:
-        raise InvalidField(name, f"must be a number of days from {FEWEST_CLICK_DAYS}")
-    return value
+def _days_from(fewest: int) -> Parse:
+    def days(name: str, value: object) -> object:
+        if type(value) is not int or not fewest <= value <= MOST_DAYS:
+            raise InvalidField(name, f"must be a number of days from {fewest}")
+        return value
+
+    return days
 
 
 _REFUSALS = DocumentFields(
@@ -157,7 +166,8 @@ _ORGANIZATION = DocumentFields(
     {
         "subscription_until": or_none(time),
         "retention_days": or_none(days),
-        "click_days": or_none(_click_days),
+        "click_days": or_none(_days_from(FEWEST_CLICK_DAYS)),
+        "audit_days": or_none(_days_from(FEWEST_AUDIT_DAYS)),
         "device_cookie": Flag().parse,
         "erases_on_withdrawal": Flag().parse,
         "click_ids": Flag().parse,

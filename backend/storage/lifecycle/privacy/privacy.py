@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
+from backend.domain.audit.entries import AuditTarget
 from backend.domain.feed.facts import device_fact, erased_fact
 from backend.domain.ids import OrgId
 from backend.domain.visitors.attribution import Device, Times
 from backend.domain.visitors.persons import Person
+from backend.storage.audit.facts import note_facts, record, recorded_fact
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.belongings import Belongings, SharedDevice, Subject, find_belongings
@@ -31,8 +34,9 @@ async def export_subject(
     """Every document about the subject, with its collection's name.
 
     Of a shared device, only the subject's part is exported. Customers that a person's device was wrongly said
-    to be are left out, since they are other persons.
+    to be are left out, since they are other persons. The audit log has the export.
     """
+    await record(database, [org_id], "customer.exported", _target(org_id, subject))
     belongings = await find_belongings(database, org_id, subject)
     for collection, personal in personal_collections():
         if not personal.has_owners:
@@ -45,6 +49,16 @@ async def export_subject(
         if device := await devices.find_device(database, org_id, shared.id):
             part = device.during(shared.times)
             yield devices.NAME, _naming_only(belongings.person, devices.document(part))
+
+
+def _target(org_id: OrgId, subject: Subject) -> AuditTarget:
+    """The subject, as the audit log names it: by a hash, which says nothing to whoever does not know the id.
+
+    So the log can answer whether it was somebody, after that person's data is gone.
+    """
+    name, value = next((name, value) for name, value in asdict(subject).items() if value)
+    digest = hashlib.sha256(f"{org_id}/{name}/{value}".encode()).hexdigest()
+    return AuditTarget("customer", f"sha256:{digest[:16]}")
 
 
 def _is_about(person: Person, document: Document) -> bool:
@@ -69,7 +83,7 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
     """
     belongings = await find_belongings(database, org_id, subject)
     # This comes first, since what is deleted below says whom readers of the feed have to erase.
-    await _tell(database, org_id, belongings)
+    await _tell(database, org_id, subject, belongings)
     for shared in belongings.shared:
         await _leave(database, org_id, shared)
     erased = {}
@@ -154,8 +168,8 @@ async def _keep(database: Database, session: ClientSession, device: Device) -> N
     await entries.note(database, session, {device.org_id: [device_fact(device.id)]}, AgesBy.VISITORS)
 
 
-async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> None:
-    """Add a fact to the feed that says whom its readers have to erase."""
+async def _tell(database: Database, org_id: OrgId, subject: Subject, belongings: Belongings) -> None:
+    """Add a fact to the feed that says whom its readers have to erase, and one to the audit log."""
     now = await server_time(database)
     theirs: dict[str, Sequence[Any]] = {
         "devices": belongings.devices,
@@ -169,6 +183,8 @@ async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> No
 
     async def work(session: ClientSession) -> None:
         await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.REMOVAL_FACTS_KEPT)
+        audited = recorded_fact("customer.erased", _target(org_id, subject))
+        await note_facts(database, session, {org_id: [audited]})
 
     await in_transaction(database, work)
 

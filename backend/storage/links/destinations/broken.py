@@ -16,6 +16,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.links import links
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -36,6 +37,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone a month after the last look"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("small, and gone a month after the last look"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 
 

@@ -11,6 +11,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
 from backend.storage.links import links
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
@@ -23,6 +24,7 @@ COLLECTION = Collection(
     retention=NoRetention("one small document for each kind of look"),
     archived=NotArchived("who looks is the installation"),
     shard_key=NotSharded("one small document for each kind of look"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 # Longer than a batch of links takes, unless hundreds of their addresses do not answer.
 _TURN_LIFETIME = timedelta(minutes=15)

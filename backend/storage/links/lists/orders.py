@@ -14,6 +14,7 @@ from pymongo import DESCENDING, IndexModel
 
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -33,6 +34,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within an hour"),
     archived=NotArchived("gone within an hour"),
     shard_key=NotSharded("gone within an hour"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 KEPT = timedelta(hours=1)
 # The most orders of an organization. The oldest one is dropped, so that the orders' space on disk is bounded.

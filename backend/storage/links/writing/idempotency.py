@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
     Collection,
@@ -28,6 +29,7 @@ COLLECTION = Collection(
     retention=NoRetention("it is kept for a day"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("gone within a day"),
+    audited=NotAudited("the service's own notes for its work"),
 )
 # How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.feed.facts import Fact
@@ -36,6 +36,8 @@ from backend.domain.links.operations import (
     UpsertLink,
 )
 from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.audit.acting import Acting, acting
+from backend.storage.audit.facts import note_facts
 from backend.storage.driver.mongo import (
     ClientSession,
     Database,
@@ -46,7 +48,12 @@ from backend.storage.driver.mongo import (
 )
 from backend.storage.links import links
 from backend.storage.links.destinations.policies import DestinationPolicies
-from backend.storage.links.feed_facts import changed_fact, created_fact
+from backend.storage.links.feed_facts import (
+    audit_of_change,
+    audit_of_creation,
+    changed_fact,
+    created_fact,
+)
 from backend.storage.links.writing import idempotency
 from backend.storage.links.writing.idempotency import KeyUsed
 from backend.storage.links.writing.loops import DomainPath, may_loop, refuse_loop, refuse_varying
@@ -67,12 +74,14 @@ class Submission:
 
     `key` is the id of their idempotency record. `record` is called with the outcomes, perhaps more than once
     before they are stored, and returns its fields; None if there is nothing to remember. If a record with
-    that id exists, each outcome is the error KeyUsed.
+    that id exists, each outcome is the error KeyUsed. `who` sent them, in whose name the
+    audit log has what is done.
     """
 
     requests: Sequence[LinkRequest]
     key: str | None = None
     record: Callable[[Sequence[LinkResult]], Awaitable[Document | None]] | None = None
+    who: Acting = field(default_factory=acting)
 
 
 async def store_link(database: Database, request: LinkRequest, policies: DestinationPolicies) -> Link:
@@ -132,10 +141,13 @@ class _Run:
         self._ids: Iterator[LinkId] = iter(())
         self._records: list[Document] = []
         self._facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
+        self._audit: defaultdict[OrgId, list[Fact]] = defaultdict(list)
+        self._who = acting()
 
     async def carry_out(self, session: ClientSession) -> None:
         """Read, decide and write in this transaction. The transaction may be repeated after a conflict."""
-        self.outcomes, self._records, self._facts = [], [], defaultdict(list)
+        self.outcomes, self._records = [], []
+        self._facts, self._audit = defaultdict(list), defaultdict(list)
         requests = [request for submission in self._submissions for request in submission.requests]
         self._paths = random_paths(sum(map(_wants_path, requests)))
         self._ids = random_ids(len(requests))
@@ -155,6 +167,7 @@ class _Run:
                 self.outcomes.append([_rejected(KeyUsed(submission.key))] * len(submission.requests))
                 continue
             outcomes = []
+            self._who = submission.who
             for request in submission.requests:
                 outcomes.append(await self._carry_out(session, request))
                 done += 1
@@ -227,6 +240,7 @@ class _Run:
         self._refuse_taken_external_id(link)
         self._working_set.add(link)
         self._facts[link.org_id].append(created_fact(link, request.now))
+        self._audit[link.org_id].append(audit_of_creation(link, request.now, self._who))
         return LinkResult(Done.CREATED, link)
 
     def _new_link(self, request: LinkRequest, create: CreateLink, new: NewLink) -> Link:
@@ -270,6 +284,7 @@ class _Run:
         self._refuse_taken_external_id(changed)
         self._working_set.add(changed)
         self._facts[link.org_id].append(changed_fact(link, changed, request.now))
+        self._audit[link.org_id].append(audit_of_change(link, changed, request.now, self._who))
         return LinkResult(Done.UPDATED, changed)
 
     def _with_taken(self, link: Link, changes: Changes) -> Link:
@@ -328,6 +343,7 @@ class _Run:
         if new_documents:
             await self._database[links.NAME].insert_many(new_documents, session=session)
         await entries.note(self._database, session, self._facts)
+        await note_facts(self._database, session, self._audit)
 
 
 def _wants_path(request: LinkRequest) -> bool:

@@ -1,0 +1,1 @@
+"""The audit log: who changed what of an organization's, and how it was before."""

@@ -1,0 +1,19 @@
+"""JSON Schemas of the audit log."""
+
+from __future__ import annotations
+
+from backend.domain.feed.data_schemas import AUDIT_ENTRY
+from backend.domain.fields.rules import Schema
+from backend.rest_api.routes.operation import reference
+
+AUDIT_SCHEMAS: dict[str, Schema] = {
+    "AuditEntry": AUDIT_ENTRY,
+    "AuditLog": {
+        "type": "object",
+        "required": ["entries", "next_cursor"],
+        "properties": {
+            "entries": {"type": "array", "items": reference("AuditEntry")},
+            "next_cursor": {"type": "string", "description": "Where to go on later."},
+        },
+    },
+}

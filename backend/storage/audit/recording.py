@@ -1,0 +1,223 @@
+"""Records each write of what organizations own, in the same transaction: a database whose collections do so.
+
+What is recorded of a collection is a part of its declaration (storage/schema/audited). So no function that
+stores something can forget it. Links and costs are written many at once, and record themselves
+(storage/audit/facts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+from pymongo import ReplaceOne, UpdateOne
+
+from backend.domain.audit.differences import difference
+from backend.domain.audit.entries import AuditTarget
+from backend.domain.feed.facts import Fact
+from backend.domain.ids import OrgId
+from backend.storage.accounts.users import users
+from backend.storage.audit.facts import note_facts, recorded_fact
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.schema.audited import Audited
+from backend.storage.schema.collection import Collection
+from backend.storage.schema.ownership import Owned
+
+# How a document was before a write, and how it is after it.
+_States = tuple[Document | None, Document | None]
+
+
+class _RecordingDatabase:
+    """A database that records what is written into its audited collections, and else is the driver's."""
+
+    def __init__(self, stored: Database, audited: Mapping[str, Collection]) -> None:
+        self.stored = stored
+        self._audited = audited
+
+    def __getitem__(self, name: str) -> Any:
+        collection = self._audited.get(name)
+        return _RecordingCollection(self.stored, collection) if collection else self.stored[name]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stored, name)
+
+
+def recording(database: Database, collections: Iterable[Collection]) -> Database:
+    """The database, which records what is written into those of the collections that are audited."""
+    audited = {collection.name: collection for collection in collections if _is_audited(collection)}
+    return cast(Database, _RecordingDatabase(database, audited))
+
+
+def unrecorded(database: Database) -> Database:
+    """The database for writes that have no entries: the service's own notes, and whole organizations."""
+    return database.stored if isinstance(database, _RecordingDatabase) else database
+
+
+def _is_audited(collection: Collection) -> bool:
+    return isinstance(collection.audited, Audited)
+
+
+class _RecordingCollection:
+    """A collection whose writes are recorded. Each takes what the driver's does, and returns the same."""
+
+    def __init__(self, database: Database, collection: Collection) -> None:
+        self._database = database
+        self._stored = database[collection.name]
+        self._collection = collection
+        assert isinstance(collection.audited, Audited)
+        self._audited = collection.audited
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stored, name)
+
+    async def insert_one(self, document: Document, session: ClientSession | None = None) -> Any:
+        return await self._run(session, partial(self._insert, document))
+
+    async def _insert(self, document: Document, session: ClientSession) -> Any:
+        result = await self._stored.insert_one(document, session=session)
+        await self._record({}, {document["_id"]: document}, session)
+        return result
+
+    async def update_one(self, condition: Document, *change: Any, **options: Any) -> Any:
+        return await self._write(self._stored.update_one, 1, condition, *change, **options)
+
+    async def update_many(self, condition: Document, *change: Any, **options: Any) -> Any:
+        return await self._write(self._stored.update_many, 0, condition, *change, **options)
+
+    async def replace_one(self, condition: Document, *change: Any, **options: Any) -> Any:
+        return await self._write(self._stored.replace_one, 1, condition, *change, **options)
+
+    async def delete_one(self, condition: Document, **options: Any) -> Any:
+        return await self._write(self._stored.delete_one, 1, condition, **options)
+
+    async def delete_many(self, condition: Document, **options: Any) -> Any:
+        return await self._write(self._stored.delete_many, 0, condition, **options)
+
+    async def find_one_and_update(self, condition: Document, *change: Any, **options: Any) -> Any:
+        return await self._write(self._stored.find_one_and_update, 1, condition, *change, **options)
+
+    async def find_one_and_delete(self, condition: Document, **options: Any) -> Any:
+        return await self._write(self._stored.find_one_and_delete, 1, condition, **options)
+
+    async def bulk_write(
+        self, changes: Sequence[UpdateOne | ReplaceOne[Document]], session: ClientSession | None = None
+    ) -> Any:
+        # The driver shows only here what a change is about.
+        about = {"$or": [change._filter for change in changes]}
+
+        async def work(session: ClientSession) -> Any:
+            before = await self._find(about, session)
+            result = await self._stored.bulk_write(changes, session=session)
+            ids = [*before, *(result.upserted_ids or {}).values()]
+            await self._record(before, await self._find({"_id": {"$in": ids}}, session), session)
+            return result
+
+        return await self._run(session, work)
+
+    async def insert_many(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError("write them one by one, or with `unrecorded`")
+
+    find_one_and_replace = insert_many
+
+    async def _write(
+        self,
+        write: Callable[..., Awaitable[Any]],
+        limit: int,
+        condition: Document,
+        *change: Any,
+        session: ClientSession | None = None,
+        **options: Any,
+    ) -> Any:
+        async def work(session: ClientSession) -> Any:
+            before = await self._find(condition, session, limit)
+            result = await write(condition, *change, session=session, **options)
+            after = await self._after(before, result, session)
+            if options.get("upsert") and not after:  # what find_one_and_update made, and did not return
+                after = await self._find(condition, session)
+            await self._record(before, after, session)
+            return result
+
+        return await self._run(session, work)
+
+    async def _run(
+        self, session: ClientSession | None, work: Callable[[ClientSession], Awaitable[Any]]
+    ) -> Any:
+        """Do the work in the caller's transaction, or in one of its own."""
+        if session is not None:
+            return await work(session)
+
+        async def begin(session: ClientSession) -> Any:
+            return await work(session)
+
+        return await in_transaction(self._database, begin)
+
+    async def _after(
+        self, before: Mapping[Any, Document], result: Any, session: ClientSession
+    ) -> dict[Any, Document]:
+        """The documents that were there, and the one that was made, as they are now."""
+        made = getattr(result, "upserted_id", None)
+        if made is None and not before and isinstance(result, dict):  # by find_one_and_update
+            made = result["_id"]
+        ids = [*before, *([] if made is None else [made])]
+        return await self._find({"_id": {"$in": ids}}, session) if ids else {}
+
+    async def _find(self, condition: Document, session: ClientSession, limit: int = 0) -> dict[Any, Document]:
+        cursor = self._stored.find(condition, session=session).limit(limit)
+        return {document["_id"]: document async for document in cursor}
+
+    async def _record(
+        self, before: Mapping[Any, Document], after: Mapping[Any, Document], session: ClientSession
+    ) -> None:
+        facts: dict[OrgId, list[Fact]] = {}
+        for document_id in {**before, **after}:
+            states = (self._counting(before.get(document_id)), self._counting(after.get(document_id)))
+            user = await self._user_of(states, session)
+            for org_id in user["org_ids"] if user else self._owners(states):
+                if fact := self._fact(org_id, states, user):
+                    facts.setdefault(org_id, []).append(fact)
+        await note_facts(self._database, session, facts)
+
+    def _counting(self, document: Document | None) -> Document | None:
+        return document if document and self._audited.counts(document) else None
+
+    async def _user_of(self, states: _States, session: ClientSession) -> Document | None:
+        """The user whose document it is, where it is a user's."""
+        document = states[1] or states[0]
+        if self._audited.of_user is None or document is None:
+            return None
+        user_id = document[self._audited.of_user]
+        return await self._database[users.NAME].find_one({"_id": user_id}, session=session)
+
+    def _owners(self, states: _States) -> Sequence[OrgId]:
+        owned_by = self._collection.owned_by
+        if not isinstance(owned_by, Owned):  # and the user is gone
+            return []
+        owners = (org_id for state in states if state for org_id in owned_by.owners_of(state))
+        return list(dict.fromkeys(owners))
+
+    def _fact(self, org_id: OrgId, states: _States, user: Document | None) -> Fact | None:
+        """What an organization's log says of the change of a document; None where it shows nothing."""
+        audited, owned_by = self._audited, self._collection.owned_by
+        before, after = (
+            state
+            if state and (not isinstance(owned_by, Owned) or org_id in owned_by.owners_of(state))
+            else None
+            for state in states
+        )
+        was, is_now = (state and audited.values_of(state, org_id) for state in (before, after))
+        old, new = difference(was, is_now, audited.hidden)
+        if before and after and not old and not new:
+            return None
+        document = after or before or {}
+        target = (
+            AuditTarget(audited.kind, user["_id"], user["email"])
+            if user
+            else AuditTarget(audited.kind, own_id(document["_id"], org_id), audited.name_of(document))
+        )
+        return recorded_fact(audited.action(before, after, {**(old or {}), **(new or {})}), target, old, new)
+
+
+def own_id(document_id: Any, org_id: OrgId) -> str:
+    """The id of a document without the organization's, which it may begin with."""
+    return str(document_id).removeprefix(f"{org_id}/")
