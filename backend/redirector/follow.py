@@ -5,25 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from datetime import timedelta
-from functools import lru_cache
 from time import perf_counter
 from typing import Any
-from urllib.parse import parse_qsl
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.startable import Monitored, SideBySide, running
-from backend.domain.clicks.clicks import NotCounted, client_fragment, record_line, why_not_counted
-from backend.domain.clicks.ids import click_id, read_click_id
-from backend.domain.clicks.visitor_hashes import visitor_hash
-from backend.domain.links.destinations.compiled_rules import CompiledRules, Target, share_of
-from backend.domain.links.destinations.destination import Outcome, decide
-from backend.domain.links.destinations.forwarding import Forwarding
-from backend.domain.links.destinations.policy import leads_to
-from backend.domain.links.destinations.web_address import CLICK_ID_PARAMETER
+from backend.domain.clicks.clicks import why_not_counted
+from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.limits import NO_LIMITS
 from backend.domain.links.path_prefixes import Prefixes, path_prefixes
-from backend.domain.links.rules.conditions import Circumstances
 from backend.domain.web.client import ClientKind
 from backend.redirector.answers import ahead, pages
 from backend.redirector.answers import reports as link_reports
@@ -36,6 +26,7 @@ from backend.redirector.answers.qr_code import qr_code, split_suffix
 from backend.redirector.answers.reports import LinkReports
 from backend.redirector.answers.store_pages import StorePages
 from backend.redirector.click_log.shipper import Shipper
+from backend.redirector.decider import STOPPED, Decider
 from backend.redirector.links.above import Above, above_in_memory, find_above
 from backend.redirector.links.cache import LinkCache, LinkUnavailable
 from backend.redirector.links.cached_link import CachedLink
@@ -44,29 +35,20 @@ from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.orphans import OrphanVisits
-from backend.redirector.request.arrival import Arrival, Arrivals
-from backend.redirector.request.daily_keys import DailyKeys
+from backend.redirector.recorder import ClickRecorder
+from backend.redirector.request.arrival import Arrivals
 from backend.redirector.request.visit import InvalidHost, Scope, Visit
-from backend.storage.clicks.address_keys import split_key, visitor_key
 from backend.storage.driver.lanes import Lane
-from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.driver.mongo import StorageError
 from backend.web.current import Resources
 from backend.web.qr_image import MEDIA_TYPES
 
 _REPORT_EVERY = 1.0  # seconds
-_ONE_CLICK = timedelta(hours=1)  # in which a tap on a page's button belongs to the visit of the page
-# Where an id names the click: to the site that a visitor is led to, and to the app, so that its open is not
-# counted again.
-_NAMES_CLICK = frozenset({Outcome.WEB, Outcome.INTENT, Outcome.APP_PAGE})
-_STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 # Python 3.11 takes longer to look up a member of an enumeration than to compare it.
 _WEB, _APP_PAGE, _APP_STORE = Outcome.WEB, Outcome.APP_PAGE, Outcome.APP_STORE
-_NOT_FOUND, _HELD = Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _QR_SUFFIXES = tuple(f".qr.{kind}".encode() for kind in MEDIA_TYPES)
 _NO_APP = "No app is set for this domain.\n"
-# A client contains only parts of a User-Agent, whose length is limited.
-_fragment = lru_cache(maxsize=1024)(client_fragment)
 
 
 def _has_code(entry: CachedLink) -> bool:
@@ -77,11 +59,6 @@ def _has_code(entry: CachedLink) -> bool:
 def _has_suffix(raw_path: bytes) -> bool:
     """Whether the path may ask for something about a link, which only the database knows to be there."""
     return raw_path.endswith((b"+", *_QR_SUFFIXES))
-
-
-async def _split_key(database: Database, _: str) -> bytes:
-    """The key of splits, which is the same on every day."""
-    return await split_key(database)
 
 
 class Redirector:
@@ -95,12 +72,10 @@ class Redirector:
         self._clock = resources.clock
         self._proxies = resources.proxies
         self._rate_limits = resources.rate_limits
-        self._block_list = resources.block_list
-        self._click_signing = resources.click_signing
         self._in_app_browsers = resources.in_app_browsers
         self._arrivals = Arrivals(self._clock, self._proxies, resources.countries)
         self.domains = LinkDomains(resources.database)
-        self._domain_answers = DomainAnswers(self.domains, lambda: self._block_list.current)
+        self._domain_answers = DomainAnswers(self.domains, lambda: resources.block_list.current)
         self.cache = LinkCache(
             resources.database,
             self._clock,
@@ -115,14 +90,14 @@ class Redirector:
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self._store_pages = StorePages(resources, lane, self._handoffs)
-        self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
-        self._split_keys = DailyKeys(resources.database, self._clock, "splits", _split_key)
         self.shipper = Shipper(
             resources.database,
             settings.clicks_dir,
             settings.unreadable_clicks_dir,
             settings.last_ship_seconds,
         )
+        self._decider = Decider(resources)
+        self._recorder = ClickRecorder(resources, self.shipper, self._handoffs)
         self._tallies = AnswerTallies()
         self._reporting = BackgroundTask("telling redirects and waiting clicks", self._go_on_reporting)
         self._link_file = LinkFileUpkeep(resources, self.cache, self.domains)
@@ -130,7 +105,7 @@ class Redirector:
             self._reporting,  # before the shipper, so that it reports until the last clicks are shipped
             self.shipper,
             self.cache,
-            SideBySide(self.domains, self._handoffs, self._visitor_keys, self._split_keys),
+            SideBySide(self.domains, self._handoffs, self._recorder.visitor_keys, self._decider.split_keys),
             self.orphans,
             self._link_file,  # behind the cache, whose links it writes when it stops
         )
@@ -275,26 +250,26 @@ class Redirector:
         """Decide what the visitor gets, record the click, and return the answer."""
         arrival = self._arrivals.of(visit)
         client = arrival.client
-        decision = self._decide(visit, entry, arrival)
+        decision = self._decider.decide(visit, entry, arrival)
         if decision is None:
             return pages.not_found(visit)
         entry, target, outcome = decision
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
-        if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
+        if entry.link.limits is not NO_LIMITS and outcome not in STOPPED:
             withheld = await self._limited_links.withhold(
                 visit, entry.link, reason, gave_password=gave_password
             )
             if withheld:
                 if withheld.reason:
-                    await self._record(withheld.outcome, withheld.reason, visit, entry, arrival)
+                    await self._recorder.record(withheld.outcome, withheld.reason, visit, entry, arrival)
                 return withheld.answer
         variant = None
         if target and outcome is _WEB:
             answer, variant = answer_by_rule(visit, target), target.variant
-            click_id = await self._record(outcome, reason, visit, entry, arrival, variant=variant)
+            click_id = await self._recorder.record(outcome, reason, visit, entry, arrival, variant=variant)
         else:
-            click_id = self._earlier_click(visit, entry, arrival) if entry.apps.in_app_page else None
-            click_id = click_id or await self._record(outcome, reason, visit, entry, arrival)
+            click_id = self._recorder.earlier_click(visit, entry, arrival) if entry.apps.in_app_page else None
+            click_id = click_id or await self._recorder.record(outcome, reason, visit, entry, arrival)
             if outcome is _APP_PAGE and client.kind is ClientKind.IN_APP_BROWSER:
                 browsers = self._in_app_browsers
                 answer = in_app_page(visit, entry, client, self._proxies, browsers, click_id=click_id)
@@ -307,125 +282,11 @@ class Redirector:
             answer.add_click_id(click_id)
         return answer
 
-    def _decide(
-        self, visit: Visit, entry: CachedLink, arrival: Arrival
-    ) -> tuple[CachedLink, Target | None, Outcome] | None:
-        """The link as this visitor follows it, where its rules lead, if one fits, and what the visitor gets.
-
-        None if the link can't be filled in with what the visitor added to the short URL.
-        """
-        target = self._target(visit, entry, entry.rules, arrival) if entry.rules else None
-        outcome = decide(entry.link, arrival.client, entry.apps, target)
-        if outcome is not _NOT_FOUND and entry.is_blocked(self._block_list.current):
-            outcome = _HELD
-        if entry.forwarding is None or outcome in _STOPPED:
-            return entry, target, outcome
-        return self._fill_in(visit, entry, entry.forwarding, target, outcome)
-
-    def _fill_in(
-        self, visit: Visit, entry: CachedLink, forwarding: Forwarding, target: Target | None, outcome: Outcome
-    ) -> tuple[CachedLink, Target | None, Outcome] | None:
-        """The decision with what the visitor added to the short URL."""
-        visit.passed = forwarding.passed(visit.query)
-        filled = entry.filled_in(visit.rest, visit.query)
-        filled_target = target.filled_in(visit.rest, visit.query) if target else None
-        if filled is None or (target and filled_target is None):
-            return None
-        blocked = self._block_list.current
-        if leads_to(filled.link, blocked) or (filled_target and leads_to(filled_target.link, blocked)):
-            outcome = _HELD
-        return filled, filled_target, outcome
-
     async def _tell_ahead(self, visit: Visit) -> Answer:
         """Where a short URL leads. Nothing is recorded: nobody has gone there yet."""
         entry = await self._find(visit, path_prefixes(visit.raw_path))
-        decision = self._decide(visit, entry, arrival := self._arrivals.of(visit)) if entry else None
+        decision = self._decider.decide(visit, entry, arrival := self._arrivals.of(visit)) if entry else None
         if decision is None:
             return pages.not_found(visit)
         entry, target, outcome = decision
         return ahead.where_it_leads(visit, entry, arrival, outcome, target)
-
-    def _earlier_click(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> bytes | None:
-        """The id of the click that this visit goes on with, out of an in-app browser; None if it is its own.
-
-        That click is recorded already, and is one however many browsers it takes.
-        """
-        link, key = entry.link, self._click_signing.key
-        if CLICK_ID_PARAMETER not in visit.query or key is None:
-            return None
-        text = dict(parse_qsl(visit.query)).get(CLICK_ID_PARAMETER, "")
-        place = read_click_id(key, link.org_id, link.id, text)
-        is_recent = place and timedelta() <= arrival.at - place.at < _ONE_CLICK
-        return text.encode("ascii") if is_recent else None
-
-    def _target(
-        self, visit: Visit, entry: CachedLink, rules: CompiledRules, arrival: Arrival
-    ) -> Target | None:
-        """Where the link's rules lead this visit; None if none fits."""
-        circumstances = Circumstances(
-            arrival.client,
-            arrival.at,
-            arrival.country,
-            visit.language,
-            visit.query,
-            visit.has_device_id,
-            self._share(visit, entry, arrival) if rules.splits else 0.0,
-        )
-        return rules.target(circumstances)
-
-    def _share(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> float:
-        # If MongoDB has not answered since the start, there is no key, and a visitor may see another variant.
-        key = self._split_keys.of_day(arrival.at) or b""
-        return share_of(key, entry.link.id, arrival.address, visit.user_agent)
-
-    async def _record(
-        self,
-        outcome: Outcome,
-        reason: NotCounted | None,
-        visit: Visit,
-        entry: CachedLink,
-        arrival: Arrival,
-        *,
-        variant: str | None = None,
-    ) -> bytes | None:
-        """Record the visit. Returns the id of the click if it counts and is to be named.
-
-        A visit that does not count is not recorded if its address has sent too many such.
-        """
-        if reason and not self._rate_limits.keeps_uncounted_visit(arrival.address):
-            return None
-        line = self._line(outcome, reason, visit, entry, arrival, variant=variant)
-        await self.shipper.record(line)
-        link = entry.link
-        signing = self._click_signing
-        if reason or outcome not in _NAMES_CLICK:
-            return None
-        key = signing.key_for(link.org_id) if outcome is _WEB else signing.key
-        return click_id(key, link.org_id, link.id, line, variant=variant) if key else None
-
-    def _line(
-        self,
-        outcome: Outcome,
-        reason: NotCounted | None,
-        visit: Visit,
-        entry: CachedLink,
-        arrival: Arrival,
-        *,
-        variant: str | None,
-    ) -> bytes:
-        """The line for the click log."""
-        link, at = entry.link, arrival.at
-        key = None if reason else self._visitor_keys.of_day(at)
-        return record_line(
-            link.org_id,
-            link.id,
-            _fragment(arrival.client),
-            at=at,
-            outcome=outcome,
-            reason=reason,
-            country=arrival.country,
-            referrer_host=visit.referrer_host,
-            visitor=visitor_hash(key, link.org_id, arrival.address, visit.user_agent) if key else None,
-            variant=variant,
-            handoff=self._handoffs.handoff(outcome, reason, entry, arrival),
-        )
