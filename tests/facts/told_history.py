@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from backend.domain.apps.installs import AppPlatform, Install
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId
 from backend.storage.apps.installs import record_install
 from backend.storage.driver.mongo import Database
@@ -23,7 +23,7 @@ from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 # Nothing stores opens of apps yet.
-TYPES = frozenset(EventType) - {EventType.OPEN}
+TYPES = USUAL_TYPES - {EventType.OPEN}
 
 
 async def tell_history(

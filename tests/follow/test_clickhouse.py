@@ -10,13 +10,13 @@ import pytest
 
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START, Cursor
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.follow.clickhouse.target import ClickHouseTarget
 from backend.follow.target import FollowedFeed, TargetAway, TargetMismatch
 from tests.follow.chdb_server import ChdbServer
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 
-ALL = FollowedFeed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, USUAL_TYPES, START)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from backend.domain.feed.cursor import START
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES
 from backend.domain.ids import LinkId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.follow.clickhouse.target import ClickHouseTarget
@@ -81,7 +81,7 @@ async def _sell(client: httpx.AsyncClient, organization: TestOrganization, ids: 
 async def follow(database: Database, organization: TestOrganization, target: FeedTarget) -> None:
     """Write the organization's whole feed into the target, as a follower does."""
     await place_all(database, organization.id)
-    cursor = await target.open(FollowedFeed(organization.id, frozenset(EventType), START))
+    cursor = await target.open(FollowedFeed(organization.id, USUAL_TYPES, START))
     has_more = True
     while has_more:
         page = await read_feed(database, organization.id, cursor, url_form=ShortUrlForm(), limit=20)

@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import OrgId
 from backend.follow import event_lines
 from backend.follow.event_lines import LineForm
@@ -18,7 +18,7 @@ from backend.follow.files import FileTarget
 from backend.follow.target import FollowedFeed, TargetMismatch, TargetTaken
 from tests.follow.made_events import ORG, conversion, event
 
-ALL = FollowedFeed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, USUAL_TYPES, START)
 
 
 def table(path: Path) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ import pytest
 
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START, Cursor
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.domain.ids import OrgId
 from backend.follow.parquet import target as parquet
 from backend.follow.parquet.rows import ParquetRows
@@ -21,7 +21,7 @@ from backend.follow.target import FollowedFeed, TargetMismatch, TargetTaken
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 from tests.follow.parquet_files import asked, ids
 
-ALL = FollowedFeed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, USUAL_TYPES, START)
 
 
 async def written(folder: Path, *pages: Sequence[Event]) -> None:
@@ -145,5 +145,5 @@ async def test_another_feed_or_a_second_follower_is_refused(tmp_path: Path) -> N
     cursor.unlink()
     with pytest.raises(TargetMismatch, match="another folder"):
         await opened(tmp_path)
-    other = FollowedFeed(OrgId("00000000-0000-0000-0000-000000000001"), frozenset(EventType), Cursor(7))
+    other = FollowedFeed(OrgId("00000000-0000-0000-0000-000000000001"), USUAL_TYPES, Cursor(7))
     assert await opened(tmp_path, other) == Cursor(7)

@@ -11,7 +11,7 @@ import pytest
 
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START
-from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.follow import event_fields
 from backend.follow.postgres.target import PostgresTarget
 from backend.follow.target import FollowedFeed, TargetTaken
@@ -19,7 +19,7 @@ from tests.document_blocks import Block, blocks
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 from tests.processes.postgresql import query
 
-ALL = FollowedFeed(ORG, frozenset(EventType), START)
+ALL = FollowedFeed(ORG, USUAL_TYPES, START)
 HASH = "a" * 64
 SQL = [
     block

@@ -121,7 +121,7 @@ async def test_a_deleted_tag_is_no_choice_of_everything(webhooks: Webhooks, data
                 "colour is not a field of this request",
                 "url must be an absolute http or https URL",
                 "types must be one of link.created, link.changed, link.archived, click, lead, conversion, "
-                "refund, event, identify, install, open, erased, alert",
+                "refund, event, identify, install, open, erased, alert, audit",
                 "batch_size must be a whole number from 1 to 100",
             ],
         ),
