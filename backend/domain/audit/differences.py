@@ -14,6 +14,7 @@ HIDDEN = "hidden"
 # Characters of a value. A longer one is cut: an entry is to be read, and a link's rules may have 100,000.
 _LONGEST = 2_000
 _NOTHING = object()
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
 ShownFields = dict[str, Any]
 
 
@@ -37,9 +38,9 @@ def difference(
 
 def _flat(values: Mapping[str, Any], hidden: Collection[str], path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
-        if isinstance(value, Mapping) and name not in hidden:
+        if isinstance(value, dict) and name not in hidden:
             yield from _flat(value, hidden, f"{path}{name}.")
-        elif value is not None and value not in ([], ()):
+        elif value is not None and value not in ([], (), ""):
             yield f"{path}{name}", value
 
 
@@ -52,9 +53,11 @@ def _shown(values: Mapping[str, Any], hidden: Collection[str]) -> ShownFields:
 
 def _readable(value: Any) -> Any:
     """The value as JSON can have it, but for times; a long one is cut."""
-    if value is None or isinstance(value, bool | int | float | datetime):
+    if type(value) is str:  # as most are
+        return _cut(CONTROL_BUT_LINES.sub(_REPLACED, value))
+    if value is None or isinstance(value, (bool, int, float, datetime)):
         return value
-    if isinstance(value, list | tuple | Mapping):
+    if isinstance(value, (list, tuple, dict)):
         plain = _plain(value)
         text = json.dumps(plain, ensure_ascii=False)
         return plain if len(text) <= _LONGEST else _cut(text)
@@ -62,13 +65,13 @@ def _readable(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {_plain(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     if value is None or isinstance(value, bool | int | float):
         return value
-    return CONTROL_BUT_LINES.sub("\N{REPLACEMENT CHARACTER}", str(value))
+    return CONTROL_BUT_LINES.sub(_REPLACED, str(value))
 
 
 def _cut(text: str) -> str:
