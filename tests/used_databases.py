@@ -79,9 +79,9 @@ def _is_emptied(database: Database[dict[str, Any]]) -> bool:
 
 
 def _has_these(collection: Collection[dict[str, Any]], indexes: list[IndexModel]) -> bool:
-    made = {each["name"]: _definition(each) for each in collection.list_indexes()}
+    made = {index["name"]: _definition(index) for index in collection.list_indexes()}
     made.pop("_id_", None)
-    return made == {each.document["name"]: _definition(each.document) for each in indexes}
+    return made == {index.document["name"]: _definition(index.document) for index in indexes}
 
 
 def _definition(index: Any) -> dict[str, Any]:

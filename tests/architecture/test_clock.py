@@ -29,11 +29,11 @@ def used_names(source: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             # `import backend.system.clock` gives the name `backend`.
-            firsts = {each.name.split(".")[0] for each in node.names if not each.asname}
+            firsts = {alias.name.split(".")[0] for alias in node.names if not alias.asname}
             imported |= {each: each for each in firsts}
-            imported |= {each.asname: each.name for each in node.names if each.asname}
+            imported |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom):
-            imported |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+            imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     found = set(imported.values())
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):

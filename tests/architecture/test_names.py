@@ -41,9 +41,9 @@ def test_a_name_has_one_meaning() -> None:
 def typed_names(file: Path) -> list[tuple[str, str]]:
     """The parameters, fields and variables of a file that have a type, each with that."""
     nodes = list(ast.walk(ast.parse(file.read_text())))
-    named = [(each.arg, each.annotation) for each in nodes if isinstance(each, ast.arg)]
+    named = [(node.arg, node.annotation) for node in nodes if isinstance(node, ast.arg)]
     named += [
-        (ast.unparse(each.target), each.annotation) for each in nodes if isinstance(each, ast.AnnAssign)
+        (ast.unparse(node.target), node.annotation) for node in nodes if isinstance(node, ast.AnnAssign)
     ]
     return [(name, ast.unparse(of)) for name, of in named if of]
 
@@ -84,10 +84,10 @@ def conditions(node: ast.AST) -> list[ast.expr]:
 def test_an_empty_organization_is_not_all_of_them() -> None:
     """Nothing asks whether an organization's id is true: where None means all, an empty text would too."""
     asked = [
-        f"{file.relative_to(BACKEND)}:{each.lineno}: {ast.unparse(each)}"
+        f"{file.relative_to(BACKEND)}:{condition.lineno}: {ast.unparse(condition)}"
         for file in BACKEND.rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text()))
-        for each in conditions(node)
-        if isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each).endswith("org_id")
+        for condition in conditions(node)
+        if isinstance(condition, ast.Name | ast.Attribute) and ast.unparse(condition).endswith("org_id")
     ]
     assert asked == []

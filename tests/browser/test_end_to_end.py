@@ -67,7 +67,7 @@ def split_between(demo: DemoProcess, *names: str) -> list[dict[str, Any]]:
     return [
         {
             "if": {},
-            "then": {"split": [{"weight": 1, "name": each, "destination_url": shop} for each in names]},
+            "then": {"split": [{"weight": 1, "name": name, "destination_url": shop} for name in names]},
         }
     ]
 

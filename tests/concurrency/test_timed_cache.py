@@ -57,7 +57,7 @@ async def test_an_error_is_raised_for_all_and_not_cached() -> None:
     cache = TimedCache(shelf.load)
     shelf.may_load.set()
     results = await asyncio.gather(cache.get("broken"), cache.get("broken"), return_exceptions=True)
-    assert [type(each) for each in results] == [ConnectionError] * 2
+    assert [type(result) for result in results] == [ConnectionError] * 2
     with pytest.raises(ConnectionError):
         await cache.get("broken")
     assert shelf.loads == 2

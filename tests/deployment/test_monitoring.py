@@ -31,7 +31,7 @@ def alerts() -> dict[str, str]:
 def panels() -> dict[str, list[str]]:
     """The expressions of each panel, as Grafana sends them."""
     return {
-        panel["title"]: [filled_in(each["expr"]) for each in panel["targets"]]
+        panel["title"]: [filled_in(target["expr"]) for target in panel["targets"]]
         for panel in DASHBOARD["panels"]
     }
 
@@ -62,7 +62,7 @@ def test_each_alert_fires_when_it_should() -> None:
     assert f"{len(alerts())} rules found" in promtool("check", "rules", str(FOLDER / "waylink-rules.yaml"))
     assert "SUCCESS" in promtool("test", "rules", str(FOLDER / "waylink-rules-test.yaml"))
     tested = (FOLDER / "waylink-rules-test.yaml").read_text()
-    assert [each for each in alerts() if f"alertname: {each}\n" not in tested] == []
+    assert [alert for alert in alerts() if f"alertname: {alert}\n" not in tested] == []
 
 
 def test_prometheus_takes_what_the_dashboard_asks(tmp_path: Path) -> None:
@@ -77,10 +77,10 @@ def test_prometheus_takes_what_the_dashboard_asks(tmp_path: Path) -> None:
 def test_alerts_and_panels_read_metrics_that_exist() -> None:
     """Each metric that they name is one of the service's, and each of their labels is documented."""
     families = {f"{each.name}_total" if each.type == "counter" else each.name for each in REGISTRY.collect()}
-    named = {name for each in expressions() for name in re.findall(r"\bwaylink_\w+", each)}
+    named = {name for expression in expressions() for name in re.findall(r"\bwaylink_\w+", expression)}
     assert {name for name in named if name.removesuffix("_bucket") not in families} == set()
     documented = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "metrics.md").read_text()))
-    groupings = [by for each in expressions() for by in re.findall(r"by \(([^)]*)\)", each)]
+    groupings = [by for expression in expressions() for by in re.findall(r"by \(([^)]*)\)", expression)]
     used = {label for by in groupings for label in by.split(", ")}
     assert used - documented - {"instance", "le"} == set()
 
@@ -88,4 +88,4 @@ def test_alerts_and_panels_read_metrics_that_exist() -> None:
 def test_every_alert_is_explained() -> None:
     """docs/operations.md names each alert, with what it means."""
     text = (ROOT / "docs" / "operations.md").read_text()
-    assert [each for each in alerts() if f"`{each}`" not in text] == []
+    assert [alert for alert in alerts() if f"`{alert}`" not in text] == []

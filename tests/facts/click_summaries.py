@@ -17,12 +17,12 @@ def counted_one_by_one(clicks: Iterable[Click]) -> Sums:
     """What summaries of these clicks, which are of one day, are to have."""
     rows: Counter[Alike] = Counter()
     visitors: dict[str, set[int]] = {}
-    for each in clicks:
-        what = (each.outcome.value, each.reason, each.platform, each.system, each.browser)
-        quarter = each.at.hour * 4 + each.at.minute // 15
-        rows[each.link_id, quarter, what, each.country, each.referrer_host, each.variant] += 1
-        if each.visitor is not None:
-            visitors.setdefault(each.link_id, set()).add(each.visitor)
+    for click in clicks:
+        what = (click.outcome.value, click.reason, click.platform, click.system, click.browser)
+        quarter = click.at.hour * 4 + click.at.minute // 15
+        rows[click.link_id, quarter, what, click.country, click.referrer_host, click.variant] += 1
+        if click.visitor is not None:
+            visitors.setdefault(click.link_id, set()).add(click.visitor)
     return rows, {link: len(found) for link, found in visitors.items()}
 
 
@@ -30,16 +30,16 @@ def in_summaries(summaries: Sequence[SummaryColumns]) -> Sums:
     """What these summaries of one day have together."""
     rows: Counter[Alike] = Counter()
     visitors: dict[str, set[int]] = {}
-    for each in summaries:
-        for (link, quarter, what, *facts), weight in zip(each.alike, each.weight, strict=True):
-            values: Any = zip((each.countries, each.referrers, each.variants), facts, strict=True)
+    for summary in summaries:
+        for (link, quarter, what, *facts), weight in zip(summary.alike, summary.weight, strict=True):
+            values: Any = zip((summary.countries, summary.referrers, summary.variants), facts, strict=True)
             named = [table[place] for table, place in values]
-            rows[each.links[link], quarter, each.whats[what], *named] += weight
-        for link, visitor in zip(each.visitor_link, each.visitor, strict=True):
-            visitors.setdefault(each.links[link], set()).add(visitor)
+            rows[summary.links[link], quarter, summary.whats[what], *named] += weight
+        for link, visitor in zip(summary.visitor_link, summary.visitor, strict=True):
+            visitors.setdefault(summary.links[link], set()).add(visitor)
     return rows, {link: len(found) for link, found in visitors.items()}
 
 
 def all_visitors(summaries: Iterable[SummaryColumns]) -> int:
     """How many different visitors all links have together."""
-    return len({visitor for each in summaries for visitor in each.visitor})
+    return len({visitor for summary in summaries for visitor in summary.visitor})

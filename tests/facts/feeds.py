@@ -30,15 +30,15 @@ async def read_all(
     await place_all(database, org_id)
     page = await read_feed(database, org_id, START, url_form=ShortUrlForm(), types=types)
     assert not page.has_more
-    for each in page.events:
-        if shape := DATA_SCHEMAS.get(each.type):
-            check_shape(shape, each)
+    for event in page.events:
+        if shape := DATA_SCHEMAS.get(event.type):
+            check_shape(shape, event)
     return list(page.events)
 
 
 def is_erasure(entry: Document) -> bool:
     """Whether an entry of the feed says for some time whom readers are to erase, and nothing else."""
-    told = {each["type"] for each in entry.get("facts", ())}
+    told = {fact["type"] for fact in entry.get("facts", ())}
     return bool(told) and told <= {"erased", "reread"} and "expires_at" in entry
 
 

@@ -165,7 +165,8 @@ async def _read_one(database: Database, child: _Child, org_id: OrgId) -> None:
         page = await _until_answered(partial(_page, database, org_id, cursor))
         cursor = page.next_cursor
         events = [
-            [each.data["link_id"], round((each.at - NOW).total_seconds()), each.id] for each in page.events
+            [event.data["link_id"], round((event.at - NOW).total_seconds()), event.id]
+            for event in page.events
         ]
         child.tell("reads", org_id, events)
         if is_last and not page.has_more:

@@ -52,7 +52,7 @@ def _receive(port: int, file: Path) -> None:
                 return  # who sent it was killed
             told = json.loads(body)
             with file.open("a") as noted:
-                noted.write("".join(f"{each['id']}\n" for each in told.get("events", [told])))
+                noted.write("".join(f"{event['id']}\n" for event in told.get("events", [told])))
             self.send_response(204)
             self.end_headers()
 

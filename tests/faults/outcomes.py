@@ -43,5 +43,5 @@ def as_property(outcome: Outcome) -> list[object]:
 
 def table(properties: Iterable[Sequence[object]]) -> list[str]:
     """The lines of the table, in Markdown."""
-    rows = [HEAD, ("---",) * len(HEAD), *(Outcome(*each).cells() for each in properties)]  # type: ignore[arg-type]
+    rows = [HEAD, ("---",) * len(HEAD), *(Outcome(*outcome).cells() for outcome in properties)]  # type: ignore[arg-type]
     return [f"| {' | '.join(cells)} |" for cells in rows]

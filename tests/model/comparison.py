@@ -148,7 +148,7 @@ async def _compared_rows(
 
 def _number(key: Key) -> int | None:
     """The number of the history whose row this is, by the first name in it; None: of several."""
-    names = (each for each in key.values if each is not None and each.startswith("h"))
+    names = (value for value in key.values if value is not None and value.startswith("h"))
     name = next(names, None)
     return None if name is None else int(name[1:].partition("-")[0])
 
@@ -187,8 +187,8 @@ def _explained(
     """What a sale's explanation says, ours and the service's."""
     names = teller.link_names
     told = [
-        (_of_shown_touch(names, each["touch"]), Decimal(each["revenue"]), Decimal(each["refunds"]))
-        for each in theirs["shares"]
+        (_of_shown_touch(names, share["touch"]), Decimal(share["revenue"]), Decimal(share["refunds"]))
+        for share in theirs["shares"]
     ]
     facts = known_of(history, rules.as_of)
     sale = facts.sales.get(key)

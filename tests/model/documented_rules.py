@@ -116,35 +116,35 @@ class Sale:
     @cached_property
     def device(self) -> str | None:
         """The device that a server names, else the one that a browser names; the earliest telling's."""
-        naming = _servers_first(each for each in self.tellings if each.fact.device is not None)
+        naming = _servers_first(telling for telling in self.tellings if telling.fact.device is not None)
         return naming[0].fact.device if naming else None
 
     @cached_property
     def at(self) -> float:
         """The earliest time of the tellings that name its device; of all tellings where none names one."""
-        return min(each.at for each in self.tellings if each.fact.device == self.device)
+        return min(telling.at for telling in self.tellings if telling.fact.device == self.device)
 
     @cached_property
     def told_customer(self) -> str | None:
         """The customer that a server names, else a browser; the earliest telling's."""
-        naming = _servers_first(each for each in self.tellings if each.fact.customer is not None)
+        naming = _servers_first(telling for telling in self.tellings if telling.fact.customer is not None)
         return naming[0].fact.customer if naming else None
 
     @cached_property
     def clicks(self) -> list[str]:
         """The clicks that servers named for it."""
-        return [each.fact.click for each in self.tellings if each.fact.click is not None]
+        return [telling.fact.click for telling in self.tellings if telling.fact.click is not None]
 
     @cached_property
     def identity(self) -> Identity | None:
         """Its device is its customer's, where a server or that device itself told of the customer."""
         if self.device is None or self.told_customer is None:
             return None
-        of_device = [each.told for each in self.tellings if each.fact.device == self.device]
+        of_device = [telling.told for telling in self.tellings if telling.fact.device == self.device]
         of_customer = [
-            each.told for each in self.tellings
-            if each.fact.customer == self.told_customer
-            and (not each.by_browser or each.fact.device == self.device)
+            telling.told for telling in self.tellings
+            if telling.fact.customer == self.told_customer
+            and (not telling.by_browser or telling.fact.device == self.device)
         ]  # fmt: skip
         if not of_customer:
             return None
@@ -179,7 +179,8 @@ class Known:
     def holding(self) -> list[Identity]:
         """The identities that were not taken back, the earliest first."""
         return sorted(
-            (each for each in self.identities if not self.is_taken_back(each)), key=lambda each: each.at
+            (identity for identity in self.identities if not self.is_taken_back(identity)),
+            key=lambda each: each.at,
         )
 
     @property
@@ -189,16 +190,18 @@ class Known:
         for each in self.holding:
             firsts.setdefault((each.device, each.customer), each)
         return [
-            Sale([Told(Fact("identity", 0, "", each.device, each.customer), True, each.told, each.at)], [])
-            for each in firsts.values()
+            Sale(
+                [Told(Fact("identity", 0, "", first.device, first.customer), True, first.told, first.at)], []
+            )
+            for first in firsts.values()
         ]
 
     def is_taken_back(self, identity: Identity) -> bool:
         """Whether a take-back was told after the identity."""
         return any(
-            (each.fact.device, each.fact.customer) == (identity.device, identity.customer)
-            and each.told > identity.told
-            for each in self.take_backs
+            (back.fact.device, back.fact.customer) == (identity.device, identity.customer)
+            and back.told > identity.told
+            for back in self.take_backs
         )
 
 
@@ -300,8 +303,8 @@ def _learn_take_back(found: Known, told: Told) -> str:
     """What was told until then of a device and a customer was wrong, if there is anything."""
     pair = (told.fact.device, told.fact.customer)
     wrong = [
-        each for each in found.identities
-        if (each.device, each.customer) == pair and not found.is_taken_back(each)
+        identity for identity in found.identities
+        if (identity.device, identity.customer) == pair and not found.is_taken_back(identity)
     ]  # fmt: skip
     if not wrong:  # it changes nothing
         return "rejected"
@@ -317,7 +320,7 @@ def rounded(amount: Decimal, currency: str) -> Decimal:
 def owner(found: Known, device: str | None, at: float) -> str | None:
     """The customer of the device's latest identity at or before a time, else of its first one."""
     identities = [each for each in found.holding if each.device == device]
-    until = [each for each in identities if each.at <= at]
+    until = [identity for identity in identities if identity.at <= at]
     if until:
         return until[-1].customer
     return identities[0].customer if identities else None
@@ -327,7 +330,11 @@ def customer_of(found: Known, sale: Sale) -> str | None:
     """Whose a sale is: whom it was told of, unless that was taken back, else whose its device was."""
     told = sale.told_customer
     if told is not None:
-        said = [each for each in found.identities if (each.device, each.customer) == (sale.device, told)]
+        said = [
+            identity
+            for identity in found.identities
+            if (identity.device, identity.customer) == (sale.device, told)
+        ]
         if not said or any(not found.is_taken_back(each) for each in said):
             return told
     return None if sale.device is None else owner(found, sale.device, sale.at)
@@ -337,16 +344,16 @@ def counting_visits(found: Known, sale: Sale, rules: Rules) -> list[Visit]:
     """The visits that count for a sale, in their order (credit.md, "Which visits count")."""
     customer = customer_of(found, sale)
     if rules.credit == "device" or customer is None:
-        visits = [each for each in found.visits if _is_of_device(each, sale)]
+        visits = [visit for visit in found.visits if _is_of_device(visit, sale)]
     else:
-        visits = [each for each in found.visits if owner(found, each.device, each.at) == customer]
+        visits = [visit for visit in found.visits if owner(found, visit.device, visit.at) == customer]
         if all(each.device != sale.device for each in found.holding):  # it is nobody's
-            visits += [each for each in found.visits if _is_of_device(each, sale) and each not in visits]
-    own = [each for each in found.visits if each.is_named and each.click in sale.clicks]
+            visits += [visit for visit in found.visits if _is_of_device(visit, sale) and visit not in visits]
+    own = [visit for visit in found.visits if visit.is_named and visit.click in sale.clicks]
     visits += [each for each in own if each not in visits]
-    visits = _each_click_once([each for each in visits if each.at <= sale.at])
+    visits = _each_click_once([visit for visit in visits if visit.at <= sale.at])
     if rules.lookback_days is not None:
-        visits = [each for each in visits if each.at >= sale.at - rules.lookback_days * DAY]
+        visits = [visit for visit in visits if visit.at >= sale.at - rules.lookback_days * DAY]
     return sorted(visits, key=lambda each: each.at)
 
 
@@ -368,7 +375,7 @@ def shares(found: Known, sale: Sale, rules: Rules) -> list[tuple[Source | None, 
     visits = counting_visits(found, sale, rules)
     if rules.model == "last":
         return [(visits[-1].source if visits else None, Fraction(1))]
-    touches = [each.source for each in visits if each.source is not None]
+    touches = [visit.source for visit in visits if visit.source is not None]
     if not touches:
         return [(None, Fraction(1))]
     return list(zip(touches, _parts(len(touches), rules.model), strict=True))

@@ -98,7 +98,9 @@ class History:
         links = f"  links {', '.join(self.links)}"
         for what, some in (("renamed", self.renamed), ("deleted for good", self.purged)):
             links += f"; {what} in the end: {', '.join(some)}" if some else ""
-        return "\n".join([f"history {self.number}", links, *(each.in_words() for each in self.tellings)])
+        return "\n".join(
+            [f"history {self.number}", links, *(telling.in_words() for telling in self.tellings)]
+        )
 
 
 def moment(at: int) -> str:

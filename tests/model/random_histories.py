@@ -81,7 +81,7 @@ class _Story:
         fates = {link: self.random.random() for link in self.links}
         return History(
             number,
-            tuple(self.tellings[each] for each in sorted(self.tellings)),
+            tuple(self.tellings[told] for told in sorted(self.tellings)),
             renamed=tuple(link for link in self.links if fates[link] < 0.1),
             purged=tuple(link for link in self.links if fates[link] > 0.97),
             links=self.links,
@@ -118,7 +118,7 @@ class _Story:
         self.random.shuffle(facts)
         self.tellings[told] = replace(telling, told=told, facts=tuple(facts))
         self.pairs += [
-            (each.device, each.customer) for each in telling.facts if each.device and each.customer
+            (fact.device, fact.customer) for fact in telling.facts if fact.device and fact.customer
         ]
         return True
 

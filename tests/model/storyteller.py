@@ -150,7 +150,7 @@ class Storyteller:
         for start in range(0, len(operations), ITEMS):
             body = {"operations": operations[start : start + ITEMS]}
             results += (await self.call("POST", "links/bulk", body))["results"]
-        assert all(each["status"] in {"created", "updated"} for each in results), results
+        assert all(result["status"] in {"created", "updated"} for result in results), results
         return results
 
     async def call(self, method: str, path: str, body: object = None, **query: str) -> Any:

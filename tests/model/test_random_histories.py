@@ -32,7 +32,9 @@ Told = ToldHistories
 async def agree(told: Told, *questions: Question, histories: Sequence[History] | None = None) -> None:
     """Fail with the smallest history about which the service does not say what the documents do."""
     asked = told.histories if histories is None else histories
-    found = [each for question in questions for each in await question.differences(told.teller, asked)]
+    found = [
+        difference for question in questions for difference in await question.differences(told.teller, asked)
+    ]
     if found:
         pytest.fail(await told.explain(found), pytrace=False)
 
@@ -99,6 +101,7 @@ def test_rules_matter(told_histories: Told) -> None:
     some = told_histories.histories[:200]
     answers = [rows(report(told_histories, rules, "campaign").report, some) for rules in wanted]
     shown = [
-        {(key, row.shown("conversions"), row.shown("leads")) for key, row in each.items()} for each in answers
+        {(key, row.shown("conversions"), row.shown("leads")) for key, row in answer.items()}
+        for answer in answers
     ]
     assert all(one != other for place, one in enumerate(shown) for other in shown[:place])

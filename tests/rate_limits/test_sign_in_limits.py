@@ -126,7 +126,7 @@ async def test_no_address_is_stored(database: Database) -> None:
     assert not any(visitor.network in each or account in each for each in kept)
     ids = await counted.distinct("_id", {"_id": {"$regex": "^sign-in"}})
     assert len(ids) >= 3
-    assert all(re.fullmatch(r"sign-in(-[a-z]+)?/[0-9a-f]{64}", each) for each in ids)
+    assert all(re.fullmatch(r"sign-in(-[a-z]+)?/[0-9a-f]{64}", id_) for id_ in ids)
 
 
 async def test_wrong_codes_are_followed_by_pauses_from_known_addresses_too(

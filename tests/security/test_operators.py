@@ -48,7 +48,7 @@ async def ask(
 
 def is_rejected(answer: httpx.Response) -> bool:
     """Whether it is the answer to a bulk that carried out nothing."""
-    return all(each["status"] == "rejected" for each in answer.json().get("results", [{"status": ""}]))
+    return all(result["status"] == "rejected" for result in answer.json().get("results", [{"status": ""}]))
 
 
 async def test_every_field_of_every_body(

@@ -56,7 +56,9 @@ def assert_text_stayed_text(html: str) -> None:
     assert "probe-x" not in page.names
     assert not {name for name in page.attributes if name.startswith("on")}
     assert not {
-        each for each in page.addresses if re.match(r"\s*(javascript|data:text|vbscript)", each, re.I)
+        address
+        for address in page.addresses
+        if re.match(r"\s*(javascript|data:text|vbscript)", address, re.I)
     }
 
 

@@ -29,7 +29,7 @@ async def tell(client: httpx.AsyncClient, organization: TestOrganization, *metad
         for number, each in enumerate(metadata)
     ]  # fmt: skip
     answer = await client.post(f"{API}/events", json={"items": items}, headers=organization.headers)
-    assert [each["status"] for each in answer.json()["results"]] == ["accepted"] * len(items)
+    assert [result["status"] for result in answer.json()["results"]] == ["accepted"] * len(items)
 
 
 async def test_events_are_counted_by_what_is_marked(

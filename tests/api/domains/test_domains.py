@@ -100,7 +100,7 @@ async def test_addresses_are_checked_as_destinations_are(
         "brand": {"logo_url": "https://evil.example/logo.png"},
     }
     refused = await patch(client, organization, body)
-    fields = [each["fieldName"] for each in refused.json()["errors"]]
+    fields = [error["fieldName"] for error in refused.json()["errors"]]
     assert fields == ["root_url", "not_found_url", "brand.logo_url"], refused.text
 
 

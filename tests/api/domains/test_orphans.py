@@ -58,7 +58,7 @@ async def test_people_s_visits_are_counted_and_nothing_else(
     await ask(service, other.domain, "theirs")
     await service.redirector.orphans.store()
     found = await listed(client, organization)
-    assert [(each["path"], each["visits"], each["nearest"]) for each in found["orphans"]] == [
+    assert [(orphan["path"], orphan["visits"], orphan["nearest"]) for orphan in found["orphans"]] == [
         ("sprng", 3, found["orphans"][0]["nearest"]),
         ("flyer", 1, None),
     ]
@@ -69,14 +69,14 @@ async def test_people_s_visits_are_counted_and_nothing_else(
     ]
     assert found["not_kept"] == {"probes": 1, "unreadable": 2, "too_many": 0}
     await create(client, organization, selected_path="flyer")
-    assert [each["path"] for each in (await listed(client, organization))["orphans"]] == ["sprng"]
+    assert [orphan["path"] for orphan in (await listed(client, organization))["orphans"]] == ["sprng"]
     assert (await listed(client, organization, "?to=2026-01-01"))["orphans"] == []
     refused = await client.get(f"{API}/domains/{domain}/orphans", headers=other.headers)
     assert refused.status_code == 404
     removed = await client.delete(f"{API}/domains/{domain}/orphans", headers=organization.headers)
     assert removed.status_code == 204
     assert (await listed(client, organization))["orphans"] == []
-    assert [each["path"] for each in (await listed(client, other))["orphans"]] == ["theirs"]
+    assert [orphan["path"] for orphan in (await listed(client, other))["orphans"]] == ["theirs"]
 
 
 async def test_storage_is_bounded_and_ages(
@@ -99,7 +99,7 @@ async def test_storage_is_bounded_and_ages(
     await ask(service, domain, "twice")
     await service.redirector.orphans.store()
     found = await listed(client, organization)
-    paths = [(each["path"], each["visits"]) for each in found["orphans"]]
+    paths = [(orphan["path"], orphan["visits"]) for orphan in found["orphans"]]
     assert (paths, found["not_kept"]["too_many"]) == ([("thrice", 3), ("twice", 3)], 2)
     stored = await database[orphans.NAME].find({"org_id": organization.id}).to_list(None)
     assert len(stored) == 3
@@ -107,7 +107,7 @@ async def test_storage_is_bounded_and_ages(
         assert document["expires_at"] == document["day"] + timedelta(days=7)
         assert utc_now() < document["forget_at"] < utc_now() + timedelta(days=91)
     page = await listed(client, organization, "?cursor=3%20thrice")
-    assert [each["path"] for each in page["orphans"]] == ["twice"]
+    assert [orphan["path"] for orphan in page["orphans"]] == ["twice"]
     refused = await client.get(f"{API}/domains/{domain}/orphans?cursor=x", headers=organization.headers)
     assert (refused.status_code, "cursor is not one" in refused.text) == (400, True)
 

@@ -56,7 +56,7 @@ class Way:
 
     def answer(self, batch: dict[str, Any]) -> Answer:
         """The service's answer; a request that is lost is answered as by a proxy that reaches nobody."""
-        new = {each["call_id"] for each in batch["calls"] if each["kind"] == "attribution"} - self.checks
+        new = {call["call_id"] for call in batch["calls"] if call["kind"] == "attribution"} - self.checks
         self.checks |= new
         if new and self.is_lossy:
             return 502, {}, "{}"

@@ -31,7 +31,7 @@ def test_what_the_service_has_of_the_device_goes(visitor: Visitor, service_of_sh
     visitor.js(shop.init(f"{REQUIRED}, {ERASING}"))
     visitor.js("Waylink.grantConsent()")
     visitor.js(CONVERSION)
-    (device,) = [each["value"] for each in visitor.tab.cookies() if each["name"] == "cl_device_id"]
+    (device,) = [cookie["value"] for cookie in visitor.tab.cookies() if cookie["name"] == "cl_device_id"]
     assert records_of(shop, device) == ["devices", "conversions"]
     visitor.js("Waylink.denyConsent()")
     assert visitor.js(STORED) == ""

@@ -114,6 +114,6 @@ def test_a_page_of_html(page: Page, service: RecordingServer, document: str) -> 
     service.wait_for_kinds(*expected)
     wait_for(lambda: page.evaluate("Waylink.getAttribution()?.utm_source"), "the visit stayed unknown")
     assert "/waylink.js" in service.visits
-    assert {each["batch"]["api_key"] for each in service.requests} == {"c_web_test"}
+    assert {request["batch"]["api_key"] for request in service.requests} == {"c_web_test"}
     assert faults == []
     assert len(said) == 1  # what whenAttributed gives

@@ -35,7 +35,7 @@ def test_chromium_takes_brotli_and_asks_once(page: Page, service_of_shop: RealSe
         assert received["decodedBodySize"] == (DIST / "waylink.js").stat().st_size
         page.goto(f"{service_of_shop.base_url}/readyz")
     assert received["transferSize"] == 0
-    assert [each.header_value("Content-Encoding") for each in answers] == ["br", "br"]
+    assert [answer.header_value("Content-Encoding") for answer in answers] == ["br", "br"]
 
 
 def test_what_the_benchmark_prints(page: Page) -> None:

@@ -87,5 +87,5 @@ def test_orphan_visits_are_listed(running: ServiceProcess, org_id: OrgId) -> Non
         return running.command("domain", "orphans", DOMAIN, "--org", org_id)["orphans"]
 
     orphans = wait_for(listed, "the visit is not stored", lambda found: "sprng" in str(found), seconds=30)
-    assert {"sprng", "nothing"} >= {each["path"] for each in orphans}
+    assert {"sprng", "nothing"} >= {orphan["path"] for orphan in orphans}
     assert orphans[0]["nearest"] is None

@@ -156,12 +156,16 @@ async def test_when_the_next_is_due(
     assert weekly.next_at == datetime(2026, 3, 23, 6, tzinfo=UTC)
     assert monthly.next_at == datetime(2026, 4, 1, 5, tzinfo=UTC)
     clock.offset += timedelta(days=13)  # 31 March
-    due = [each for each in await due_recipients(database, clock(), 9) if each.org_id == report.org_id]
+    due = [
+        recipient
+        for recipient in await due_recipients(database, clock(), 9)
+        if recipient.org_id == report.org_id
+    ]
     assert [each.id for each in due] == [weekly.id]
     await make_due_mail(mailing, due[0])
     [mail] = await mails_to(database, weekly, "figures")
     assert mail["_id"].endswith("/2026-03-23")
-    stored = {each.id: each for each in await list_recipients(database, report.org_id)}
+    stored = {recipient.id: recipient for recipient in await list_recipients(database, report.org_id)}
     assert stored[weekly.id].next_at == datetime(2026, 4, 6, 5, tzinfo=UTC)
 
 

@@ -109,7 +109,7 @@ async def test_settings_without_another_question(
     assert len(await mails_to(database, recipient, "confirm")) == 1
     await make_due_mail(mailing, changed)
     subjects = [each["subject"] for each in await mails_to(database, recipient, "figures")]
-    assert [each.partition(": ")[2] for each in subjects] == ["9.–15. März 2026", "February 2026"]
+    assert [subject.partition(": ")[2] for subject in subjects] == ["9.–15. März 2026", "February 2026"]
     for wrong in ({"language": "en"}, sent | {"timezone": "Nowhere"}, sent | {"frequency": "daily"}):
         assert (await reader.post(path, data=wrong)).status_code == 422
     await confirmed(database, report, clock())

@@ -65,5 +65,5 @@ def run(link: VisitedLink, folder: Path, number: int) -> bool:
 
 def end_sessions(link: VisitedLink, sessions: set[bytes]) -> None:
     """End what the process has left open, as MongoDB does by itself a minute later."""
-    ids = [{"id": Binary(each, 4)} for each in sessions]
+    ids = [{"id": Binary(session, 4)} for session in sessions]
     link.database.client.delegate.admin.command("killSessions", ids)

@@ -159,7 +159,7 @@ async def test_every_reader_sees_the_one_order(
                     await asyncio.to_thread(each.end)
         for org_id in place.org_ids:
             page = await read_feed(database, org_id, START, url_form=FORM, limit=10_000_000)
-            truth = [(each.data["link_id"], each.id) for each in page.events]
+            truth = [(event.data["link_id"], event.id) for event in page.events]
             readers = [read for (_, read_of), read in seen.read.items() if read_of == org_id]
             assert len(readers) == READERS
             for events in readers:
@@ -233,8 +233,8 @@ def until_placed(sequencers: list[Child], database: Database) -> None:
     stored = database.delegate[entries.NAME]
 
     def waiting() -> int:
-        for each in sequencers:
-            each.send(signal.SIGCONT)
+        for sequencer in sequencers:
+            sequencer.send(signal.SIGCONT)
         left: int = stored.count_documents({"waits": True})
         return left
 

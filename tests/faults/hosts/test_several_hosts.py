@@ -142,7 +142,7 @@ def test_a_call_sent_to_both_hosts_counts_once(hosts: Hosts) -> None:
         httpx.post(service.base_url + BATCH, json=batch, headers={"Origin": ORIGIN}, timeout=30).json()
         for service in hosts.services
     ]
-    assert [each["results"][0]["status"] for each in answers] == ["accepted", "duplicate"]
+    assert [answer["results"][0]["status"] for answer in answers] == ["accepted", "duplicate"]
 
 
 async def test_clicks_at_both_hosts_are_counted_through_a_failover(

@@ -104,15 +104,17 @@ def test_everything_is_delivered_once_after_a_failover(
     )
     wait_until(page, "!Object.keys(localStorage).some(name => name.includes(':call_'))")
     conversions, events = stored(members, "conversions"), stored(members, "events")
-    sold = [each["transaction_id"] for each in conversions]
+    sold = [conversion["transaction_id"] for conversion in conversions]
     calls = "primary killed, a browser on two pages (a sale and an event each)"
     outcome(Outcome(calls, 2 * len(made), len(conversions) + len(events)))
-    assert sorted(sold) == sorted(each["product_id"] for each in events)
+    assert sorted(sold) == sorted(event["product_id"] for event in events)
     assert len(sold) == len(set(sold))
     assert set(sold) == made
     assert len(made) > 15 + SALES
     during = [
-        each for each in conversions if killed_at < each["occurred_at"].replace(tzinfo=UTC) < elected_at
+        conversion
+        for conversion in conversions
+        if killed_at < conversion["occurred_at"].replace(tzinfo=UTC) < elected_at
     ]
     tell(f"browser and failover: {len(sold)} sales stored once, {len(during)} made without a primary")
     assert during

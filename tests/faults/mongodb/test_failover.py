@@ -67,7 +67,7 @@ async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path, outcome: 
         transport = httpx.ASGITransport(app=service)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
             visitors = [Visitor(client, organization) for _ in range(VISITORS)]
-            load = [asyncio.create_task(send_batches(each, BATCHES * 2)) for each in visitors]
+            load = [asyncio.create_task(send_batches(visitor, BATCHES * 2)) for visitor in visitors]
             await wait_for_async(
                 lambda: database["events"].count_documents({}),
                 "too few batches are stored",
@@ -85,5 +85,5 @@ async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path, outcome: 
         assert await database["counted_once"].count_documents({}) == VISITORS * BATCHES * 2
         async for device in database["devices"].find({}):
             assert len(device["touches"]) == BATCHES * 2
-            assert len({each["value"] for each in device["click_ids"]}) == BATCHES * 2
+            assert len({click_id["value"] for click_id in device["click_ids"]}) == BATCHES * 2
         await service.shutdown()

@@ -166,7 +166,7 @@ async def relay(port: int) -> AsyncIterator[tuple[int, Callable[[], None]]]:
         connections.append(connection)
 
     def hang() -> None:
-        hanging = [each for each in connections if each.is_stream]
+        hanging = [connection for connection in connections if connection.is_stream]
         assert hanging
         for each in hanging:
             each.passes.clear()

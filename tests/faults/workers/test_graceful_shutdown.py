@@ -57,7 +57,7 @@ async def assert_kept(stored: Database, organization: TestOrganization, load: Lo
     """Every answered visit is a click, every acknowledged call is stored: no more and no less."""
     assert len(await recorded_clicks(stored, organization.id)) == load.redirects
     events = stored["events"].find({"org_id": organization.id}, {"_id": 1})
-    assert {str(each["_id"]).rpartition("/")[2] async for each in events} == set(load.acknowledged)
+    assert {str(event["_id"]).rpartition("/")[2] async for event in events} == set(load.acknowledged)
 
 
 def processes_of(service: ServiceProcess) -> list[int]:

@@ -152,7 +152,7 @@ async def test_association_files(
     [details] = answer.json()["applinks"]["details"]
     assert details["appIDs"] == ["A1B2C3D4E5.com.shop.app"]
     *links, svg, png, ahead, everything_else = details["components"]
-    assert {each["/"] for each in links} == {f"/{path}" for path in excluded}
+    assert {rule["/"] for rule in links} == {f"/{path}" for path in excluded}
     assert all(each["exclude"] for each in [*links, svg, png, ahead])
     assert everything_else == {"/": "*"}
     [statement] = (await visitor.get("/.well-known/assetlinks.json")).json()

@@ -52,14 +52,14 @@ def test_no_page_runs_a_script_of_others(name: str) -> None:
         # Forms go to the short URL itself, or to where links are reported.
         assert tag != "form" or attributes.get("method") == "post"
         assert tag != "form" or attributes.get("action", "/report") == "/report"
-        assert not [each for each in attributes if each.startswith("on")]
+        assert not [attribute for attribute in attributes if attribute.startswith("on")]
         assert not [value for value in attributes.values() if value.strip().lower().startswith("javascript:")]
     policy = dict(sample_pages()[name].headers)[b"content-security-policy"]
     assert b"default-src 'none'" in policy
     scripts = re.findall(rb"<script>(.*?)</script>", sample_pages()[name].body, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script).digest()) for script in scripts]
     directives = [each.strip() for each in policy.split(b";") if b"script-src" in each]
-    assert directives == [b"script-src 'sha256-" + each + b"'" for each in hashes]
+    assert directives == [b"script-src 'sha256-" + digest + b"'" for digest in hashes]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -101,7 +101,7 @@ def test_no_page_is_stored_or_indexed(name: str) -> None:
 def test_a_preview_has_its_social_fields_as_they_are() -> None:
     """A fetcher reads title, description and image, whatever characters are in them."""
     metas = [each for tag, each in elements("preview").found if tag == "meta"]
-    by_name = {each.get("property") or each.get("name", ""): each.get("content") for each in metas}
+    by_name = {meta.get("property") or meta.get("name", ""): meta.get("content") for meta in metas}
     for kind in ("og", "twitter"):
         assert by_name[f"{kind}:title"] == SOCIAL["social_title"]
         assert by_name[f"{kind}:description"] == SOCIAL["social_description"]

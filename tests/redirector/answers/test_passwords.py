@@ -56,7 +56,7 @@ async def test_who_knows_the_password_gets_through(
     assert again.status_code == 302
     assert (await visitor.get(f"/{link.path}", headers={"cookie": name_and_pass[:-1]})).status_code == 200
     records = await recorded(link, 4)
-    assert [each["reason"] for each in records] == ["password", None, None, "password"]
+    assert [record["reason"] for record in records] == ["password", None, None, "password"]
 
 
 @pytest.mark.parametrize("agent", ["Googlebot/2.1", "Twitterbot/1.0", "curl/8"])
@@ -90,7 +90,7 @@ async def test_tries_are_limited(service: Service, visitor: httpx.AsyncClient, l
     async def tries(address: str, *passwords: str) -> list[int]:
         transport = httpx.ASGITransport(app=service, client=(address, 1))
         async with httpx.AsyncClient(transport=transport, base_url=host) as client:
-            return [(await give(client, link, each)).status_code for each in passwords]
+            return [(await give(client, link, password)).status_code for password in passwords]
 
     assert await tries("192.0.2.1", *["wrong"] * 5, PASSWORD) == [403] * 5 + [429]
     assert await tries("192.0.2.2", "wrong", PASSWORD, "wrong") == [403, 303, 403]

@@ -28,4 +28,4 @@ async def test_an_address_leaves_so_many_records_that_do_not_count(
             assert (await visitor.get(f"/{link.path}")).status_code == 302
     await service.shutdown()
     records = await recorded(link, 7)
-    assert Counter(each["counted"] for each in records) == {False: 3 + 2, True: 2}
+    assert Counter(record["counted"] for record in records) == {False: 3 + 2, True: 2}

@@ -68,7 +68,7 @@ async def test_only_clicks_use_a_link_up(
     async def ask_without_a_click() -> list[int]:
         """The statuses of a crawler, a link preview, a check and a prefetch."""
         agents = ["Googlebot/2.1", "Twitterbot/1.0"]
-        seen = [await visitor.get(path, headers={"user-agent": each}) for each in agents]
+        seen = [await visitor.get(path, headers={"user-agent": agent}) for agent in agents]
         seen.append(await visitor.head(path))
         seen.append(await visitor.get(path, headers={"sec-purpose": "prefetch;prerender"}))
         return [each.status_code for each in seen]
@@ -81,7 +81,7 @@ async def test_only_clicks_use_a_link_up(
     await visitor.get(f"/{sentinel.path}")
     await recorded(sentinel, 1)
     records = await recorded_clicks(database, link.org_id, link.id)
-    assert sum(each.counted for each in records) == 1
+    assert sum(record.counted for record in records) == 1
 
 
 async def test_limits_stay_in_the_file_of_links(

@@ -94,11 +94,11 @@ async def test_a_split(service: Service, make_link: LinkFactory, recorded: Recor
     link = await make_link(rules=[{"if": {}, "then": {"split": parts}}], utm={"utm_source": "mail"})
     # So many that they all get the same one by chance once in a billion runs.
     peers = [f"203.0.113.{each}" for each in range(31)]
-    first = [await visited(service, link, peer=each) for each in peers]
+    first = [await visited(service, link, peer=peer) for peer in peers]
     assert set(first) == {"a", "b"}
-    assert [await visited(service, link, "?x=1", peer=each) for each in peers] == first
+    assert [await visited(service, link, "?x=1", peer=peer) for peer in peers] == first
     clicks = await recorded(link, 2 * len(peers))
-    assert [each["variant"] for each in clicks] == first * 2
+    assert [click["variant"] for click in clicks] == first * 2
 
 
 async def test_a_changed_rule_is_told_to_every_process(

@@ -58,7 +58,7 @@ async def test_a_held_link(
     await told(service, link, is_held=False)
     assert (await visitor.get(f"/{link.path}")).status_code == 302
     clicks = await recorded(link, 3)
-    assert [(each["outcome"], each["reason"]) for each in clicks] == [
+    assert [(click["outcome"], click["reason"]) for click in clicks] == [
         ("web", None),
         ("held", "held"),
         ("web", None),
@@ -86,7 +86,7 @@ async def test_a_held_link_opens_in_no_app(
     await hold_link(database, link.id, "Phishing", utc_now())
     [details] = (await visitor.get(APPLE)).json()["applinks"]["details"]
     *paths, _, _, _, _ = details["components"]
-    assert [each["/"] for each in paths] == [f"/{link.path}"]
+    assert [rule["/"] for rule in paths] == [f"/{link.path}"]
 
 
 def test_a_held_link_without_the_database(tmp_path: Path) -> None:

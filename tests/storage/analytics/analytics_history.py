@@ -85,9 +85,9 @@ class History:
             if kind and LINK_FIELDS.intersection(query.filters):
                 return
             left = [
-                each | times_of(at, period.zone)
-                for each in facts
-                if all(each[name] in _values(allowed) for name, allowed in query.filters.items())
+                fact | times_of(at, period.zone)
+                for fact in facts
+                if all(fact[name] in _values(allowed) for name, allowed in query.filters.items())
             ]
             has_links = not LINK_FIELDS.isdisjoint(query.group_by)
             groups = {
@@ -129,7 +129,7 @@ class History:
                 facts = self.of_link(links[LinkId(sale.link_id)])
             # No sale names its click, so nobody knows of which country and so on it is.
             of_sale: Facts = {**dict.fromkeys(CLICK_FIELDS | {Field.EVENT}), Field.VARIANT: sale.variant}
-            facts = [each | of_sale for each in facts]
+            facts = [fact | of_sale for fact in facts]
             add(sale.at, facts, Measure(sale.collection), kind=kind)
             if sale.customer_id and sale.collection != "installs":
                 add(sale.at, facts, Measure.CONTACTS, sale.customer_id, kind)
@@ -147,16 +147,16 @@ class History:
     def sales_of(self, query: Query) -> list[Sale]:
         """Those that the query may count."""
         return [
-            each
-            for each in self.sales
-            if (each.variant or not _is_of_variants(query))
-            and (each.currency in {None, query.currency or each.currency})
+            sale
+            for sale in self.sales
+            if (sale.variant or not _is_of_variants(query))
+            and (sale.currency in {None, query.currency or sale.currency})
         ]
 
     def kind_of(self, sale: Sale) -> RowKind | None:
         """The kind of the row that it counts in, if that is apart."""
         if sale.link_id:
-            return None if sale.link_id in {each.id for each in self.links} else RowKind.PURGED_LINKS
+            return None if sale.link_id in {link.id for link in self.links} else RowKind.PURGED_LINKS
         is_touched = sale.is_credited and sale.collection != "installs"
         return None if is_touched else RowKind.NOT_CREDITED
 
@@ -164,7 +164,7 @@ class History:
         """What a link is counted by: once for each of its tags."""
         utm: Facts = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS}
         facts = utm | {Field.LINK: link.id, Field.DOMAIN: link.domain}
-        names: list[str | None] = [self.tags[each] for each in link.tag_ids if each in self.tags]
+        names: list[str | None] = [self.tags[id_] for id_ in link.tag_ids if id_ in self.tags]
         return [facts | {Field.TAG: name} for name in names or [None]]
 
 

@@ -96,11 +96,11 @@ def expected(told: Told, rules: CreditRules, start: datetime, end: datetime) -> 
     histories = (History.of_device(each, rules) for each in told.devices)
     return sorted(
         (
-            _share(record, sale, found.customer_id, found.refunded, each)
+            _share(record, sale, found.customer_id, found.refunded, share)
             for record, sale, found in zip(
                 told.records, facts, share_by_histories(facts, histories, rules), strict=True
             )
-            for each in found.shares
+            for share in found.shares
             if start <= sale.at < end
         ),
         key=repr,
@@ -126,12 +126,12 @@ def expected_identities(
             (
                 milliseconds(sale.at),
                 of.customer_id,
-                each.weight,
-                each.whole,
-                each.touch and _touch(each.touch),
+                share.weight,
+                share.whole,
+                share.touch and _touch(share.touch),
             )
             for sale, of in zip(sales, share_by_histories(sales, histories, rules), strict=True)
-            for each in of.shares
+            for share in of.shares
             if start <= sale.at < end
         ),
         key=repr,
@@ -325,7 +325,7 @@ def histories(draw: Draw) -> Told:
     """Some devices, and records of theirs and of others."""
     known = [draw(_devices(name)) for name in draw(st.sets(st.sampled_from(NAMES), min_size=1).map(sorted))]
     records = [draw(_records(number, known)) for number in range(draw(st.integers(1, 5)))]
-    return Told(known, records, [draw(_refunds(each)) for each in records])
+    return Told(known, records, [draw(_refunds(record)) for record in records])
 
 
 @st.composite

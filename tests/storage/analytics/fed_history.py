@@ -68,8 +68,8 @@ class Stage:
 
     async def clear(self) -> None:
         """Take everything away."""
-        for each in COLLECTIONS:
-            await self.database[each.name].delete_many({})
+        for collection in COLLECTIONS:
+            await self.database[collection.name].delete_many({})
 
     async def tell(self, number: int, act: Act) -> None:
         """A browser or a server tells something."""

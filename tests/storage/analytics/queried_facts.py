@@ -83,7 +83,7 @@ class Sale:
         if not touches:
             return [(Fraction(1), None)]
         if model is Model.LINEAR or (model is Model.POSITION_BASED and len(touches) < 3):
-            return [(Fraction(1, len(touches)), each) for each in touches]
+            return [(Fraction(1, len(touches)), touch) for touch in touches]
         if model is not Model.POSITION_BASED:
             return [(Fraction(1), touches[0 if model is Model.FIRST else -1])]
         edge, inner = Fraction(2, 5), Fraction(1, 5 * (len(touches) - 2))
@@ -127,13 +127,13 @@ class StoredFacts:
         connection = duckdb.connect(config={"threads": 1})
         connection.execute(TABLES)
         _insert(connection, "tags", [{"id": each, "name": name} for each, name in self.tags.items()])
-        _insert(connection, "links", [_link_row(each) for each in self.links])
+        _insert(connection, "links", [_link_row(link) for link in self.links])
         _insert(connection, "blocks", [{"block": each, "id": f"block-{each}"} for each in range(1, 10)])
-        _insert(connection, "clicks", [asdict(each) for each in self.clicks])
+        _insert(connection, "clicks", [asdict(click) for click in self.clicks])
         former = [dict(zip(("day", "link", "visitor"), each, strict=True)) for each in self.former]
         _insert(connection, "day_visitors", former)
-        _insert(connection, "installs", [asdict(each) for each in self.installs])
-        _insert(connection, "costs", [asdict(each) for each in self.costs])
+        _insert(connection, "installs", [asdict(install) for install in self.installs])
+        _insert(connection, "costs", [asdict(cost) for cost in self.costs])
         for record, sale in enumerate(self.sales):
             _insert_sale(connection, record, sale)
         return connection
@@ -188,4 +188,4 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Ma
         columns = ", ".join(f'"{each}"' for each in rows[0])
         places = ", ".join("?" for _ in rows[0])
         statement = f"INSERT INTO {table} ({columns}) VALUES ({places})"
-        connection.executemany(statement, [list(each.values()) for each in rows])
+        connection.executemany(statement, [list(row.values()) for row in rows])

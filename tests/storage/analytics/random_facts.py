@@ -131,7 +131,8 @@ AMOUNTS = st.one_of(
 # Names that are no more than text: not of SQL, and not of JSON.
 PROPERTIES = (EventProperty("event.plan"), EventProperty("event.a.b'); --"))
 METADATA = st.none() | st.dictionaries(
-    st.sampled_from([each.property_name for each in PROPERTIES]), st.sampled_from(["pro", "free", "1.5", ""])
+    st.sampled_from([field.property_name for field in PROPERTIES]),
+    st.sampled_from(["pro", "free", "1.5", ""]),
 )
 
 
@@ -183,10 +184,10 @@ def histories(draw: Any) -> StoredFacts:
         former = draw(st.lists(visitors, max_size=8, unique=True))
         end = (FORMER_DAY + 1) * DAY_MS
         clicks = [
-            replace(each, at=each.at // 900_000 * 900_000, visitor=None, weight=2, kind=None)
-            if each.at < end
-            else each
-            for each in clicks
+            replace(click, at=click.at // 900_000 * 900_000, visitor=None, weight=2, kind=None)
+            if click.at < end
+            else click
+            for click in clicks
         ]
     installs = draw(st.lists(st.builds(Install, MOMENTS, st.none() | st.integers(0, 3)), max_size=3))
     return StoredFacts(draw(LINKS), TAGS, clicks, former, sold, installs, draw(TOLD_COSTS))
@@ -195,10 +196,10 @@ def histories(draw: Any) -> StoredFacts:
 def _with_clicks(draw: Any, sale: Sale, clicks: list[StoredClick]) -> Sale:
     """The sale with clicks that led to some of its touches."""
     touches = []
-    for each in sale.touches:
-        own = [click.at for click in clicks if click.link == each.link] or [ms(FIRST)]
-        at = draw(st.none() | st.sampled_from(own)) if each.link is not None else None
-        touches.append(replace(each, click_at=at))
+    for touch in sale.touches:
+        own = [click.at for click in clicks if click.link == touch.link] or [ms(FIRST)]
+        at = draw(st.none() | st.sampled_from(own)) if touch.link is not None else None
+        touches.append(replace(touch, click_at=at))
     return replace(sale, touches=tuple(touches))
 
 
@@ -216,7 +217,7 @@ VALUES: Mapping[QueryField, list[str]] = {
     Field.VARIANT: ["A", "mail"],
     Field.OUTCOME: ["web"],
     Field.EVENT: ["sign", "signup"],
-    **{each: ["pro", "p", ""] for each in PROPERTIES},
+    **{field: ["pro", "p", ""] for field in PROPERTIES},
 }
 
 
@@ -227,7 +228,7 @@ def filters(draw: Any) -> dict[QueryField, Any]:
     for name in draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=2, unique=True)):
         values = VALUES[name]
         some = st.frozensets(st.none() | st.sampled_from(values), min_size=1, max_size=2)
-        begin = st.sampled_from([each for each in values if each])
+        begin = st.sampled_from([value for value in values if value])
         found[name] = draw(some | some.map(Not) | begin.map(Prefix))
     return found
 
@@ -251,11 +252,11 @@ def queries(draw: Any) -> Query:
         begin, end = sorted(draw(st.lists(quarters, min_size=2, max_size=2, unique=True)))
         start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
     fields = draw(st.lists(st.sampled_from([*Field, *PROPERTIES]), max_size=4, unique=True))
-    time = [each for each in fields if each in TIMES][:1]
+    time = [field for field in fields if field in TIMES][:1]
     chosen = draw(filters())
     is_of_costs = not draw(st.integers(0, 3))
     if is_of_costs:  # of such fields it is known what they cost
-        fields = [each for each in fields if each in {*TIMES, Field.CAMPAIGN}] or [Field.CAMPAIGN]
+        fields = [field for field in fields if field in {*TIMES, Field.CAMPAIGN}] or [Field.CAMPAIGN]
         time = [each for each in time if each is not Field.HOUR]
         chosen = {name: each for name, each in chosen.items() if name is Field.CAMPAIGN}
     counted = sorted(COSTS_COUNTED) if is_of_costs else COUNTED
@@ -264,7 +265,7 @@ def queries(draw: Any) -> Query:
     query = Query(
         period=QueryPeriod(start, stop, zone, draw(st.sampled_from(WeekStart))),
         measures=tuple(draw(st.lists(st.sampled_from(counted), min_size=1, max_size=4, unique=True))),
-        group_by=tuple(each for each in fields if each not in TIMES or each in time),
+        group_by=tuple(field for field in fields if field not in TIMES or field in time),
         filters=chosen,
         compare=compare,
         change=compare is not None and draw(st.booleans()),
@@ -273,21 +274,21 @@ def queries(draw: Any) -> Query:
     )
     columns: list[Measure | QueryField] = [*query.measures, *query.group_by]
     orders = [
-        Order(each, is_descending)
-        for each in columns
+        Order(column, is_descending)
+        for column in columns
         for is_descending in (False, True)
-        if currency or each not in MONEY
+        if currency or column not in MONEY
     ]
     if not currency:
         orders += [
-            Order(each, is_descending=True, currencies=codes)
-            for each in query.measures
-            if each in MONEY
+            Order(measure, is_descending=True, currencies=codes)
+            for measure in query.measures
+            if measure in MONEY
             for codes in (("EUR",), ("JPY", "EUR"))
         ]
-    of_measures = [each for each in orders if isinstance(each.column, Measure)]
+    of_measures = [order for order in orders if isinstance(order.column, Measure)]
     if query.change:
-        orders += [replace(each, of_change=True) for each in of_measures]
+        orders += [replace(order, of_change=True) for order in of_measures]
     if compare:
-        orders += [replace(each, of_difference=True) for each in of_measures]
+        orders += [replace(order, of_difference=True) for order in of_measures]
     return replace(query, order=draw(st.none() | st.sampled_from(orders))) if orders else query

@@ -82,7 +82,7 @@ def in_decimals(sale: Sale) -> Sale:
     """The sale with amounts as they are stored: those in yen are whole."""
     if sale.currency != "JPY":
         return sale
-    return replace(sale, revenue=sale.revenue * 100, refunds=tuple(each * 100 for each in sale.refunds))
+    return replace(sale, revenue=sale.revenue * 100, refunds=tuple(refund * 100 for refund in sale.refunds))
 
 
 SALES = st.builds(
@@ -221,9 +221,9 @@ async def test_a_link_with_two_tags_counts_in_both_rows(analytics: Analytics, da
     measures = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS)
     query = Query(period=three_days(), measures=measures, group_by=(Field.TAG,))
     found = await ask(analytics, history.org_id, query)
-    rows = {row.group[0]: tuple(row.values[each] for each in measures) for row in found.rows}
+    rows = {row.group[0]: tuple(row.values[measure] for measure in measures) for row in found.rows}
     assert rows == {"mail": (2, 2, 1), "Sale": (1, 1, 1), None: (1, 1, 0)}
-    assert tuple(found.totals.values[each] for each in measures) == (3, 3, 1)
+    assert tuple(found.totals.values[measure] for measure in measures) == (3, 3, 1)
     assert any("link with several tags counts in each of their rows" in note for note in found.notes)
     await change_tag(database, history.org_id, "mail", new_name="News")
     for group_by, only, expected in (
@@ -238,7 +238,7 @@ async def test_a_link_with_two_tags_counts_in_both_rows(analytics: Analytics, da
     ):
         filters = {Field.TAG: frozenset(only)}
         asked = await ask(analytics, history.org_id, replace(query, group_by=group_by, filters=filters))
-        found_rows = {row.group: tuple(row.values[each] for each in measures) for row in asked.rows}
+        found_rows = {row.group: tuple(row.values[measure] for measure in measures) for row in asked.rows}
         assert found_rows == expected
         assert asked.totals.values[Measure.CLICKS] == sum(each[0] for each in expected.values())
 

@@ -61,7 +61,7 @@ def names_of(connection: DuckDBPyConnection, told: Told, **rules: Any) -> list[s
     asked = CreditRules(**rules)
     shares = found(connection, asked, *ALWAYS)
     assert shares == expected(told, asked, *ALWAYS)
-    touches = sorted(each.touch or () for each in shares)
+    touches = sorted(share.touch or () for share in shares)
     return [each[2] if each else None for each in touches]
 
 
@@ -216,7 +216,7 @@ def test_a_sale_has_what_was_known_to_be_paid_back(columns: DuckDBPyConnection) 
     told.write(columns)
     for as_of, paid_back in ((None, 300), (at(150), 100), (at(110), 0)):
         shares = found(columns, CreditRules(as_of=as_of), *ALWAYS)
-        assert [each.refunded for each in shares if each.record == "conversion s"] == [paid_back]
+        assert [share.refunded for share in shares if share.record == "conversion s"] == [paid_back]
 
 
 @pytest.mark.parametrize("kinds", [(), ("lead",), ("conversion", Kind.EVENT)])
@@ -244,4 +244,4 @@ def test_of_a_time_of_which_nothing_was_told_there_are_no_rows(columns: DuckDBPy
             found_rows = columns.execute(shares.text, dict(shares.values))
             types.append([(name, str(kind)) for name, kind, *_ in found_rows.description or ()])
             assert len(found_rows.fetchall()) == rows
-    assert all(each == types[0] for each in types)
+    assert all(type_ == types[0] for type_ in types)

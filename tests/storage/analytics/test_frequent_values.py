@@ -69,7 +69,7 @@ def test_rare_values_are_one_row(
         monkeypatch.setattr(frequent_values, "_MOST_VALUES", MOST)
         answer = answer_query(connection, query, is_whole=True)
         monkeypatch.undo()
-    told = [each.metadata or {} for each in facts.sales]
+    told = [sale.metadata or {} for sale in facts.sales]
     sizes = Counter(tuple(each.get(name.property_name) for name in PROPERTIES) for each in told)
     sizes.pop((None, None), None)
     in_order = sorted(sizes, key=lambda key: (-sizes[key], *((text is not None, text or "") for text in key)))

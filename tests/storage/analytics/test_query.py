@@ -107,8 +107,8 @@ def in_order(query: Query, rows: Mapping[Key, tuple[Tally, Tally]]) -> list[Key]
 
 def sorted_by(rows: list[Key], value: Callable[[Key], Any], *, is_descending: bool) -> list[Key]:
     """The rows by a value; those without one come last, either way."""
-    valued = [each for each in rows if value(each) is not None]
-    others = [each for each in rows if value(each) is None]
+    valued = [row for row in rows if value(row) is not None]
+    others = [row for row in rows if value(row) is None]
     if is_descending:
         return [*sorted(valued, key=lambda each: Reversed(value(each))), *others]
     return [*sorted(valued, key=value), *others]

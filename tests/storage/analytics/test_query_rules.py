@@ -203,7 +203,7 @@ def test_weeks_that_begin_on_sunday() -> None:
 
 def test_the_chance_of_each_variant() -> None:
     """By what it stood beside, now and in the time compared with; rows can be sorted by it."""
-    clicks = [each for name in ("A", "B") for each in of_days(*([0] * 20), *([3] * 5), variant=name)]
+    clicks = [click for name in ("A", "B") for click in of_days(*([0] * 20), *([3] * 5), variant=name)]
     at = ms(FIRST) + 3 * DAY_MS + 1
     sold = [
         Sale("conversion", at, touches=(Touch(0, variant=name),))

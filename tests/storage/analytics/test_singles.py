@@ -27,7 +27,7 @@ def test_singles_add_up_to_the_number(facts: StoredFacts, asked: list[Query]) ->
     """For any facts and filters: clicks page by page, but those that were added up, and parts of sales."""
     single_clicks = [click for click in facts.clicks if click.kind]
     with facts.stored() as connection, replace(facts, clicks=single_clicks).stored() as of_single_clicks:
-        moment = Facts(connection, None, utc_now(), Path(), [each.property_name for each in PROPERTIES])
+        moment = Facts(connection, None, utc_now(), Path(), [field.property_name for field in PROPERTIES])
         for query in asked:
             measures = (
                 Measure.CLICKS,

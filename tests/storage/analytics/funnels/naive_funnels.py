@@ -95,7 +95,7 @@ class NaiveFunnel:
     def figures(self) -> dict[tuple[str | None, RowKind | None], list[StepTimes]]:
         """The figures of all groups by value and kind; of all people, by (None, None), without groups."""
         rules = self.funnel.rules
-        self._histories = {each.id: History.of_device(each, rules) for each in self.stored.told.devices}
+        self._histories = {device.id: History.of_device(device, rules) for device in self.stored.told.devices}
         everything = defaultdict(list)
         for person, done in (*self._records(), *self._clicks()):
             everything[person].append(done)

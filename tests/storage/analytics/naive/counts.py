@@ -93,7 +93,7 @@ class _Counting:
         self._query = query
         self._facts = facts
         self._labels = labels
-        self._links = {each.number: each for each in facts.links}
+        self._links = {link.number: link for link in facts.links}
         self._has_links = not LINK_FIELDS.isdisjoint(query.group_by)
         self._filters_links = not LINK_FIELDS.isdisjoint(query.filters)
         self.rows: defaultdict[Key, Tally] = defaultdict(Tally)
@@ -136,16 +136,16 @@ class _Counting:
             measures.add(Measure.OPENS)
         places = list(self._places(click.at, facts, self._links[click.link]))
         for measure in measures & self._query.needed:
-            for each in places:
-                each().counts[measure] += click.weight
+            for place in places:
+                place().counts[measure] += click.weight
         link = self._links[click.link]
         has_cost = link.is_kept and link.utm.get(Field.CAMPAIGN) in self.with_cost
         if has_cost and Measure.CLICKS in self._query.needed and not click.reason:
-            for each in places:
-                each().counts["clicks_with_cost"] += click.weight
+            for place in places:
+                place().counts["clicks_with_cost"] += click.weight
         if Measure.VISITORS in self._query.needed and not click.reason and click.visitor is not None:
-            for each in places:
-                each().people["visitors"].add((click.at // DAY_MS, click.visitor))
+            for place in places:
+                place().people["visitors"].add((click.at // DAY_MS, click.visitor))
 
     def former_visitor(self, day: int, link: int, visitor: int) -> None:
         """Count a visitor of whom only the day and the link are known."""
@@ -234,9 +234,9 @@ class _Counting:
 
     def _of_click(self, touch: Touch | None) -> Facts:
         """What the click was that led to a visit."""
-        for each in self._facts.clicks:
-            if touch and (each.at, each.link, each.weight) == (touch.click_at, touch.link, 1):
-                return {name: getattr(each, name) for name in OF_CLICKS}
+        for click in self._facts.clicks:
+            if touch and (click.at, click.link, click.weight) == (touch.click_at, touch.link, 1):
+                return {name: getattr(click, name) for name in OF_CLICKS}
         return dict.fromkeys(OF_CLICKS)
 
     def _places(
@@ -266,7 +266,7 @@ class _Counting:
         if is_gone and self._filters_links:
             return
         all_facts = [each | dict(facts) for each in of_links]
-        left = [each for each in all_facts if self._is_left(each, is_former=is_former)]
+        left = [fact for fact in all_facts if self._is_left(fact, is_former=is_former)]
         if not left:
             return
         yield lambda: self.total
@@ -289,7 +289,7 @@ class _Counting:
 
     def _tags_of(self, ids: Iterable[str]) -> list[str | None]:
         """The tags of the rows of a link with these."""
-        names: list[str | None] = [self._facts.tags[each] for each in ids if each in self._facts.tags]
+        names: list[str | None] = [self._facts.tags[id_] for id_ in ids if id_ in self._facts.tags]
         chosen = self._query.filters.get(Field.TAG)
         if chosen is None:
             return names or [None]

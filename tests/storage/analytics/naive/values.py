@@ -14,7 +14,7 @@ DIGITS = {"EUR": 2, "JPY": 0}
 
 def values_shown(tally: Tally, query: Query) -> dict[str, object]:
     """All that a row shows."""
-    found = {str(each): shown(tally, each, query.currency) for each in query.measures}
+    found = {str(measure): shown(tally, measure, query.currency) for measure in query.measures}
     if Measure.CONVERSIONS in query.measures and not query.currency:
         counts = {of: part for (what, of), part in tally.amounts.items() if what == "conversions" and part}
         found[ByCurrency.CONVERSIONS] = {of: float(rounded(each, 6)) for of, each in counts.items()}
