@@ -48,4 +48,7 @@ async def recorded_clicks(database: Database, org_id: OrgId, link_id: LinkId | N
     clicks: list[Click] = []
     async for block in database[NAME].find({"org_id": org_id}):
         clicks += unpack(block["packed"]).clicks(org_id)
-    return sorted((each for each in clicks if link_id in {None, each.link_id}), key=lambda each: each.at)
+    return sorted(
+        (recorded for recorded in clicks if link_id in {None, recorded.link_id}),
+        key=lambda recorded: recorded.at,
+    )

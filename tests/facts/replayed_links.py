@@ -32,4 +32,4 @@ async def stored(database: Database, org_id: OrgId) -> tuple[dict[str, Document]
     async for link in database["links"].find({"org_id": org_id}):
         link["has_password"] = link["limits"].pop("password_hash", None) is not None
         links[link["_id"]] = link
-    return links, {each["_id"]: each["name"] async for each in database["tags"].find({"org_id": org_id})}
+    return links, {tag["_id"]: tag["name"] async for tag in database["tags"].find({"org_id": org_id})}

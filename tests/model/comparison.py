@@ -167,7 +167,7 @@ def _compared(
 def _plain(value: Any, currency: str | None = None) -> object:
     """A measure in a form in which no amount and nothing are the same."""
     if isinstance(value, list):
-        value = {each["currency"]: Decimal(_amount_or_count(each)) for each in value}
+        value = {part["currency"]: Decimal(_amount_or_count(part)) for part in value}
     elif isinstance(value, str):
         value = {currency: Decimal(value)}
     if isinstance(value, dict):
@@ -200,7 +200,7 @@ def _explained(
     paid, refunded = Fraction(sale.amount), Fraction(sum(sale.refunds))
     places = DECIMAL_PLACES[sale.currency]
     ours = [
-        (_of_touch(history, source), *(rounded_to(part * each, places) for each in (paid, refunded)))
+        (_of_touch(history, source), *(rounded_to(part * amount, places) for amount in (paid, refunded)))
         for source, part in shares(facts, sale, rules)
         if part
     ]
@@ -245,11 +245,11 @@ async def _smaller(
     history: History, difference: Difference, new_teller: NewTeller
 ) -> tuple[History, Difference] | None:
     """The history with something less, if it differs still."""
-    tried = [replace(each, number=number) for number, each in enumerate(_with_less(history))]
+    tried = [replace(shortened, number=number) for number, shortened in enumerate(_with_less(history))]
     if difference.number is None:  # of rows that have no history's name each needs an organization
-        for each in tried:
-            for found in await _likewise([each], difference, new_teller):
-                return each, found
+        for shortened in tried:
+            for found in await _likewise([shortened], difference, new_teller):
+                return shortened, found
         return None
     for found in await _likewise(tried, difference, new_teller):
         if found.number is not None:
@@ -265,7 +265,7 @@ async def _likewise(
     await teller.tell(histories)
     await teller.await_clicks(histories)
     found = await difference.question.differences(teller, histories)
-    return [each for each in found if each.measure == difference.measure]
+    return [other for other in found if other.measure == difference.measure]
 
 
 def _with_less(history: History) -> Iterator[History]:
@@ -275,7 +275,7 @@ def _with_less(history: History) -> Iterator[History]:
     for place, telling in enumerate(history.tellings):
         if len(telling.facts) > 1:
             for fact in telling.facts:
-                yield _without(history, place, tuple(each for each in telling.facts if each is not fact))
+                yield _without(history, place, tuple(other for other in telling.facts if other is not fact))
         if telling.skew:
             yield _with(history, place, replace(telling, skew=0))
         for fact in telling.facts if telling.by == "server" else ():
@@ -304,11 +304,11 @@ def _without(history: History, place: int, kept: tuple[Fact, ...]) -> History:
     if not gone:
         return shorter
     tellings = []
-    for each in shorter.tellings:
-        facts = (replace(fact, click=None) if fact.click in gone else fact for fact in each.facts)
-        valid = tuple(fact for fact in facts if each.by != "server" or _is_valid(fact))
+    for remaining in shorter.tellings:
+        facts = (replace(fact, click=None) if fact.click in gone else fact for fact in remaining.facts)
+        valid = tuple(fact for fact in facts if remaining.by != "server" or _is_valid(fact))
         if valid:
-            tellings.append(replace(each, facts=valid))
+            tellings.append(replace(remaining, facts=valid))
     return replace(shorter, tellings=tuple(tellings))
 
 

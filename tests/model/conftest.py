@@ -47,8 +47,8 @@ class ToldHistories:
         The first time, the history is made as small as it can be. That takes a while: if much differs, it
         is not done for every test.
         """
-        difference = min(found, key=lambda each: each.number is None)
-        numbers = {each.number for each in found if each.number is not None}
+        difference = min(found, key=lambda candidate: candidate.number is None)
+        numbers = {candidate.number for candidate in found if candidate.number is not None}
         told = f"{len(found)} differences, of {len(numbers)} histories (--seed {self.seed}).\n"
         if self.is_shrunk:
             history = "" if difference.number is None else self.histories[difference.number].in_words()

@@ -164,9 +164,9 @@ def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
             if is_asked and report.has(sale.at):
                 _count(found, report, history, facts, sale)
         for measure, told in (("events", facts.events.values()), ("identities", facts.first_identities)):
-            for each in told:
-                if report.has(each.at):
-                    _count_told(found, report, history, facts, measure, each)
+            for fact in told:
+                if report.has(fact.at):
+                    _count_told(found, report, history, facts, measure, fact)
     return dict(found)
 
 

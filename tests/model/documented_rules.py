@@ -152,7 +152,7 @@ class Sale:
 
 
 def _servers_first(tellings: Iterable[Told]) -> list[Told]:
-    return sorted(tellings, key=lambda each: (each.by_browser, each.at))
+    return sorted(tellings, key=lambda telling: (telling.by_browser, telling.at))
 
 
 @dataclass
@@ -173,22 +173,22 @@ class Known:
     def identities(self) -> list[Identity]:
         """All that were told, those of sales included."""
         of_sales = (sale.identity for sale in self.sales.values())
-        return [*self.told_identities, *(each for each in of_sales if each is not None)]
+        return [*self.told_identities, *(identity for identity in of_sales if identity is not None)]
 
     @cached_property
     def holding(self) -> list[Identity]:
         """The identities that were not taken back, the earliest first."""
         return sorted(
             (identity for identity in self.identities if not self.is_taken_back(identity)),
-            key=lambda each: each.at,
+            key=lambda identity: identity.at,
         )
 
     @property
     def first_identities(self) -> list[Sale]:
         """The earliest of each device and customer that was not taken back, as something to be credited."""
         firsts: dict[tuple[str, str], Identity] = {}
-        for each in self.holding:
-            firsts.setdefault((each.device, each.customer), each)
+        for identity in self.holding:
+            firsts.setdefault((identity.device, identity.customer), identity)
         return [
             Sale(
                 [Told(Fact("identity", 0, "", first.device, first.customer), True, first.told, first.at)], []
@@ -208,7 +208,7 @@ class Known:
 def known(history: History, as_of: int | None = None) -> Known:
     """What had been told before a moment, from which all else follows (credit.md, "As it stood")."""
     found = Known()
-    for telling in sorted(history.tellings, key=lambda each: each.told):
+    for telling in sorted(history.tellings, key=lambda telling: telling.told):
         if as_of is None or telling.told < as_of:
             for place, fact in enumerate(telling.facts):
                 by_browser = telling.by == "browser"
@@ -319,7 +319,7 @@ def rounded(amount: Decimal, currency: str) -> Decimal:
 
 def owner(found: Known, device: str | None, at: float) -> str | None:
     """The customer of the device's latest identity at or before a time, else of its first one."""
-    identities = [each for each in found.holding if each.device == device]
+    identities = [identity for identity in found.holding if identity.device == device]
     until = [identity for identity in identities if identity.at <= at]
     if until:
         return until[-1].customer
@@ -335,7 +335,7 @@ def customer_of(found: Known, sale: Sale) -> str | None:
             for identity in found.identities
             if (identity.device, identity.customer) == (sale.device, told)
         ]
-        if not said or any(not found.is_taken_back(each) for each in said):
+        if not said or any(not found.is_taken_back(identity) for identity in said):
             return told
     return None if sale.device is None else owner(found, sale.device, sale.at)
 
@@ -347,14 +347,14 @@ def counting_visits(found: Known, sale: Sale, rules: Rules) -> list[Visit]:
         visits = [visit for visit in found.visits if _is_of_device(visit, sale)]
     else:
         visits = [visit for visit in found.visits if owner(found, visit.device, visit.at) == customer]
-        if all(each.device != sale.device for each in found.holding):  # it is nobody's
+        if all(identity.device != sale.device for identity in found.holding):  # it is nobody's
             visits += [visit for visit in found.visits if _is_of_device(visit, sale) and visit not in visits]
     own = [visit for visit in found.visits if visit.is_named and visit.click in sale.clicks]
-    visits += [each for each in own if each not in visits]
+    visits += [visit for visit in own if visit not in visits]
     visits = _each_click_once([visit for visit in visits if visit.at <= sale.at])
     if rules.lookback_days is not None:
         visits = [visit for visit in visits if visit.at >= sale.at - rules.lookback_days * DAY]
-    return sorted(visits, key=lambda each: each.at)
+    return sorted(visits, key=lambda visit: visit.at)
 
 
 def _is_of_device(visit: Visit, sale: Sale) -> bool:
@@ -364,8 +364,8 @@ def _is_of_device(visit: Visit, sale: Sale) -> bool:
 def _each_click_once(visits: Iterable[Visit]) -> list[Visit]:
     """Without visits that servers named by a click that a browser told of, or another of them."""
     kept: list[Visit] = []
-    for visit in sorted(visits, key=lambda each: each.is_named):
-        if not (visit.is_named and any(each.click == visit.click for each in kept)):
+    for visit in sorted(visits, key=lambda visit: visit.is_named):
+        if not (visit.is_named and any(other.click == visit.click for other in kept)):
             kept.append(visit)
     return kept
 

@@ -109,7 +109,7 @@ class _Story:
 
     def tell(self, at: int, telling: Telling, latest: int = ROUNDS[-1]) -> bool:
         """Have something told in a round of its own, or with others of the browser, if there is one."""
-        rounds = [each for each in ROUNDS if at < each <= latest and self.is_free(each, telling)]
+        rounds = [round_ for round_ in ROUNDS if at < round_ <= latest and self.is_free(round_, telling)]
         if not rounds:
             return False
         told = rounds[0] if self.happens(0.5) else self.random.choice(rounds)
@@ -157,7 +157,7 @@ class _Story:
 
     def click(self) -> None:
         """A click, and most often the visit that it leads to, perhaps twice; perhaps a sale before that."""
-        free = [each for each in ROUNDS if each not in self.tellings]
+        free = [round_ for round_ in ROUNDS if round_ not in self.tellings]
         if not free:
             return
         at = self.random.choice(free)
@@ -263,7 +263,7 @@ class _Story:
         if not self.pairs:
             return
         device, customer = self.random.choice(self.pairs)
-        rounds = [each for each in ROUNDS if each not in self.tellings]
+        rounds = [round_ for round_ in ROUNDS if round_ not in self.tellings]
         if rounds:
             at = self.random.choice(rounds[len(rounds) // 3 :])
             fact = Fact("take_back", at, self.id(), device=device, customer=customer)
@@ -274,7 +274,7 @@ class _Story:
         for told, telling in list(self.tellings.items()):
             if telling.by == "visitor" or telling.facts[0].kind == "take_back" or not self.happens(0.15):
                 continue
-            rounds = [each for each in ROUNDS if each > told and each not in self.tellings]
+            rounds = [round_ for round_ in ROUNDS if round_ > told and round_ not in self.tellings]
             if rounds:
                 again = self.random.choice(rounds)
                 self.tellings[again] = replace(telling, told=again)

@@ -70,7 +70,7 @@ class History:
         rows: defaultdict[Group, Counter[Any]] = defaultdict(Counter)
         total: Counter[Any] = Counter()
         seen: set[Any] = set()
-        links = {each.id: each for each in self.links}
+        links = {link.id: link for link in self.links}
 
         def add(
             at: datetime,
@@ -91,8 +91,8 @@ class History:
             ]
             has_links = not LINK_FIELDS.isdisjoint(query.group_by)
             groups = {
-                tuple(each[name] for name in query.group_by) + ((kind,) if kind and has_links else ())
-                for each in left
+                tuple(fact[name] for name in query.group_by) + ((kind,) if kind and has_links else ())
+                for fact in left
             }
             places = [(group, rows[group]) for group in groups]
             for place, figures in [*places, ("total", total)] if left else ():
@@ -102,24 +102,25 @@ class History:
                     seen.add((place, what, once))
                     figures[what] += 1
 
-        for each in self.clicks:
-            link = links[each.link_id]
+        for recorded in self.clicks:
+            link = links[recorded.link_id]
             of_click: Facts = {
-                Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
-                Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
-                Field.VARIANT: each.variant, Field.OUTCOME: each.outcome.value, Field.EVENT: None,
+                Field.COUNTRY: recorded.country, Field.PLATFORM: recorded.platform,
+                Field.SYSTEM: recorded.system, Field.BROWSER: recorded.browser,
+                Field.REFERRER: recorded.referrer_host, Field.VARIANT: recorded.variant,
+                Field.OUTCOME: recorded.outcome.value, Field.EVENT: None,
             }  # fmt: skip
-            if _is_of_variants(query) and each.variant is None:
+            if _is_of_variants(query) and recorded.variant is None:
                 continue
             facts = [of | of_click for of in self.of_link(link)]
-            if not each.counted:
-                add(each.at, facts, Measure.NOT_COUNTED)
+            if not recorded.counted:
+                add(recorded.at, facts, Measure.NOT_COUNTED)
                 continue
-            add(each.at, facts, Measure.CLICKS)
-            if each.outcome is Outcome.APP:
-                add(each.at, facts, Measure.OPENS)
-            if each.visitor is not None:
-                add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
+            add(recorded.at, facts, Measure.CLICKS)
+            if recorded.outcome is Outcome.APP:
+                add(recorded.at, facts, Measure.OPENS)
+            if recorded.visitor is not None:
+                add(recorded.at, facts, Measure.VISITORS, (recorded.at.date(), recorded.visitor))
         for sale in self.sales_of(query):
             kind = self.kind_of(sale)
             facts = [{field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}]
@@ -201,7 +202,7 @@ async def make_history(
     `tags` has those of links by their numbers. One that is called "gone" is deleted again.
     """
     org_id = OrgId(str(uuid.uuid4()))
-    names = sorted({each for some in (tags or {}).values() for each in some})
+    names = sorted({name for some in (tags or {}).values() for name in some})
     tag_ids = {name: (await create_tag(database, org_id, name, None, FIRST)).id for name in names}
     if "gone" in tag_ids:
         await delete_tag(database, org_id, "gone")
@@ -220,7 +221,7 @@ async def make_history(
         org_id,
         links,
         made,
-        [replace(each, link_id=ids.get(each.link_id or "", each.link_id)) for each in sales],
+        [replace(sale, link_id=ids.get(sale.link_id or "", sale.link_id)) for sale in sales],
         {tag_id: name for name, tag_id in tag_ids.items() if name != "gone"},
     )
     for sale in history.sales:
@@ -277,16 +278,16 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
             if which == "previous" and query.time_field and row is not found.totals:
                 continue
             if Measure.CONVERSIONS in query.measures and not query.currency:
-                counts = {name: each for name in ("EUR", "JPY") if (each := expected[f"sales in {name}"])}
+                counts = {name: count for name in ("EUR", "JPY") if (count := expected[f"sales in {name}"])}
                 assert values[ByCurrency.CONVERSIONS] == counts, row.group
             for measure in query.measures:
                 if measure in MONEY:
                     known = ((name, _cents(measure, name, expected)) for name in ("EUR", "JPY"))
-                    cents = {name: each for name, each in known if each}
+                    cents = {name: amount for name, amount in known if amount}
                     amounts = values[measure]
                     if query.currency:
                         amounts = {query.currency: amounts}
-                    assert {name: int(each * 100) for name, each in amounts.items() if each} == cents
+                    assert {name: int(amount * 100) for name, amount in amounts.items() if amount} == cents
                 elif measure is Measure.CONVERSION_RATE:
                     clicks = expected[Measure.CLICKS]
                     rate = round(expected[CAME_OF_LINKS] / clicks, 6) if clicks else None
@@ -294,5 +295,5 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
                 else:
                     assert values[measure] == expected[measure], (row.group, measure)
         asked = {*query.measures, *("EUR", "JPY")[: 2 * (not MONEY.isdisjoint(query.measures))]}
-        told = {group for group, figures in rows.items() if any(figures[each] for each in asked)}
+        told = {group for group, figures in rows.items() if any(figures[column] for column in asked)}
         assert told <= {(*row.group, row.kind) if row.kind else row.group for row in found.rows}

@@ -40,9 +40,9 @@ ORG = OrgId("o")
 START = datetime(2026, 1, 1, tzinfo=UTC)
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 # At few moments, so that things happen at the same one and windows begin at one.
-HOURS = st.integers(0, 10).map(lambda each: 12 * each)
+HOURS = st.integers(0, 10).map(lambda number: 12 * number)
 NAMES = ("phone", "laptop", "till", "Kiosk")
-CUSTOMERS = st.sampled_from([CustomerId(each) for each in ("ada", "Bob", "guest")])
+CUSTOMERS = st.sampled_from([CustomerId(name) for name in ("ada", "Bob", "guest")])
 _LINKS = st.sampled_from([LinkId("l"), LinkId("M"), LinkId("é")])
 _TELLING_COUNTS = st.sampled_from([1, 1, 1, 2, 3])
 
@@ -70,11 +70,11 @@ class Told:
     def write(self, connection: DuckDBPyConnection) -> None:
         """Put it into tables, in the place of what is there."""
         forget_all(connection)
-        insert_devices(connection, [stored_devices.document(each) for each in self.devices])
+        insert_devices(connection, [stored_devices.document(known_device) for known_device in self.devices])
         numbered = list(enumerate(zip(self.records, self.refunds, strict=True)))
-        numbered.sort(key=lambda each: each[1][0].kind)
-        for kind, some in groupby(numbered, key=lambda each: each[1][0].kind):
-            insert_records(connection, kind, [_document(*each) for _, each in some])
+        numbered.sort(key=lambda entry: entry[1][0].kind)
+        for kind, some in groupby(numbered, key=lambda entry: entry[1][0].kind):
+            insert_records(connection, kind, [_document(*pair) for _, pair in some])
 
 
 class Share(NamedTuple):
@@ -93,7 +93,7 @@ class Share(NamedTuple):
 def expected(told: Told, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:
     """The shares that domain/sales/credit gives for records of a time."""
     facts = told.facts(rules)
-    histories = (History.of_device(each, rules) for each in told.devices)
+    histories = (History.of_device(known_device, rules) for known_device in told.devices)
     return sorted(
         (
             _share(record, sale, found.customer_id, found.refunded, share)
@@ -112,15 +112,15 @@ def expected_identities(
 ) -> list[tuple[Any, ...]]:
     """The shares of the first identities of devices as customers: as those of a sale at that time."""
     firsts: dict[tuple[DeviceId, CustomerId], datetime] = {}
-    for each in told.devices:
-        for one in each.customers:
+    for known_device in told.devices:
+        for one in known_device.customers:
             is_over = any(at and rules.knows(at, None) for at in (one.taken_back_at, one.replaced_at))
             if not is_over and rules.knows(one.at, one.received_at):
-                before = firsts.get((each.id, one.customer_id), one.at)
-                firsts[each.id, one.customer_id] = min(one.at, before)
+                before = firsts.get((known_device.id, one.customer_id), one.at)
+                firsts[known_device.id, one.customer_id] = min(one.at, before)
     # What had not been told by then is left out already.
     sales = [SaleFacts[Touch](at, _LONG_AGO, *named) for named, at in firsts.items()]
-    histories = (History.of_device(each, rules) for each in told.devices)
+    histories = (History.of_device(known_device, rules) for known_device in told.devices)
     return sorted(
         (
             (
@@ -189,8 +189,8 @@ def _share(
 
 def _touch(touch: Touch) -> tuple[Any, ...]:
     numbers = (
-        None if each is None else str(each)
-        for each in (touch.click_at and milliseconds(touch.click_at), touch.click_mark)
+        None if number is None else str(number)
+        for number in (touch.click_at and milliseconds(touch.click_at), touch.click_mark)
     )
     utm = (touch.utm.get(name) for name in ("utm_campaign", "utm_source"))
     return str(milliseconds(touch.at)), touch.link_id, *utm, touch.variant, *numbers
@@ -204,11 +204,11 @@ def _document(record: Record, refunds: Sequence[RefundFact]) -> dict[str, Any]:
     paid_back = [
         {
             "refund_id": str(number),
-            "amount": Decimal128(Decimal(each.amount) / 100),
-            "at": each.received_at,
-            "received_at": each.received_at,
+            "amount": Decimal128(Decimal(refund.amount) / 100),
+            "at": refund.received_at,
+            "received_at": refund.received_at,
         }
-        for number, each in enumerate(refunds)
+        for number, refund in enumerate(refunds)
     ]
     return stored_records.document(record, None) | ({stored_refunds.FIELD: paid_back} if paid_back else {})
 
@@ -216,8 +216,8 @@ def _document(record: Record, refunds: Sequence[RefundFact]) -> dict[str, Any]:
 def device(name: str, *touches: Touch, seen_at: datetime = START) -> Device:
     """A device with these touches."""
     made = Device(ORG, DeviceId(name), START, seen_at)
-    for each in touches:
-        made = made.touched(each)
+    for visit in touches:
+        made = made.touched(visit)
     return made
 
 
@@ -287,7 +287,9 @@ def _identified(draw: Draw, made: Device, hour: int, received: datetime | None) 
     new = Identification(
         draw(CUSTOMERS), at(hour), received, taken_back_at=draw(later), replaced_at=draw(later)
     )
-    customers = sorted((*made.customers, new), key=lambda each: (each.at, each.customer_id))
+    customers = sorted(
+        (*made.customers, new), key=lambda identification: (identification.at, identification.customer_id)
+    )
     return replace(made, customers=tuple(customers))
 
 
@@ -307,16 +309,16 @@ def _tellings(draw: Draw, names: Sequence[str]) -> Telling[Touch]:
 def _records(draw: Draw, number: int, known: Sequence[Device]) -> Record:
     kind = draw(st.sampled_from([Kind.LEAD, Kind.CONVERSION, Kind.CONVERSION, Kind.EVENT]))
     count = draw(_TELLING_COUNTS)
-    tellings = [draw(_tellings([each.id for each in known])) for _ in range(count)]
+    tellings = [draw(_tellings([known_device.id for known_device in known])) for _ in range(count)]
     made = sale(str(number), *tellings, kind=kind, cents=draw(st.integers(0, 1_001)))
-    own = next((each for each in known if each.id == made.device_id), None)
+    own = next((known_device for known_device in known if known_device.id == made.device_id), None)
     listed = list(own.touches) if own else []
     gone = [
         Touch(at(hour), LinkId("gone"), {"utm_campaign": f"gone {hour}"}, {}, at(late))
         for hour, late in draw(st.lists(st.tuples(HOURS, HOURS), max_size=2))
     ]
     copies = draw(st.lists(st.sampled_from([*listed, *gone]), max_size=2)) if listed or gone else []
-    copies.sort(key=lambda each: each.at)
+    copies.sort(key=lambda visit: visit.at)
     return made.credited(Credit(*copies))
 
 

@@ -39,7 +39,7 @@ from tests.domain.sales import told_facts
 from tests.domain.sales.shelf import START
 from tests.facts.clicks import click, ship
 
-_LINKS = tuple(LinkId(each) for each in ("l", "m", "n"))
+_LINKS = tuple(LinkId(name) for name in ("l", "m", "n"))
 _TAGS = ("Mail", "News")
 _RECEIVED = START + told_facts.TOLD_FROM
 
@@ -115,8 +115,10 @@ class Stage:
         of_day = {"org_id": self.org_id, "last_at": {"$gte": day, "$lt": day + timedelta(days=1)}}
         found = await stored.find(of_day).to_list(None)
         if len(found) > 1:
-            block = merged(self.org_id, [unpack(each["packed"]) for each in found])
-            parts = click_blocks.merged_parts(part for each in found for part in click_blocks.parts_of(each))
+            block = merged(self.org_id, [unpack(record["packed"]) for record in found])
+            parts = click_blocks.merged_parts(
+                part for record in found for part in click_blocks.parts_of(record)
+            )
             document = {"_id": f"{self.org_id}/merged-{number}", **click_blocks.fields_of(block)}
             await stored.delete_many(of_day)
             await stored.insert_one(document | {"parts": parts})

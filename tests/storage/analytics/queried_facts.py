@@ -126,11 +126,13 @@ class StoredFacts:
         """A connection to these facts, in columns."""
         connection = duckdb.connect(config={"threads": 1})
         connection.execute(TABLES)
-        _insert(connection, "tags", [{"id": each, "name": name} for each, name in self.tags.items()])
+        _insert(connection, "tags", [{"id": tag_id, "name": name} for tag_id, name in self.tags.items()])
         _insert(connection, "links", [_link_row(link) for link in self.links])
-        _insert(connection, "blocks", [{"block": each, "id": f"block-{each}"} for each in range(1, 10)])
+        _insert(connection, "blocks", [{"block": number, "id": f"block-{number}"} for number in range(1, 10)])
         _insert(connection, "clicks", [asdict(click) for click in self.clicks])
-        former = [dict(zip(("day", "link", "visitor"), each, strict=True)) for each in self.former]
+        former = [
+            dict(zip(("day", "link", "visitor"), day_visitor, strict=True)) for day_visitor in self.former
+        ]
         _insert(connection, "day_visitors", former)
         _insert(connection, "installs", [asdict(install) for install in self.installs])
         _insert(connection, "costs", [asdict(cost) for cost in self.costs])
@@ -143,7 +145,7 @@ def _link_row(link: StoredLink) -> dict[str, object]:
     number = link.number
     names = {"link": number, "id": link.id, "path": f"path-{number}", "link_name": f"Link {number}"}
     facts = {"is_kept": link.is_kept, "domain": link.domain, "tag_ids": list(link.tag_ids)}
-    return names | facts | {each.value: link.utm.get(each) for each in UTM}
+    return names | facts | {name.value: link.utm.get(name) for name in UTM}
 
 
 def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale) -> None:
@@ -168,7 +170,7 @@ def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale)
     if sale.refunded:
         _insert(connection, "refunds", [{"record": record, "amount": sale.refunded} | times])
     _insert(connection, "devices", [{"device": device, "last_seen_at": sale.at, "entry": record}])
-    for number, each in enumerate(sale.touches):
+    for number, credited in enumerate(sale.touches):
         visit = {
             "device": device,
             "entry": record,
@@ -177,15 +179,15 @@ def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale)
             "is_named": False,
         } | times
         visit["at"] = sale.at - 1000 * (len(sale.touches) - number)
-        told = {name.value: each.utm.get(name) for name in UTM}
-        touch = {"link": each.link, "variant": each.variant, "click_at": each.click_at}
+        told = {name.value: credited.utm.get(name) for name in UTM}
+        touch = {"link": credited.link, "variant": credited.variant, "click_at": credited.click_at}
         _insert(connection, "visits", [visit | told | touch])
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Put rows into a table, all with the same columns."""
     if rows:
-        columns = ", ".join(f'"{each}"' for each in rows[0])
+        columns = ", ".join(f'"{column}"' for column in rows[0])
         places = ", ".join("?" for _ in rows[0])
         statement = f"INSERT INTO {table} ({columns}) VALUES ({places})"
         connection.executemany(statement, [list(row.values()) for row in rows])

@@ -175,8 +175,8 @@ TOLD_COSTS = st.lists(
 def histories(draw: Any) -> StoredFacts:
     """Whatever may have happened."""
     # There is one click only at a time on a link, so that it is known which one led to a visit.
-    clicks = list({(each.at, each.link): each for each in draw(st.lists(CLICKS, max_size=40))}.values())
-    sold = [_with_clicks(draw, each, clicks) for each in draw(st.lists(sales(), max_size=12))]
+    clicks = list({(click.at, click.link): click for click in draw(st.lists(CLICKS, max_size=40))}.values())
+    sold = [_with_clicks(draw, sale, clicks) for sale in draw(st.lists(sales(), max_size=12))]
     former: list[tuple[int, int, int]] = []
     if draw(st.booleans()):
         days = st.integers(FORMER_DAY - 2, FORMER_DAY)
@@ -234,7 +234,7 @@ def filters(draw: Any) -> dict[QueryField, Any]:
 
 
 # Which are made of others by rules that have tests of their own.
-COUNTED = tuple(each for each in Measure if each is not Measure.CHANCE_OF_BEST)
+COUNTED = tuple(measure for measure in Measure if measure is not Measure.CHANCE_OF_BEST)
 
 
 COSTS_COUNTED = COSTS | {Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE}
@@ -250,15 +250,15 @@ def queries(draw: Any) -> Query:
     else:
         quarters = st.integers(0, 4 * 24 * DAYS)
         begin, end = sorted(draw(st.lists(quarters, min_size=2, max_size=2, unique=True)))
-        start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
+        start, stop = (FIRST + timedelta(minutes=15 * quarter) for quarter in (begin, end))
     fields = draw(st.lists(st.sampled_from([*Field, *PROPERTIES]), max_size=4, unique=True))
     time = [field for field in fields if field in TIMES][:1]
     chosen = draw(filters())
     is_of_costs = not draw(st.integers(0, 3))
     if is_of_costs:  # of such fields it is known what they cost
         fields = [field for field in fields if field in {*TIMES, Field.CAMPAIGN}] or [Field.CAMPAIGN]
-        time = [each for each in time if each is not Field.HOUR]
-        chosen = {name: each for name, each in chosen.items() if name is Field.CAMPAIGN}
+        time = [field for field in time if field is not Field.HOUR]
+        chosen = {name: allowed for name, allowed in chosen.items() if name is Field.CAMPAIGN}
     counted = sorted(COSTS_COUNTED) if is_of_costs else COUNTED
     compare = draw(st.none() | st.sampled_from(Comparison))
     currency = draw(st.none() | st.sampled_from(["EUR", "JPY"]))
@@ -270,7 +270,7 @@ def queries(draw: Any) -> Query:
         compare=compare,
         change=compare is not None and draw(st.booleans()),
         currency=currency,
-        rules=CreditRules(model=draw(st.sampled_from([each for each in Model if each is not Model.LAST]))),
+        rules=CreditRules(model=draw(st.sampled_from([model for model in Model if model is not Model.LAST]))),
     )
     columns: list[Measure | QueryField] = [*query.measures, *query.group_by]
     orders = [

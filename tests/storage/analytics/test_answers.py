@@ -63,7 +63,7 @@ EDGES = st.builds(
     lambda day, zone, shift: midnight(day, zone) + shift,
     st.sampled_from(CALENDAR),
     st.sampled_from(ZONES),
-    st.sampled_from([timedelta(milliseconds=each) for each in (-1, 0, 0, 1, 900_000, -900_000)]),
+    st.sampled_from([timedelta(milliseconds=offset) for offset in (-1, 0, 0, 1, 900_000, -900_000)]),
 )
 MOMENTS = (
     EDGES
@@ -111,7 +111,7 @@ INSTALLS = st.builds(
 
 # Costs, and what is made of others by rules: each has tests of its own.
 UNCOUNTED = {*COSTS, Measure.REVENUE_PER_CLICK, Measure.CHANCE_OF_BEST}
-COUNTED = tuple(each for each in Measure if each not in UNCOUNTED)
+COUNTED = tuple(measure for measure in Measure if measure not in UNCOUNTED)
 
 
 @st.composite
@@ -124,7 +124,7 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
     else:
         quarters = st.integers(0, 4 * 24 * DAYS)
         begin, end = sorted(draw(st.lists(quarters, min_size=2, max_size=2, unique=True)))
-        start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
+        start, stop = (FIRST + timedelta(minutes=15 * quarter) for quarter in (begin, end))
     return {
         "period": QueryPeriod(start, stop, zone),
         "measures": tuple(draw(st.lists(st.sampled_from(COUNTED), min_size=1, max_size=4, unique=True))),
@@ -175,9 +175,9 @@ async def test_figures_equal_a_naive_count(
     """For any clicks, sales, tags, zone, period, grouping and filter."""
     history = await make_history(database, utms, clicks, sales, tags)
     questions = []
-    for each in asked:
+    for fields in asked:
         with suppress(InvalidField):  # such as two parts of the time
-            questions.append(AskQuery(Query(**each)))
+            questions.append(AskQuery(Query(**fields)))
     for found in await analytics.ask_all(history.org_id, questions):
         assert_equal(found, history)
 
@@ -216,7 +216,7 @@ async def test_a_link_with_two_tags_counts_in_both_rows(analytics: Analytics, da
     sales = [Sale("conversions", FIRST, "0", {}, "ada", "EUR", Decimal("1.50"))]
     tags = {0: ["mail", "Sale", "gone"], 1: ["mail"]}
     history = await make_history(
-        database, [{}, {}, {}], [(each, FIRST, {"visitor": each}) for each in (0, 1, 2)], sales, tags
+        database, [{}, {}, {}], [(number, FIRST, {"visitor": number}) for number in (0, 1, 2)], sales, tags
     )
     measures = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS)
     query = Query(period=three_days(), measures=measures, group_by=(Field.TAG,))
@@ -240,7 +240,7 @@ async def test_a_link_with_two_tags_counts_in_both_rows(analytics: Analytics, da
         asked = await ask(analytics, history.org_id, replace(query, group_by=group_by, filters=filters))
         found_rows = {row.group: tuple(row.values[measure] for measure in measures) for row in asked.rows}
         assert found_rows == expected
-        assert asked.totals.values[Measure.CLICKS] == sum(each[0] for each in expected.values())
+        assert asked.totals.values[Measure.CLICKS] == sum(counts[0] for counts in expected.values())
 
 
 async def test_clicks_of_a_purged_link_are_told(analytics: Analytics, database: Database) -> None:
@@ -265,7 +265,7 @@ async def test_what_stopped_is_compared(analytics: Analytics, database: Database
     assert [row.previous for row in found.rows] == before
     found = await ask(analytics, history.org_id, replace(query, group_by=(Field.DAY,)))
     assert [row.group[0] for row in found.rows] == ["2025-09-28", "2025-09-29", "2025-09-30"]
-    assert [row.previous for row in found.rows] == [{Measure.CLICKS: each} for each in (2, 1, 1)]
+    assert [row.previous for row in found.rows] == [{Measure.CLICKS: count} for count in (2, 1, 1)]
 
 
 async def test_pages_follow_each_other(analytics: Analytics, database: Database) -> None:
@@ -313,7 +313,7 @@ async def test_money_and_rates(analytics: Analytics, database: Database) -> None
 async def test_the_beginning_is_included_and_the_end_is_not(analytics: Analytics, database: Database) -> None:
     """To the millisecond, of clicks and of sales."""
     period = three_days()
-    moments = [at + timedelta(milliseconds=each) for at in (period.start, period.end) for each in (-1, 0)]
+    moments = [at + timedelta(milliseconds=offset) for at in (period.start, period.end) for offset in (-1, 0)]
     sales = [Sale(name, at, None, {}) for at in moments for name in ("leads", "installs")]
     clicks = [(0, at, {"reason": None}) for at in moments]
     history = await make_history(database, [{}], clicks, sales)
@@ -332,7 +332,7 @@ async def test_many_days_end_where_the_days_of_the_zone_do(
         midnight(date(2025, 10, 1), zone),
         midnight(date(2025, 10, 11), zone),
     ]
-    moments = [at + timedelta(milliseconds=each) for at in edges for each in (-1, 0)]
+    moments = [at + timedelta(milliseconds=offset) for at in edges for offset in (-1, 0)]
     history = await make_history(database, [{}], [(0, at, {"reason": None}) for at in moments], [])
     period = QueryPeriod(edges[0], edges[2], ZoneInfo(zone))
     for fields, clicks in (((Field.LINK,), [4]), ((Field.MONTH, Field.DOMAIN), [2, 2])):

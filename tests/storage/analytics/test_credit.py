@@ -37,7 +37,7 @@ from tests.storage.analytics.credited_histories import (
 from tests.storage.analytics.tables import tables
 
 ALWAYS = (at(-1_000), at(9_999))
-ADA, BOB, GUEST = (CustomerId(each) for each in ("ada", "bob", "guest"))
+ADA, BOB, GUEST = (CustomerId(name) for name in ("ada", "bob", "guest"))
 PHONE, LAPTOP = DeviceId("phone"), DeviceId("laptop")
 
 
@@ -62,13 +62,13 @@ def names_of(connection: DuckDBPyConnection, told: Told, **rules: Any) -> list[s
     shares = found(connection, asked, *ALWAYS)
     assert shares == expected(told, asked, *ALWAYS)
     touches = sorted(share.touch or () for share in shares)
-    return [each[2] if each else None for each in touches]
+    return [touch_row[2] if touch_row else None for touch_row in touches]
 
 
 def told_of(*devices: Device, sales: list[Record] | None = None, **refunds: Any) -> Told:
     """These devices, and these sales, or one of the phone at hour 100."""
     made = sales or [bought(PHONE)]
-    return Told(devices, made, [refunds.get(each.call_id, []) for each in made])
+    return Told(devices, made, [refunds.get(record.call_id, []) for record in made])
 
 
 def bought(
@@ -76,7 +76,7 @@ def bought(
 ) -> Record:
     """A sale of this device; with visits, a server tells it with the clicks of each."""
     told = Telling[Touch](at(hour), at(hour), own, customer, bool(visits))
-    return sale("s", *(told._replace(visit=each) for each in visits or (None,)))
+    return sale("s", *(told._replace(visit=visit) for visit in visits or (None,)))
 
 
 def identified(own: Device, *hours: tuple[CustomerId, float]) -> Device:
@@ -231,7 +231,7 @@ def test_only_records_of_these_kinds_are_there(columns: DuckDBPyConnection, kind
     text = f"SELECT kind, name, currency, digits FROM ({shares.text})"
     rows = columns.execute(text, dict(shares.values)).fetchall()
     there = {"lead": (None, None, None), "conversion": (None, "EUR", 2), "event": ("signup", None, None)}
-    assert {kind: tuple(more) for kind, *more in rows} == {each: there[each] for each in kinds}
+    assert {kind: tuple(more) for kind, *more in rows} == {kind: there[kind] for kind in kinds}
 
 
 def test_of_a_time_of_which_nothing_was_told_there_are_no_rows(columns: DuckDBPyConnection) -> None:

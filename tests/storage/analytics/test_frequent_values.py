@@ -70,7 +70,7 @@ def test_rare_values_are_one_row(
         answer = answer_query(connection, query, is_whole=True)
         monkeypatch.undo()
     told = [sale.metadata or {} for sale in facts.sales]
-    sizes = Counter(tuple(each.get(name.property_name) for name in PROPERTIES) for each in told)
+    sizes = Counter(tuple(metadata.get(name.property_name) for name in PROPERTIES) for metadata in told)
     sizes.pop((None, None), None)
     in_order = sorted(sizes, key=lambda key: (-sizes[key], *((text is not None, text or "") for text in key)))
     expected: defaultdict[tuple[object, ...], float] = defaultdict(float)

@@ -30,7 +30,7 @@ def key(row: Row) -> Key:
 
 def plain(value: object) -> object:
     """A value without amounts of nothing."""
-    return {name: each for name, each in value.items() if each} if isinstance(value, Mapping) else value
+    return {name: amount for name, amount in value.items() if amount} if isinstance(value, Mapping) else value
 
 
 def expected_rows(
@@ -54,10 +54,10 @@ def expected_rows(
         before, total_before = count_naively(facts, query, label, ms(compared.start), ms(compared.end))
     keys = {*now, *before}
     if query.time_field and len(query.group_by) == 1:
-        keys |= {(each,) for each in spans.labels}
+        keys |= {(span_label,) for span_label in spans.labels}
     if not query.group_by:
         keys.add(())
-    rows = {each: (now.get(each, Tally()), before.get(each, Tally())) for each in keys}
+    rows = {row_key: (now.get(row_key, Tally()), before.get(row_key, Tally())) for row_key in keys}
     return rows, (total, total_before), rows
 
 
@@ -71,12 +71,12 @@ def change(now: Any, before: Any) -> float | None:
 def assert_row(query: Query, row: Row, expected: tuple[Tally, Tally]) -> None:
     """Fail unless a row, or the totals, say what a naive count says."""
     now, before = (values_shown(tally, query) for tally in expected)
-    assert {name: plain(each) for name, each in row.values.items()} == now, row
+    assert {name: plain(cell) for name, cell in row.values.items()} == now, row
     if not query.compare:
         assert row.previous is row.change is None
         return
     assert row.previous is not None
-    assert {name: plain(each) for name, each in row.previous.items()} == before, row
+    assert {name: plain(cell) for name, cell in row.previous.items()} == before, row
     if query.change:
         assert row.change == {name: change(now[name], before[name]) for name in query.measures}
 
@@ -85,22 +85,22 @@ def in_order(query: Query, rows: Mapping[Key, tuple[Tally, Tally]]) -> list[Key]
     """The rows by the query's order."""
     order = query.sorting
 
-    def value(each: Key, measure: Measure, currency: str | None) -> Any:
-        now, before = (shown(tally, measure, currency) for tally in rows[each])
+    def value(row_key: Key, measure: Measure, currency: str | None) -> Any:
+        now, before = (shown(tally, measure, currency) for tally in rows[row_key])
         if order.of_difference and measure is order.column:
             return None if now is None or before is None else now - before  # type: ignore[operator]
         found = change(now, before) if order.of_change and measure is order.column else now
         return 0 if isinstance(found, Mapping) else found
 
-    found = sorted(rows, key=lambda each: tuple((part is None, part or "") for part in each))
+    found = sorted(rows, key=lambda row_key: tuple((part is None, part or "") for part in row_key))
     if not isinstance(order.column, Measure):
         number = query.group_by.index(order.column)
-        return sorted_by(found, lambda each: each[number], is_descending=order.is_descending)
+        return sorted_by(found, lambda row_key: row_key[number], is_descending=order.is_descending)
     codes: list[str | None] = [*order.currencies] or [query.currency]
     keys = [(order.column, code) for code in codes]
     counts = [measure for measure in query.measures if measure not in MONEY] if order.currencies else []
     for measure, currency in reversed([*keys, *((count, query.currency) for count in counts[:1])]):
-        values = {each: value(each, measure, currency) for each in found}
+        values = {row_key: value(row_key, measure, currency) for row_key in found}
         found = sorted_by(found, values.__getitem__, is_descending=order.is_descending)
     return found
 
@@ -110,7 +110,7 @@ def sorted_by(rows: list[Key], value: Callable[[Key], Any], *, is_descending: bo
     valued = [row for row in rows if value(row) is not None]
     others = [row for row in rows if value(row) is None]
     if is_descending:
-        return [*sorted(valued, key=lambda each: Reversed(value(each))), *others]
+        return [*sorted(valued, key=lambda row: Reversed(value(row))), *others]
     return [*sorted(valued, key=value), *others]
 
 
@@ -128,7 +128,7 @@ def assert_answer(facts: StoredFacts, found: AnalyticsAnswer) -> None:
     """Fail unless the whole answer says what a naive count says."""
     query = found.query
     rows, totals, _ = expected_rows(facts, query)
-    assert [key(each) for each in found.rows] == in_order(query, rows), query
+    assert [key(row) for row in found.rows] == in_order(query, rows), query
     for row in found.rows:
         assert_row(query, row, rows[key(row)])
     assert_row(query, found.totals, totals)
@@ -164,8 +164,8 @@ def test_pages_and_pieces_together_equal_the_whole(
             head, pieces = stream_query(connection, query)
             assert replace(head, rows_in_all=len(whole.rows)) == replace(whole, rows=[], links={})
             some = list(pieces)
-            assert [row for each in some for row in each.rows] == list(whole.rows)
-            assert {name: of for each in some for name, of in each.links.items()} == dict(whole.links)
+            assert [row for piece in some for row in piece.rows] == list(whole.rows)
+            assert {name: of for piece in some for name, of in piece.links.items()} == dict(whole.links)
 
 
 def all_pages(connection: duckdb.DuckDBPyConnection, query: Query) -> list[AnalyticsAnswer]:

@@ -118,7 +118,7 @@ def test_clicks_of_links_deleted_for_good_are_told() -> None:
 def test_a_tag_that_is_not_wanted_leaves_other_links() -> None:
     """A link with such a tag is left out, whatever other tags it has: both filters together are all."""
     tags = (("1", "2"), ("2", "gone"), ("gone",))
-    links = [StoredLink(number, tag_ids=each) for number, each in enumerate(tags)]
+    links = [StoredLink(number, tag_ids=tag_ids) for number, tag_ids in enumerate(tags)]
     facts = StoredFacts(links, TAGS, [*of_days(0), *of_days(0, link=1), *of_days(0, link=2)])
     query = Query(period=period(1), group_by=(Field.TAG,))
     with facts.stored() as connection:
@@ -274,8 +274,14 @@ def test_queries_of_one_moment_give_credit_once() -> None:
     sold = [Sale(kind, ms(FIRST) + 1, "ada", touches=(Touch(0),)) for kind in ("lead", "conversion", "event")]
     facts = StoredFacts(TWO, sales=sold)
     asked = [
-        Query(period=period(3), measures=(each,), group_by=(Field.CAMPAIGN,))
-        for each in (Measure.CONVERSIONS, Measure.LEADS, Measure.CONTACTS, Measure.CUSTOMERS, Measure.EVENTS)
+        Query(period=period(3), measures=(measure,), group_by=(Field.CAMPAIGN,))
+        for measure in (
+            Measure.CONVERSIONS,
+            Measure.LEADS,
+            Measure.CONTACTS,
+            Measure.CUSTOMERS,
+            Measure.EVENTS,
+        )
     ]
     with facts.stored() as connection:
         for query in (*asked, *reversed(asked)):

@@ -81,8 +81,8 @@ async def test_figures_stay_when_days_are_added_up(
     assert await sum_expired(database, organization.id, NOW) == 100
     assert await figures(analytics, organization.id) == before
     assert await figures(other_host, organization.id) == before
-    for each in (analytics, other_host):
-        assert await each.ask(organization.id, LatestClicks(organization.id, LinkId("one"))) == []
+    for host in (analytics, other_host):
+        assert await host.ask(organization.id, LatestClicks(organization.id, LinkId("one"))) == []
 
 
 async def test_a_day_of_many_links_takes_little_memory(

@@ -50,7 +50,7 @@ class Stored:
         self.told.write(connection)
         names = {name for link in self.links.values() for name in link.tags}
         put_tags(connection, {f"id {name}": name for name in names})  # type: ignore[misc]
-        put_links(connection, [_document(*each) for each in self.links.items()])
+        put_links(connection, [_document(*entry) for entry in self.links.items()])
         connection.executemany(
             """
             INSERT INTO clicks BY NAME SELECT link, $at AS "at", 1 AS block, 1 AS weight, $country AS country
@@ -103,7 +103,7 @@ class NaiveFunnel:
         for history in everything.values():
             attempt = best_attempt(list(map(self._fact, history)), self.funnel, self.start, self.end)
             if attempt:
-                done = next(each for each in history if each.key == attempt[0].key)
+                done = next(candidate for candidate in history if candidate.key == attempt[0].key)
                 for group in self._groups(done) if self.funnel.group_by else [(None, None)]:
                     reached[group].append(attempt)
         if not self.funnel.group_by:
@@ -116,7 +116,7 @@ class NaiveFunnel:
             reached = [attempt for attempt in attempts if len(attempt) > number]
             times: list[int | None] = []
             for since in (number - 1, 0) if number and reached else ():
-                took = sorted(abs(each[number].at - each[since].at) for each in reached)
+                took = sorted(abs(attempt[number].at - attempt[since].at) for attempt in reached)
                 times += [took[ceil(len(took) * part / 10) - 1] for part in (5, 9)]
             steps.append(StepTimes(len(reached), *times))
         return steps
@@ -162,7 +162,7 @@ class NaiveFunnel:
                 told[("click", named), *named, named[1]] += variants
         ids = sorted({key[1] for key in told} | set(self.stored.links))
         for (person, link_id, click_at, mark, done_at), variants in told.items():
-            variant = min((each for each in variants if each), default=None)
+            variant = min((candidate for candidate in variants if candidate), default=None)
             touch = Touch(done_at, link_id, {}, {}, None, variant, click_at)
             key = ("click", ids.index(link_id), (mark is None, mark or 0))
             yield person, Done("click", milliseconds(done_at), key, touch)
@@ -192,8 +192,8 @@ class NaiveFunnel:
                 passes = is_left(chosen, self._value(name, done))
             else:
                 tags = link.tags if link and link.tags else [None]
-                each = [is_left(chosen, tag) for tag in tags]
-                passes = all(each) if isinstance(chosen, Not) else any(each)
+                verdicts = [is_left(chosen, tag) for tag in tags]
+                passes = all(verdicts) if isinstance(chosen, Not) else any(verdicts)
             if not passes:
                 return False
         return True

@@ -39,7 +39,7 @@ from tests.storage.analytics.queried_facts import (
 Facts = dict[QueryField, str | None]
 # What a row is of, and its kind.
 Key = tuple[str | None, ...]
-OF_CLICKS = tuple(each for each in Field if each in CLICK_FIELDS)
+OF_CLICKS = tuple(name for name in Field if name in CLICK_FIELDS)
 NEEDED_FOR = {
     "lead": {Measure.LEADS, Measure.CONTACTS},
     "conversion": {
@@ -130,7 +130,7 @@ class _Counting:
 
     def click(self, click: StoredClick) -> None:
         """Count a request."""
-        facts: Facts = {each: getattr(click, each) for each in OF_CLICKS}
+        facts: Facts = {name: getattr(click, name) for name in OF_CLICKS}
         measures = {Measure.NOT_COUNTED if click.reason else Measure.CLICKS}
         if not click.reason and click.outcome == "app":
             measures.add(Measure.OPENS)
@@ -162,8 +162,8 @@ class _Counting:
             return
         places = list(self._places(day * DAY_MS + DAY_MS // 2, {}, self._links[link], is_former=True))
         is_in_rows = is_known_so and Field.HOUR not in asked
-        for each in places if is_in_rows else places[:1]:
-            each().people["visitors"].add((day, visitor))
+        for place in places if is_in_rows else places[:1]:
+            place().people["visitors"].add((day, visitor))
 
     def sale(self, sale: Sale) -> None:
         """Count a lead, a conversion or an event."""
@@ -265,7 +265,7 @@ class _Counting:
             of_links = []
         if is_gone and self._filters_links:
             return
-        all_facts = [each | dict(facts) for each in of_links]
+        all_facts = [of_link | dict(facts) for of_link in of_links]
         left = [fact for fact in all_facts if self._is_left(fact, is_former=is_former)]
         if not left:
             return
@@ -276,9 +276,9 @@ class _Counting:
         if query.time_field and label is None:
             return
         groups = {
-            tuple(label if name in TIMES else each.get(name) for name in query.group_by)
+            tuple(label if name in TIMES else fact.get(name) for name in query.group_by)
             + ((kind,) if kind and self._has_links else ())
-            for each in left
+            for fact in left
         }
         for group in groups:
             yield partial(self.rows.__getitem__, group)
@@ -293,7 +293,7 @@ class _Counting:
         chosen = self._query.filters.get(Field.TAG)
         if chosen is None:
             return names or [None]
-        left = [each for each in names or [None] if is_left(chosen, each and each.lower())]
+        left = [tag for tag in names or [None] if is_left(chosen, tag and tag.lower())]
         return left if len(left) == len(names or [None]) or not isinstance(chosen, Not) else []
 
     def _is_left(self, facts: Facts, *, is_former: bool) -> bool:

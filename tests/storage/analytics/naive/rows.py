@@ -123,7 +123,7 @@ def _ordered(rows: list[Row]) -> list[Row]:
 
 
 def _plain(row: Row) -> Row:
-    return tuple(tuple(each) if isinstance(each, list) else each for each in row)
+    return tuple(tuple(value) if isinstance(value, list) else value for value in row)
 
 
 def _ms(at: datetime | None) -> int | None:
@@ -163,10 +163,17 @@ def _block(document: Document) -> Iterator[tuple[str, Row]]:
     except UnreadableBlock:
         return
     for part in parts_of(document):
-        for _, each in zip(range(part.clicks), clicks, strict=False):
-            what = (each.outcome, each.reason, each.platform, each.system, each.browser, each.client_kind)
-            facts = (each.country, each.referrer_host, each.variant, each.visitor)
-            yield "clicks", (part.id, _ms(each.at), each.link_id, 1, *map(_text, what), *facts)
+        for _, click in zip(range(part.clicks), clicks, strict=False):
+            what = (
+                click.outcome,
+                click.reason,
+                click.platform,
+                click.system,
+                click.browser,
+                click.client_kind,
+            )
+            facts = (click.country, click.referrer_host, click.variant, click.visitor)
+            yield "clicks", (part.id, _ms(click.at), click.link_id, 1, *map(_text, what), *facts)
 
 
 def _text(value: str | None) -> str | None:
@@ -183,10 +190,13 @@ def _device(document: Document) -> Iterator[tuple[str, Row]]:
             told_at = device.direct_visits[number].received_at or at
             row = (None, _ms(at), _ms(told_at), *[None] * 8, is_named)
             yield "visits", (device.id, number, is_touch, *row)
-    for number, each in enumerate(device.customers):
-        known_at = _ms(each.received_at or each.at)
-        back = (_ms(each.taken_back_at), _ms(each.replaced_at))
-        yield "identities", (device.id, number, _ms(each.at), known_at, each.customer_id, *back)
+    for number, identification in enumerate(device.customers):
+        known_at = _ms(identification.received_at or identification.at)
+        back = (_ms(identification.taken_back_at), _ms(identification.replaced_at))
+        yield (
+            "identities",
+            (device.id, number, _ms(identification.at), known_at, identification.customer_id, *back),
+        )
 
 
 def _visit(touch: Touch) -> Row:
@@ -224,10 +234,10 @@ def _rows_of_record(record: Record, document: Document) -> Iterator[tuple[str, R
             yield "record_visits", (*key, number, *_visit(told.visit))
     for touch in record.credit.touches:
         yield "record_visits", (*key, None, *_visit(touch))
-    for each in refunds_of(document):
+    for refund in refunds_of(document):
         assert digits is not None
-        known_at = _ms(each.received_at or each.at)
-        yield "refunds", (*key, _ms(each.at), known_at, in_units(each.amount, digits))
+        known_at = _ms(refund.received_at or refund.at)
+        yield "refunds", (*key, _ms(refund.at), known_at, in_units(refund.amount, digits))
 
 
 def _install(document: Document) -> Iterator[tuple[str, Row]]:

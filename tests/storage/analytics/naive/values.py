@@ -17,7 +17,7 @@ def values_shown(tally: Tally, query: Query) -> dict[str, object]:
     found = {str(measure): shown(tally, measure, query.currency) for measure in query.measures}
     if Measure.CONVERSIONS in query.measures and not query.currency:
         counts = {of: part for (what, of), part in tally.amounts.items() if what == "conversions" and part}
-        found[ByCurrency.CONVERSIONS] = {of: float(rounded(each, 6)) for of, each in counts.items()}
+        found[ByCurrency.CONVERSIONS] = {of: float(rounded(count, 6)) for of, count in counts.items()}
     return found
 
 
@@ -66,7 +66,7 @@ def _costs(tally: Tally, currency: str | None, by: Fraction, more: int = 0) -> o
     if not told or not by:
         return None
     found = {of: rounded(amount / by, DIGITS[of] + more) for of, amount in told.items()}
-    return found.get(currency) if currency else {of: each for of, each in found.items() if each}
+    return found.get(currency) if currency else {of: cost for of, cost in found.items() if cost}
 
 
 def _returns(tally: Tally, currency: str | None) -> object:
@@ -78,7 +78,7 @@ def _returns(tally: Tally, currency: str | None) -> object:
     }
     if currency:
         return found.get(currency)
-    return {of: each for of, each in found.items() if each} if found else None
+    return {of: ratio for of, ratio in found.items() if ratio} if found else None
 
 
 def _amounts(tally: Tally, name: str, currency: str | None, by: int = 1, more: int = 0) -> object:
@@ -89,7 +89,7 @@ def _amounts(tally: Tally, name: str, currency: str | None, by: int = 1, more: i
     }
     if currency:
         return found.get(currency, rounded(Fraction(), DIGITS[currency] + more))
-    return {of: each for of, each in found.items() if each}
+    return {of: total for of, total in found.items() if total}
 
 
 def rounded(number: Fraction, digits: int) -> Decimal:
