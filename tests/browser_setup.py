@@ -102,9 +102,9 @@ def main(install: Callable[[], str | None] = install_chromium) -> int:
         return 1
     install_headless_chromium()
     used = dict.fromkeys((executable, find_headless_chromium() or executable))
-    for each in used:
-        if problem := start_problem(each):
-            print(f"{each} does not start: {problem}", file=sys.stderr)
+    for program in used:
+        if problem := start_problem(program):
+            print(f"{program} does not start: {problem}", file=sys.stderr)
             return 1
     print(f"Chromium: {', '.join(used)}")
     return 0

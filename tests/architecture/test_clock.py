@@ -30,7 +30,7 @@ def used_names(source: str) -> set[str]:
         if isinstance(node, ast.Import):
             # `import backend.system.clock` gives the name `backend`.
             firsts = {alias.name.split(".")[0] for alias in node.names if not alias.asname}
-            imported |= {each: each for each in firsts}
+            imported |= {module: module for module in firsts}
             imported |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom):
             imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}

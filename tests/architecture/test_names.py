@@ -35,7 +35,7 @@ def test_a_name_has_one_meaning() -> None:
     found = meanings()
     assert found["Settings"] == {"the class of settings.py"}
     assert found["CourseRow"] == {"tuple[str, list[int]]"}
-    assert {name: each for name, each in found.items() if len(each) > 1} == {}
+    assert {name: made_of for name, made_of in found.items() if len(made_of) > 1} == {}
 
 
 def typed_names(file: Path) -> list[tuple[str, str]]:
@@ -58,8 +58,8 @@ def kind_of_id(name: str) -> str | None:
 def test_what_is_named_as_an_id_has_its_type() -> None:
     """No plain text is named as a link's id, an organization's or another that has a type: a text that was
     only given has another name until it is checked."""
-    typed = [(file, *each) for file in BACKEND.rglob("*.py") for each in typed_names(file)]
-    promised = [(*each, kind) for each in typed if (kind := kind_of_id(each[1]))]
+    typed = [(file, *typed_name) for file in BACKEND.rglob("*.py") for typed_name in typed_names(file)]
+    promised = [(*typed_name, kind) for typed_name in typed if (kind := kind_of_id(typed_name[1]))]
     assert {kind for *_, kind in promised} >= {"OrgId", "LinkId", "DeviceId", "CustomerId", "CallId"}
     plain = [
         f"{file.relative_to(BACKEND)}: {name}: {of}"

@@ -134,7 +134,7 @@ def test_a_link_is_made_clicked_attributed_and_counted(page: Page, demo: DemoPro
         "total_clicks": 1,
     }
     (conversion,) = [
-        each for each in stored_conversions(demo) if each["transaction_id"] == number.inner_text()
+        stored for stored in stored_conversions(demo) if stored["transaction_id"] == number.inner_text()
     ]
     assert conversion["currency"] == "EUR"
     assert conversion["revenue"].to_decimal() > Decimal(0)

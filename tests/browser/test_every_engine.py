@@ -50,7 +50,7 @@ def test_one_device_cookie_for_every_subdomain(visitor: Visitor) -> None:
     (cookie,) = visitor.tab.cookies()
     assert (cookie["name"], cookie["domain"].lstrip(".")) == ("cl_device_id", visitor.shop)
     visitor.visit(subdomain="app.")
-    assert [each["value"] for each in visitor.tab.cookies()] == [cookie["value"]]
+    assert [tab_cookie["value"] for tab_cookie in visitor.tab.cookies()] == [cookie["value"]]
     assert cookie["value"] == visitor.server.requests[0]["batch"]["device_id"]
 
 

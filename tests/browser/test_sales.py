@@ -97,7 +97,7 @@ def test_a_sale_reported_twice_counts_once(page: Page, journey: Journey) -> None
     page.get_by_role("button", name="Report it again").click()
     newest = page.locator(".call", has=page.locator(".call-kind", has_text="conversion")).first
     expect(newest.locator(".call-result")).to_have_text("duplicate")
-    (conversion,) = [each for each in journey.stored("conversions") if each["transaction_id"] == number]
+    (conversion,) = [stored for stored in journey.stored("conversions") if stored["transaction_id"] == number]
     assert conversion["touch"]["link_id"] == link_id
     assert (str(conversion["revenue"]), conversion["currency"]) == ("48.00", "EUR")
 
@@ -107,7 +107,7 @@ def test_an_organic_sale_has_no_link(page: Page, journey: Journey) -> None:
     page.goto(journey.shop)
     expect(page.locator("[data-arrival=organic]")).to_be_visible()
     number = buy(page, journey, "drift")
-    (conversion,) = [each for each in journey.stored("conversions") if each["transaction_id"] == number]
+    (conversion,) = [stored for stored in journey.stored("conversions") if stored["transaction_id"] == number]
     assert conversion["touch"] is None
 
 
@@ -139,8 +139,8 @@ def test_amounts_as_shops_compute_them(page: Page, journey: Journey) -> None:
     page.evaluate("Waylink.trackLead({event_id: 'phone', phone: '+49 30 123'})")
 
     def stored() -> dict[str, str]:
-        sales = {each["transaction_id"]: str(each["revenue"]) for each in journey.stored("conversions")}
-        leads = {each["event_id"]: "lead" for each in journey.stored("leads") if "event_id" in each}
+        sales = {sale["transaction_id"]: str(sale["revenue"]) for sale in journey.stored("conversions")}
+        leads = {lead["event_id"]: "lead" for lead in journey.stored("leads") if "event_id" in lead}
         return {name: kept for name, kept in (sales | leads).items() if name in expected}
 
     expected = amounts | {"yen": "100", "phone": "lead"}

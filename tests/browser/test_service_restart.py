@@ -45,5 +45,10 @@ def test_what_is_tracked_while_the_service_is_down_arrives_once(
         with service_process(tmp_path, **own, WAYLINK_PORT=port):
             page.wait_for_function(f"{QUEUED} === 0", timeout=120_000, polling=200)
             stored = service.stored("conversions")
-    assert sorted(each["product_id"] for each in stored) == ["kite-1", "kite-2", "kite-3", "kite-4"]
-    assert {each["touch"]["utm"]["utm_source"] for each in stored} == {"news"}
+    assert sorted(conversion["product_id"] for conversion in stored) == [
+        "kite-1",
+        "kite-2",
+        "kite-3",
+        "kite-4",
+    ]
+    assert {conversion["touch"]["utm"]["utm_source"] for conversion in stored} == {"news"}

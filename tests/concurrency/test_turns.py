@@ -26,7 +26,7 @@ async def test_those_with_precedence_go_first() -> None:
             done.append(name)
 
     came = (("first", False), ("a", False), ("b", False), ("owner", True), ("other owner", True))
-    tasks = [asyncio.create_task(work(*each)) for each in came]
+    tasks = [asyncio.create_task(work(*arrival)) for arrival in came]
     await settle()
     gate.set()
     await asyncio.gather(*tasks)
@@ -44,8 +44,8 @@ async def test_so_many_of_each_kind_may_wait() -> None:
             async with turns.turn(precedence=False):
                 pass
         assert turns.has_room(precedence=True)
-        for each in waiting:
-            each.cancel()
+        for task in waiting:
+            task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         assert turns.has_room(precedence=False)
 

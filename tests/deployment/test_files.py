@@ -138,7 +138,7 @@ def test_the_image_has_what_the_service_needs() -> None:
     image = dict(PINNED.findall(text))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["postgres"]]
-    needed = {re.split(r"[\[><=;]", each)[0].strip() for each in wanted}
+    needed = {re.split(r"[\[><=;]", requirement)[0].strip() for requirement in wanted}
     assert needed <= set(image), "renew deploy/requirements.lock with `make lock`"
     assert {name: everything.get(name) for name in image} == image
     assert text.count("--hash=sha256:") >= len(image)

@@ -46,7 +46,7 @@ def filled_in(expression: str) -> str:
 
 def expressions() -> list[str]:
     """All expressions, of alerts and of panels."""
-    return [*alerts().values(), *(each for several in panels().values() for each in several)]
+    return [*alerts().values(), *(expression for several in panels().values() for expression in several)]
 
 
 def promtool(*arguments: str) -> str:
@@ -67,8 +67,10 @@ def test_each_alert_fires_when_it_should() -> None:
 
 def test_prometheus_takes_what_the_dashboard_asks(tmp_path: Path) -> None:
     """Every panel's expression is one that Prometheus can evaluate."""
-    asked = [each for several in panels().values() for each in several]
-    rules = [{"record": f"panel:number:{number}", "expr": each} for number, each in enumerate(asked)]
+    asked = [expression for several in panels().values() for expression in several]
+    rules = [
+        {"record": f"panel:number:{number}", "expr": expression} for number, expression in enumerate(asked)
+    ]
     file = tmp_path / "panels.yaml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
     assert f"{len(asked)} rules found" in promtool("check", "rules", str(file))
@@ -76,7 +78,9 @@ def test_prometheus_takes_what_the_dashboard_asks(tmp_path: Path) -> None:
 
 def test_alerts_and_panels_read_metrics_that_exist() -> None:
     """Each metric that they name is one of the service's, and each of their labels is documented."""
-    families = {f"{each.name}_total" if each.type == "counter" else each.name for each in REGISTRY.collect()}
+    families = {
+        f"{metric.name}_total" if metric.type == "counter" else metric.name for metric in REGISTRY.collect()
+    }
     named = {name for expression in expressions() for name in re.findall(r"\bwaylink_\w+", expression)}
     assert {name for name in named if name.removesuffix("_bucket") not in families} == set()
     documented = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "metrics.md").read_text()))

@@ -33,7 +33,7 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
 ) -> None:
     """Print the table, where it is asked for."""
-    reports = [each for kind in ("passed", "failed") for each in terminalreporter.stats.get(kind, [])]
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
     rows = [
         value for report in reports if getattr(report, "when", "") == "call"
         for name, value in report.user_properties if name == _OUTCOME

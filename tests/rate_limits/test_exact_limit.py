@@ -21,11 +21,11 @@ async def test_a_window_ends(database: Database) -> None:
     too."""
     one, other = (ExactLimit(database, Limit("test", 2, seconds=3)) for _ in range(2))
     key = uuid.uuid4().hex
-    states = [await each.count(key) for each in (one, other, one, other)]
+    states = [await limit.count(key) for limit in (one, other, one, other)]
     assert [state.allowed for state in states] == [True, True, False, False]
-    for each, remaining in ((one, 1), (other, 0)):  # each believes a moment longer than the window lasts
+    for limit, remaining in ((one, 1), (other, 0)):  # each believes a moment longer than the window lasts
         state = await wait_for_async(
-            lambda: each.count(key),  # noqa: B023 - called here
+            lambda: limit.count(key),  # noqa: B023 - called here
             "the window does not end",
             lambda state: state.allowed,
         )

@@ -121,9 +121,9 @@ async def test_no_address_is_stored(database: Database) -> None:
     visitor = await limits.recognize(account, address)
     await limits.succeeded(visitor)
     counted = counted_now(database)
-    kept = [str(each) async for each in counted.find({"_id": {"$regex": "^sign-in"}})]
-    kept += [str(each) async for each in database[known_addresses.NAME].find()]
-    assert not any(visitor.network in each or account in each for each in kept)
+    kept = [str(document) async for document in counted.find({"_id": {"$regex": "^sign-in"}})]
+    kept += [str(document) async for document in database[known_addresses.NAME].find()]
+    assert not any(visitor.network in text or account in text for text in kept)
     ids = await counted.distinct("_id", {"_id": {"$regex": "^sign-in"}})
     assert len(ids) >= 3
     assert all(re.fullmatch(r"sign-in(-[a-z]+)?/[0-9a-f]{64}", id_) for id_ in ids)

@@ -32,7 +32,7 @@ def a_limit(amount: int) -> Limit:
 async def stored(database: Database, limit: Limit) -> dict[str, int]:
     """The counts that the database holds for a limit, by key."""
     found = counted_now(database).find({"_id": {"$regex": f"^{limit.name}/"}})
-    return {each["_id"].removeprefix(f"{limit.name}/"): each["count"] async for each in found}
+    return {document["_id"].removeprefix(f"{limit.name}/"): document["count"] async for document in found}
 
 
 async def test_a_process_keeps_the_limit(database: Database) -> None:

@@ -68,7 +68,7 @@ def recorded(database: Database) -> Recorded:
             lambda found: len(found) >= count,
         )
         assert len(found) == count
-        return [asdict(each) for each in found]
+        return [asdict(click) for click in found]
 
     return read
 

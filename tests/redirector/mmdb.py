@@ -43,7 +43,7 @@ def _value(value: Any, width: int = 2) -> bytes:
     """Maps, texts, whole numbers and empty lists; sizes below 29."""
     match value:
         case dict():
-            parts = (_value(key) + _value(each, _WIDTHS.get(key, 2)) for key, each in value.items())
+            parts = (_value(key) + _value(member, _WIDTHS.get(key, 2)) for key, member in value.items())
             return bytes([7 << 5 | len(value)]) + b"".join(parts)
         case str():
             return bytes([2 << 5 | len(value)]) + value.encode()

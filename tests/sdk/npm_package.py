@@ -24,7 +24,7 @@ def pack(folder: Path) -> Path:
 def contents(archive: Path) -> dict[str, bytes]:
     """The files in an archive, by name."""
     with tarfile.open(archive) as tar:
-        return {each.name: file.read() for each in tar if (file := tar.extractfile(each))}
+        return {member.name: file.read() for member in tar if (file := tar.extractfile(member))}
 
 
 def install(folder: Path, package: str = str(ARCHIVE)) -> None:

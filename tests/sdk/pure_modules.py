@@ -98,7 +98,10 @@ class JsList(list[Any]):
     def concat(self, *others: Any) -> JsList:
         """Array.prototype.concat: lists are joined, other values appended."""
         return JsList(
-            [*self, *(each for other in others for each in (other if isinstance(other, list) else [other]))]
+            [
+                *self,
+                *(element for other in others for element in (other if isinstance(other, list) else [other])),
+            ]
         )
 
     def map(self, change: Any) -> JsList:
@@ -223,14 +226,14 @@ def load(name: str, **names: object) -> types.SimpleNamespace:
 def _compiled(name: str) -> types.CodeType:
     """One module: property tests load theirs anew for each example."""
     tree = ast.parse((SOURCE / f"{name}.py").read_text(), f"{name}.py")
-    tree.body = [each for each in tree.body if not isinstance(each, ast.ImportFrom)]
+    tree.body = [statement for statement in tree.body if not isinstance(statement, ast.ImportFrom)]
     return compile(ast.fix_missing_locations(_Literals().visit(tree)), f"{name}.py", "exec")
 
 
 def js(value: Any) -> Any:
     """A value of Python's as a page would give it."""
     if isinstance(value, dict):
-        return JsObject({name: js(each) for name, each in value.items()})
+        return JsObject({name: js(member) for name, member in value.items()})
     if isinstance(value, list):
-        return JsList(js(each) for each in value)
+        return JsList(js(element) for element in value)
     return JsText(value) if isinstance(value, str) else value

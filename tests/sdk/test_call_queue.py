@@ -42,7 +42,7 @@ def expected_of(actions: list[str]) -> list[str]:
         else:
             state = STATES[action]
         if state is not None:
-            happened += [f"{'run' if state else 'drop'} {each}" for each in waiting]
+            happened += [f"{'run' if state else 'drop'} {call}" for call in waiting]
             waiting = []
     return happened
 

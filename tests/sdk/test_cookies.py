@@ -27,7 +27,7 @@ def test_candidates_grow_from_two_labels_to_the_host(labels: list[str]) -> None:
     assert found[-2:] == [host, ""]
     assert all(host.endswith(candidate) for candidate in found)
     expected = list(range(min(2, len(labels)), len(labels) + 1))
-    assert sorted({len(each.split(".")) for each in found[:-1]}) == expected
+    assert sorted({len(candidate.split(".")) for candidate in found[:-1]}) == expected
     assert found[:-1] == sorted(found[:-1], key=len)
 
 

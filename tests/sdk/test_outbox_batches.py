@@ -34,16 +34,16 @@ def entry(number: int, device: str, size: int, character: str) -> Any:
 @example([("a", 0, "a")] * 120)
 def test_batches_keep_order_and_limits(sizes: list[tuple[str, int, str]]) -> None:
     """Every entry is in one batch, in order; a batch has one device, at most 50 calls, and fits 64 KiB."""
-    entries = [entry(number, *each) for number, each in enumerate(sizes)]
+    entries = [entry(number, *size) for number, size in enumerate(sizes)]
     left = JsList(entries)
     batches = []
     while left:
         batches.append(OUTBOX.take_batch(left))
-    assert [each for batch in batches for each in batch] == entries
+    assert [queued for batch in batches for queued in batch] == entries
     for batch in batches:
         assert 1 <= len(batch) <= 50
-        assert len({each.device for each in batch}) == 1
-        body = json.dumps([each.call for each in batch], ensure_ascii=False)
+        assert len({queued.device for queued in batch}) == 1
+        body = json.dumps([queued.call for queued in batch], ensure_ascii=False)
         assert len(batch) == 1 or len(body.encode()) < KEEPALIVE
 
 
@@ -51,6 +51,6 @@ def test_batches_keep_order_and_limits(sizes: list[tuple[str, int, str]]) -> Non
 def test_keys_sort_by_time(order: list[int]) -> None:
     """Sorted by their storage keys, entries are in the order in which their calls were made."""
     entries = [entry(number, "a", 1, "a") for number in order]
-    assert [each.call.occurred_at for each in sorted(entries, key=OUTBOX.entry_key)] == sorted(
-        each.call.occurred_at for each in entries
+    assert [queued.call.occurred_at for queued in sorted(entries, key=OUTBOX.entry_key)] == sorted(
+        queued.call.occurred_at for queued in entries
     )

@@ -43,7 +43,7 @@ SCALARS = st.none() | st.booleans() | NUMBERS | TEXTS
 NAMES = st.text(CHARACTERS, max_size=5)
 NESTED = st.recursive(
     SCALARS,
-    lambda each: st.lists(each, max_size=3) | st.dictionaries(NAMES, each, max_size=3),
+    lambda nested: st.lists(nested, max_size=3) | st.dictionaries(NAMES, nested, max_size=3),
     max_leaves=6,
 )
 
@@ -71,7 +71,7 @@ def large(draw: st.DrawFn) -> dict[str, Any]:
 
 
 METADATA = st.sampled_from([st.dictionaries(NAMES, NESTED, max_size=4), deep(), large()]).flatmap(
-    lambda each: each
+    lambda strategy: strategy
 )
 TIMES = st.sampled_from(
     [
@@ -168,6 +168,10 @@ def test_both_sides_agree(checks: CompiledChecks, asked: tuple[Kind, dict[str, A
 
 def test_both_sides_know_the_same_blanks(checks: CompiledChecks) -> None:
     """Each character that one of them takes for blank the other does too: of controls, formats and spaces."""
-    every = [each for each in map(chr, range(0x10000)) if category(each) in {"Cc", "Cf", "Zl", "Zp", "Zs"}]
-    found = [each for each in every if checks.call("lead", {"name": each}).taken == "{}"]
-    assert found == [each for each in every if is_blank(each)]
+    every = [
+        character
+        for character in map(chr, range(0x10000))
+        if category(character) in {"Cc", "Cf", "Zl", "Zp", "Zs"}
+    ]
+    found = [character for character in every if checks.call("lead", {"name": character}).taken == "{}"]
+    assert found == [character for character in every if is_blank(character)]

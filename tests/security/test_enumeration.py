@@ -26,7 +26,7 @@ def same(one: httpx.Response, other: httpx.Response, *texts: tuple[str, str]) ->
     first, second = one.text, other.text
     for theirs, none in texts:
         first, second = first.replace(theirs, "X"), second.replace(none, "X")
-    names = [sorted(name for name in each.headers if name != "content-length") for each in (one, other)]
+    names = [sorted(name for name in answer.headers if name != "content-length") for answer in (one, other)]
     return (one.status_code, first, names[0]) == (other.status_code, second, names[1])
 
 

@@ -50,7 +50,7 @@ HARMLESS = {
 def test_secrets_are_compared_in_constant_time() -> None:
     """No secret stands beside == in the whole backend; hmac.compare_digest is where keys and tokens are."""
     found = [secret for file in sorted(BACKEND.rglob("*.py")) for secret in compared_secrets(file)]
-    assert [each for each in found if each.partition(":")[0] not in HARMLESS] == []
+    assert [comparison for comparison in found if comparison.partition(":")[0] not in HARMLESS] == []
     for name in ("domain/accounts/api_keys.py", "domain/accounts/sessions.py", "operations/metrics.py"):
         assert "hmac.compare_digest(" in (BACKEND / name).read_text()
 

@@ -104,15 +104,15 @@ async def test_every_field_of_a_batch(client: httpx.AsyncClient, organization: T
             changes: dict[str, Any] = {field: operator}
             assert (await visitor.post(check(), **changes)).status_code in {400, 401}, field
         calls = [
-            each | {field: operator}
-            for each in (
+            valid_call | {field: operator}
+            for valid_call in (
                 check(gclid="x"),
                 conversion(transaction_id="t", product_id="p", customer_id="c"),
                 call("lead", event_id="e", name="n", customer_id="c"),
                 call("identify", customer_id="c", name="n", email_sha256="0" * 64, phone_sha256="0" * 64),
                 call("event", name="e", product_id="p", metadata={"a": 1}),
             )
-            for field in each
+            for field in valid_call
         ]
         for first in range(0, len(calls), 50):
             results = await visitor.results(*calls[first : first + 50])

@@ -91,7 +91,7 @@ async def test_no_input_holds_the_loop(
                 pauses[name] = await pause(client)
         worst = max(pauses, key=lambda name: pauses[name]["cpu"])
         told = f"{pauses[worst]['cpu'] * 1000:.0f} ms of work at once ({worst})"
-        wall = max(each["wall"] for each in pauses.values())
+        wall = max(measured["wall"] for measured in pauses.values())
         tell(f"longest pause of the loop: {told}; {wall * 1000:.0f} ms passed at most")
         assert pauses[worst]["cpu"] < LONGEST, worst
         # That MongoDB is slow on a busy machine says nothing of the inputs.

@@ -125,13 +125,13 @@ async def test_the_pages_of_the_dashboard(
     async with browser(service) as client_of_person:
         person = Person(client_of_person, await make_user(database, organization.id))
         await open_session(database, person)
-        files = {each for each in paths if each.endswith(".csv")}
+        files = {path for path in paths if path.endswith(".csv")}
         for path in files:
             file = await person.get(f"{path}?table=campaign&by=campaign")
             assert file.headers["content-type"].startswith("text/csv"), path
             assert file.headers["content-disposition"].startswith("attachment;"), path
             assert file.headers["x-content-type-options"] == "nosniff", path
-        for path in {each for each in paths - files if "<" not in each} | {
+        for path in {path for path in paths - files if "<" not in path} | {
             "/links?q=probe", "/attribution?by=campaign", "/attribution?by=source", "/sign-in",
         }:  # fmt: skip
             for query in ("", f"{'&' if '?' in path else '?'}notice={PAYLOAD}&page={PAYLOAD}&sort={PAYLOAD}"):

@@ -40,7 +40,7 @@ async def test_customers_over_time(client: httpx.AsyncClient, make_organization:
     await bob.results(conversion(ago=2 * HOUR, revenue=7))
 
     found = await asked(client, organization, "cohorts")
-    [cohort] = [each for each in found["cohorts"] if each["customers"]]
+    [cohort] = [row for row in found["cohorts"] if row["customers"]]
     week = cohort["weeks"][0]
     assert (week["customers"], week["conversions"], week["revenue"]) == (
         1, 2, [{"currency": "EUR", "amount": "25.00"}],
@@ -48,7 +48,7 @@ async def test_customers_over_time(client: httpx.AsyncClient, make_organization:
     assert found["notes"] == ["1 conversion without a customer id: nobody knows whose first one that was."]
     for campaign, customers in (("spring", 1), ("mail", 0)):
         some = await asked(client, organization, "cohorts", filters={"campaign": [campaign]})
-        assert sum(each["customers"] for each in some["cohorts"]) == customers
+        assert sum(row["customers"] for row in some["cohorts"]) == customers
 
     took = await asked(client, organization, "time-to-sale")
     assert (took["conversions"], took["not_credited"]) == (2, 1)
@@ -65,7 +65,7 @@ async def test_customers_over_time(client: httpx.AsyncClient, make_organization:
     lately = await asked(client, organization, "new-and-returning", **{"from": two_days_ago})
     assert (lately["returning"]["customers"], lately["new"]["customers"]) == (1, 0)
 
-    assert not any(each["customers"] for each in (await asked(client, other, "cohorts"))["cohorts"])
+    assert not any(row["customers"] for row in (await asked(client, other, "cohorts"))["cohorts"])
     refused = await client.post(
         f"{API}/analytics/time-to-sale", json={"model": "linear", "weeks": 3}, headers=organization.headers
     )

@@ -25,8 +25,8 @@ async def tell(client: httpx.AsyncClient, organization: TestOrganization, *metad
     """A server tells of an event of each of these."""
     items = [
         {"name": "upgraded", "customer_id": f"c{number}", "occurred_at": "2026-03-02T12:00:00Z",
-         "metadata": each}
-        for number, each in enumerate(metadata)
+         "metadata": properties}
+        for number, properties in enumerate(metadata)
     ]  # fmt: skip
     answer = await client.post(f"{API}/events", json={"items": items}, headers=organization.headers)
     assert [result["status"] for result in answer.json()["results"]] == ["accepted"] * len(items)

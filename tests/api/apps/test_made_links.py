@@ -63,7 +63,7 @@ async def test_an_invitation(app: App, database: Database) -> None:
     link = await info(app.client, app.organization, dict(made)["short_url"])
     assert dict(made) == {"id": link["id"], "short_url": link["short_url"]}
     listed = await app.client.get(f"{API}/links/page?createdBy=sdk", headers=app.organization.headers)
-    assert [each["id"] for each in listed.json()["links"]] == [link["id"]]
+    assert [row["id"] for row in listed.json()["links"]] == [link["id"]]
     stored = await database["links"].find_one({"_id": link["id"]})
     assert stored
     assert (stored["custom_data"], stored["ios_behavior"]) == ({"inviter": "ada"}, 2)
@@ -136,11 +136,17 @@ async def test_who_brought_whom(app: App) -> None:
     rest = await app.client.get(
         f"{API}/invitations?cursor={page['next_cursor']}", headers=app.organization.headers
     )
-    listed = {each["id"]: each for each in (*page["invitations"], *rest.json()["invitations"])}
+    listed = {
+        invitation["id"]: invitation for invitation in (*page["invitations"], *rest.json()["invitations"])
+    }
     assert rest.json()["next_cursor"] is None
     shown = {
-        link_id: (each["opens"], each["brought"], [who["customer_id"] for who in each["customers"]])
-        for link_id, each in listed.items()
+        link_id: (
+            invitation["opens"],
+            invitation["brought"],
+            [who["customer_id"] for who in invitation["customers"]],
+        )
+        for link_id, invitation in listed.items()
     }
     assert shown == {first["id"]: (1, 1, ["bob"]), second["id"]: (0, 1, ["cleo"])}
     assert listed[first["id"]]["custom_data"] == {"inviter": "ada"}

@@ -40,11 +40,11 @@ async def test_what_is_told_last_counts(client: httpx.AsyncClient, organization:
     answer = await call(client, organization, "PUT", body={"costs": again})
     assert answer.json() == {"new": 0, "replaced": 1, "unchanged": 1, "notes": notes}
     listed = (await call(client, organization, "GET")).json()
-    amounts = [(each["day"], each["amount"], each["currency"]) for each in listed["costs"]]
+    amounts = [(row["day"], row["amount"], row["currency"]) for row in listed["costs"]]
     assert amounts == [("2026-03-02", "4.00", "EUR"), (DAY, "12.50", "EUR"), (DAY, "7", "JPY")]
     assert listed["next_cursor"] is None
     some = await call(client, organization, "GET", "?from=2026-03-01&to=2026-03-02&campaign=spring")
-    assert [each["currency"] for each in some.json()["costs"]] == ["EUR", "JPY"]
+    assert [row["currency"] for row in some.json()["costs"]] == ["EUR", "JPY"]
     behind = await call(client, organization, "GET", f"?cursor={listed['costs'][1]['id']}")
     assert behind.json()["costs"] == listed["costs"][2:]
     first = listed["costs"][0]["id"]
@@ -66,7 +66,7 @@ async def test_all_or_nothing(
     assert refused.status_code == 400
     assert "costs[1].amount must be a finite number of 0 or more" in refused.text
     monkeypatch.setattr(costs, "MOST_COSTS", 2)
-    many = [cost(each, 1) for each in "abc"]
+    many = [cost(campaign, 1) for campaign in "abc"]
     refused = await call(client, organization, "PUT", body={"costs": many})
     assert refused.status_code == 400
     assert "would be one more than the 2 costs" in refused.text

@@ -62,7 +62,7 @@ async def test_what_is_refused(client: httpx.AsyncClient, organization: TestOrga
     """Errors of all steps are told together, and a property that is not marked is named with its step."""
     wrong = [{"kind": "visit"}, {"kind": "click", "who": 1}]
     told = (await ask(client, organization, steps=wrong, measures=["clicks"])).json()["errors"]
-    assert [each["fieldName"] for each in told] == ["measures", "steps[0].kind", "steps[1].who"]
+    assert [error["fieldName"] for error in told] == ["measures", "steps[0].kind", "steps[1].who"]
     unmarked = [*STEPS, {"kind": "event", "filters": {"event.plan": ["gold"]}}]
     answer = await ask(client, organization, steps=unmarked)
     message = answer.json()["error"]["errorMessage"]

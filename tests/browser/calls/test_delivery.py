@@ -50,7 +50,7 @@ def test_a_tab_closed_right_after_the_call(page: Page, server: RecordingServer) 
 
 def names_of(server: RecordingServer) -> list[list[str]]:
     """The names of the calls in each batch after the first, which is the check's."""
-    return [[call["name"] for call in each["batch"]["calls"]] for each in server.requests[1:]]
+    return [[call["name"] for call in request["batch"]["calls"]] for request in server.requests[1:]]
 
 
 def test_calls_in_a_row(page: Page, server: RecordingServer) -> None:

@@ -142,7 +142,7 @@ def test_a_restored_page_sends_what_is_left(caching_page: Page, server: Recordin
     leave_and_return(caching_page, server)
     # On a busy machine the page may have tried a second time before it was left.
     _, *tries = server.wait_for(3)
-    assert {each["call_id"] for each in tries} == {tries[0]["call_id"]}
+    assert {attempt["call_id"] for attempt in tries} == {tries[0]["call_id"]}
 
 
 @pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])

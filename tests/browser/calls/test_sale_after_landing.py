@@ -107,9 +107,9 @@ def expect_credited(way: Way, sales: list[str]) -> None:
 
     def credited() -> dict[str, tuple[str | None, str | None]]:
         return {
-            each["transaction_id"]: (_source(each["first_touch"]), _source(each["touch"]))
-            for each in way.service.stored("conversions")
-            if each.get("transaction_id") in sales
+            conversion["transaction_id"]: (_source(conversion["first_touch"]), _source(conversion["touch"]))
+            for conversion in way.service.stored("conversions")
+            if conversion.get("transaction_id") in sales
         }
 
     def is_whole(found: dict[str, tuple[str | None, str | None]]) -> bool:

@@ -96,13 +96,13 @@ def test_a_switch_that_is_off_is_told(
     """Where the organization has not switched it on, one warning says so and names the command; an answer
     that does not come is no error of the page."""
     said: list[str] = []
-    page.on("console", lambda each: said.append(each.text) if each.type == "warning" else None)
+    page.on("console", lambda message: said.append(message.text) if message.type == "warning" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     shop = new_shop(service_of_shop.service)
     shop.allow(server.url("", "off.localhost"))
     page.goto(server.url("/", "off.localhost"))
     page.evaluate(shop.init(ERASING))
-    with page.expect_console_message(lambda each: each.type == "warning") as told:
+    with page.expect_console_message(lambda message: message.type == "warning") as told:
         page.evaluate("Waylink.denyConsent()")
     notes = told.value.args[2].json_value()["notes"]
     assert "waylink privacy withdrawal" in str(notes)

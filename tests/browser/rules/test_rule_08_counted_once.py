@@ -33,8 +33,11 @@ def start(page: Page, shop: str, service: RealService) -> None:
 
 def counted(service: RealService, prefix: str) -> list[tuple[str, str]]:
     """The stored conversions of orders with this prefix: order and revenue."""
-    found = [(each["transaction_id"], str(each["revenue"])) for each in service.stored("conversions")]
-    return sorted(each for each in found if each[0].startswith(prefix))
+    found = [
+        (conversion["transaction_id"], str(conversion["revenue"]))
+        for conversion in service.stored("conversions")
+    ]
+    return sorted(order for order in found if order[0].startswith(prefix))
 
 
 def test_the_same_order_on_two_pages(page: Page, shop: str, service_of_shop: RealService) -> None:

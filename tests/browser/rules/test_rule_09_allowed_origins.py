@@ -22,7 +22,9 @@ def listen(page: Page) -> list[str]:
 def pages_with(service: RealService, host: str) -> Callable[[], list[str]]:
     """Gives the pages on this host of which anything is stored."""
     collections = ("devices", "conversions", "leads", "events", "identities")
-    return lambda: [name for name in collections for each in service.stored(name) if host in repr(each)]
+    return lambda: [
+        name for name in collections for document in service.stored(name) if host in repr(document)
+    ]
 
 
 def test_an_allowed_origin_is_served(

@@ -45,7 +45,7 @@ def test_the_browser_keeps_one_cookie_for_every_subdomain(page: Page, server: Re
     assert 399 * DAY < cookie["expires"] - time.time() <= 400 * DAY
     visit(page, server, host="app.shop.test")
     assert device_cookie(page)["value"] == cookie["value"] == server.requests[0]["batch"]["device_id"]
-    assert [each["name"] for each in page.context.cookies()] == ["cl_device_id"]
+    assert [page_cookie["name"] for page_cookie in page.context.cookies()] == ["cl_device_id"]
 
 
 def test_each_page_asks_for_400_days_anew(page: Page, server: RecordingServer) -> None:

@@ -23,7 +23,10 @@ ISOLATED = """<!doctype html><title>Shop</title><script src="{base_url}/waylink.
 def test_chromium_takes_brotli_and_asks_once(page: Page, service_of_shop: RealService) -> None:
     """The script arrives as the bytes of its Brotli file, and on the next page not at all."""
     answers = []
-    page.on("response", lambda each: answers.append(each) if each.url.endswith("/waylink.js") else None)
+    page.on(
+        "response",
+        lambda response: answers.append(response) if response.url.endswith("/waylink.js") else None,
+    )
     page.goto(f"{service_of_shop.base_url}/healthz")
     for _ in range(2):
         page.add_script_tag(url="/waylink.js")

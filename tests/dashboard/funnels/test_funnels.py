@@ -70,7 +70,7 @@ async def test_a_funnel_is_made_shown_split_and_deleted(
     split = (await person.get(f"{path}?by=link")).text
     went, stopped_here = (f"{path}/people?by=link&step={step}" for step in ("2", "1&of=stopped"))
     led_to = {
-        html.unescape(each).replace("compare=none&", "") for each in re.findall('href="([^"]+)"', split)
+        html.unescape(address).replace("compare=none&", "") for address in re.findall('href="([^"]+)"', split)
     }
     assert {went, stopped_here} <= led_to
     assert "1 device. " in words(bought := await person.get(went))

@@ -161,7 +161,7 @@ async def test_when_the_next_is_due(
         for recipient in await due_recipients(database, clock(), 9)
         if recipient.org_id == report.org_id
     ]
-    assert [each.id for each in due] == [weekly.id]
+    assert [recipient.id for recipient in due] == [weekly.id]
     await make_due_mail(mailing, due[0])
     [mail] = await mails_to(database, weekly, "figures")
     assert mail["_id"].endswith("/2026-03-23")

@@ -108,7 +108,7 @@ async def test_settings_without_another_question(
     assert changed.next_at == datetime(2026, 4, 1, 11, tzinfo=UTC)
     assert len(await mails_to(database, recipient, "confirm")) == 1
     await make_due_mail(mailing, changed)
-    subjects = [each["subject"] for each in await mails_to(database, recipient, "figures")]
+    subjects = [sent["subject"] for sent in await mails_to(database, recipient, "figures")]
     assert [subject.partition(": ")[2] for subject in subjects] == ["9.–15. März 2026", "February 2026"]
     for wrong in ({"language": "en"}, sent | {"timezone": "Nowhere"}, sent | {"frequency": "daily"}):
         assert (await reader.post(path, data=wrong)).status_code == 422

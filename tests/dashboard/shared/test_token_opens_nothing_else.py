@@ -122,11 +122,11 @@ async def report(
 ) -> Report:
     """A report of one campaign without revenue, beside another campaign, with sales and a refund."""
     hidden = await make_link(database, organization, SECRET, now, utm_campaign=SECRET)
-    for each in (link, hidden):
-        await clicked(database, each, now - timedelta(days=1), 3, country="NZ")
-        order, customer = f"{ORDER}-{each.link_name}", f"{CUSTOMER}-{each.link_name}"
+    for campaign_link in (link, hidden):
+        await clicked(database, campaign_link, now - timedelta(days=1), 3, country="NZ")
+        order, customer = f"{ORDER}-{campaign_link.link_name}", f"{CUSTOMER}-{campaign_link.link_name}"
         at = now - timedelta(days=1)
-        await bought(database, each, at, AMOUNT, refunded="1.25", order=order, customer=customer)
+        await bought(database, campaign_link, at, AMOUNT, refunded="1.25", order=order, customer=customer)
     return await make_report(kind=shared.kind, query=shared.query)
 
 

@@ -126,7 +126,7 @@ def test_each_kind_has_its_fields(kind: ViewKind, query: dict[str, Any], rules: 
     with pytest.raises(FieldError) as caught:
         read_view(kind, query, NOW, shows_revenue=True)
     told = [str(error) for error in (caught.value, *caught.value.others)]
-    assert [text for text in rules if not any(each.startswith(text) for each in told)] == []
+    assert [text for text in rules if not any(message.startswith(text) for message in told)] == []
 
 
 def test_live_can_t_be_mailed() -> None:

@@ -24,7 +24,7 @@ BASE = "https://go.shop.com"
 @given(st.text("ab?*/", max_size=12), st.text("ab/*", max_size=12))
 def test_wildcards_are_those_of_regular_expressions(pattern: str, text: str) -> None:
     """A pattern matches what its regular expression does: .* for each star, . for each question mark."""
-    written = "".join({"*": ".*", "?": "."}.get(each, re.escape(each)) for each in pattern)
+    written = "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in pattern)
     assert matches(pattern, text) is bool(re.fullmatch(written, text, re.DOTALL))
 
 
@@ -71,7 +71,7 @@ def test_apps_share_a_file() -> None:
     file = parse_apple_file({"applinks": {"apps": [], "details": [first, second]}})
     assert file.decide("T.app", f"{BASE}/other/x") is None
     excluded, taken = file.decide("T.app", f"{BASE}/no"), file.decide("T.app", f"{BASE}/yes")
-    assert [each and each.is_excluding for each in (excluded, taken)] == [True, False]
+    assert [pattern and pattern.is_excluding for pattern in (excluded, taken)] == [True, False]
 
 
 def google(*components: dict[str, object], package: str = "com.shop.app", fingerprint: str = FINGERPRINT):  # type: ignore[no-untyped-def]

@@ -136,8 +136,8 @@ def children(seen: Seen, place: Place) -> Iterator[dict[str, list[Child]]]:
     try:
         yield started
     finally:
-        for each in [child for group in started.values() for child in group]:
-            each.process.kill()
+        for child in [child for group in started.values() for child in group]:
+            child.process.kill()
 
 
 async def test_every_reader_sees_the_one_order(
@@ -151,12 +151,12 @@ async def test_every_reader_sees_the_one_order(
         with children(seen, place) as running:
             done = await asyncio.to_thread(disturb, members, running, SECONDS * times_as_long)
             for group in ("writers", "others"):
-                for each in running[group]:
-                    await asyncio.to_thread(each.end)
+                for child in running[group]:
+                    await asyncio.to_thread(child.end)
             await asyncio.to_thread(until_placed, running["sequencers"], database)
             for group in ("readers", "sequencers"):
-                for each in running[group]:
-                    await asyncio.to_thread(each.end)
+                for child in running[group]:
+                    await asyncio.to_thread(child.end)
         for org_id in place.org_ids:
             page = await read_feed(database, org_id, START, url_form=FORM, limit=10_000_000)
             truth = [(event.data["link_id"], event.id) for event in page.events]
@@ -167,7 +167,7 @@ async def test_every_reader_sees_the_one_order(
                 check_events(seen, org_id, events)
                 check_causes(seen, events)
             found = database[entries.NAME].find({"org_id": org_id}, sort=[("place", 1)])
-            places = [each["place"] async for each in found]
+            places = [entry["place"] async for entry in found]
             assert places == list(range(1, len(places) + 1))
     acknowledged = sum(sum(seen.wanted[link].values()) for link in seen.stored)
     told = sum(map(len, seen.read.values())) // READERS
@@ -283,6 +283,6 @@ async def test_a_stopped_sequencer_holds_up_nobody(members: ReplicaSet) -> None:
 
         events = await wait_for_async(read_all, "nothing gets a place", seconds=PATIENCE)
         assert time.monotonic() - began < PATIENCE / 3
-        for each in (stopped, other):
-            await asyncio.to_thread(each.end)
+        for sequencer in (stopped, other):
+            await asyncio.to_thread(sequencer.end)
         assert await read_all() == events

@@ -89,7 +89,7 @@ def eventually(seen: Callable[[], Any], wanted: Any) -> None:
     wait_for(
         lambda: [seen() for _ in range(10)],
         f"it is not {wanted}",
-        lambda got: all(each == wanted for each in got),
+        lambda got: all(answer == wanted for answer in got),
         seconds=SECONDS,
     )
 

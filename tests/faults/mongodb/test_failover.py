@@ -54,7 +54,10 @@ async def send_batches(visitor: Visitor, number: int) -> list[dict[str, Any]]:
 
 async def call_ids(database: Database, collection: str) -> list[str]:
     """The call ids that a collection holds."""
-    return [str(each["_id"]).rpartition("/")[2] async for each in database[collection].find({}, {"_id": 1})]
+    return [
+        str(document["_id"]).rpartition("/")[2]
+        async for document in database[collection].find({}, {"_id": 1})
+    ]
 
 
 async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path, outcome: TellOutcome) -> None:
@@ -75,10 +78,10 @@ async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path, outcome: 
                 seconds=PATIENCE,
             )
             killed = await asyncio.to_thread(members.kill_primary)
-            sent = [each for task in load for each in await task]
+            sent = [sent_call for task in load for sent_call in await task]
         assert await asyncio.to_thread(members.wait_for_primary) != killed
         for collection, kind in (("events", "event"), ("conversions", "conversion")):
-            acknowledged = sorted(each["call_id"] for each in sent if each["kind"] == kind)
+            acknowledged = sorted(sent_call["call_id"] for sent_call in sent if sent_call["kind"] == kind)
             stored = sorted(await call_ids(database, collection))
             outcome(Outcome(f"primary killed under load ({kind}s)", len(acknowledged), len(stored)))
             assert stored == acknowledged

@@ -127,7 +127,7 @@ async def test_links_in_memory_are_as_fast_as_before(
     await visits.rate(path, 0.2)
     before = await visits.rate(path, MEASURED)
     with members.frozen():
-        hosts = [f"stranger{each}.example" for each in range(12)]
+        hosts = [f"stranger{number}.example" for number in range(12)]
         strangers = [asyncio.create_task(visits.get(ASSET_LINKS, host)) for host in hosts]
         # Once the time to live is over, those who come within a quarter of a second wait for its end.
         await visits.rate(path, 1.5, pause=0.02)
@@ -214,7 +214,7 @@ async def test_the_apis_answer_again_when_it_is_back(
     took = time.monotonic() - back
     load.stopped.set()
     await asyncio.gather(*browsers)
-    call_ids = [each["_id"].rpartition("/")[2] for each in service.stored("events", org_id=organization.id)]
+    call_ids = [event["_id"].rpartition("/")[2] for event in service.stored("events", org_id=organization.id)]
     stored = sum(call_id in load.acknowledged for call_id in call_ids)
     outcome(Outcome(f"MongoDB hung for {seconds} s (events)", len(load.acknowledged), stored))
     assert 0 < len(load.acknowledged) == stored

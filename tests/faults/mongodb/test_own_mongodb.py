@@ -70,7 +70,7 @@ def servers_of(folder: Path) -> list[int]:
     """Every process that has the folder open as its database."""
     mongod, every = (
         Mongod(folder),
-        (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()),
+        (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()),
     )
     return [pid for pid in every if mongod.is_process(pid)]
 

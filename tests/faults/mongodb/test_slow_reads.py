@@ -68,7 +68,8 @@ def test_links_changed_elsewhere_are_not_shown_as_they_were(
         wait_until(service, disabled, 404)
         wait_until(service, deleted, 503)
         seen = [visited(service, path) for path in (disabled, deleted)]
-        tell(f"reads of {SECONDS} s: of {VISITS} visits each {[each.count(302) for each in seen]} as it was")
+        unchanged = [statuses.count(302) for statuses in seen]
+        tell(f"reads of {SECONDS} s: of {VISITS} visits each {unchanged} as it was")
         assert seen == [[404] * VISITS, [503] * VISITS]
         assert visited(service, other) == [302] * VISITS
         members.fail_commands()

@@ -168,8 +168,8 @@ async def relay(port: int) -> AsyncIterator[tuple[int, Callable[[], None]]]:
     def hang() -> None:
         hanging = [connection for connection in connections if connection.is_stream]
         assert hanging
-        for each in hanging:
-            each.passes.clear()
+        for connection in hanging:
+            connection.passes.clear()
 
     server = await asyncio.start_server(connect, "127.0.0.1", 0)
     try:

@@ -177,7 +177,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         clicks = await recorded_clicks(database, organization.id, LinkId(CLICKED))
         stored.append(len(clicks) - 1)  # one was stored before
         clicks = await recorded_clicks(database, organization.id, LinkId(link_id))
-        stored.append(sum(each.outcome is destination.Outcome.APP for each in clicks))
+        stored.append(sum(recorded.outcome is destination.Outcome.APP for recorded in clicks))
         outcome(
             Outcome("primary dies with unconfirmed writes (an install, a link, a sale, a click, an open)",
                     len(answers), sum(stored))

@@ -117,7 +117,7 @@ async def test_writes_are_refused_within_their_deadline(
     finally:
         members.resume_replication()
     took = [[f"{seconds:.1f}" for _, seconds in answers[at : at + 2]] for at in range(0, len(answers), 2)]
-    told = ", ".join(f"{name} {' and '.join(each)}" for name, each in zip(writes, took, strict=True))
+    told = ", ".join(f"{name} {' and '.join(times)}" for name, times in zip(writes, took, strict=True))
     tell(f"without a majority, 503 after {told} s")
     assert {status for status, _ in answers} == {503}
     assert max(seconds for _, seconds in answers) < REQUEST_SECONDS + NOISE

@@ -117,7 +117,7 @@ async def test_a_way_out_of_in_app_browsers(
     await set_apps(database, organization.domain, organization.id, replace(APPS, ios=ios, in_app_page=True))
     other = await make_link(**APP)
     page = await visitor.get(f"/{other.path}?a=1", headers=line)
-    addresses = [html.unescape(each) for each in re.findall(r'<a [^>]*href="([^"]+)"', page.text)]
+    addresses = [html.unescape(address) for address in re.findall(r'<a [^>]*href="([^"]+)"', page.text)]
     scheme, out, web = addresses[:3]
     click_id = scheme.rpartition("=")[2]
     assert scheme == f"shopapp://{other.domain}/{other.path}?a=1&cl_click_id={click_id}"
@@ -153,7 +153,7 @@ async def test_association_files(
     assert details["appIDs"] == ["A1B2C3D4E5.com.shop.app"]
     *links, svg, png, ahead, everything_else = details["components"]
     assert {rule["/"] for rule in links} == {f"/{path}" for path in excluded}
-    assert all(each["exclude"] for each in [*links, svg, png, ahead])
+    assert all(rule["exclude"] for rule in [*links, svg, png, ahead])
     assert everything_else == {"/": "*"}
     [statement] = (await visitor.get("/.well-known/assetlinks.json")).json()
     assert statement["target"]["package_name"] == "com.shop.app"

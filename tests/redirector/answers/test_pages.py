@@ -58,7 +58,7 @@ def test_no_page_runs_a_script_of_others(name: str) -> None:
     assert b"default-src 'none'" in policy
     scripts = re.findall(rb"<script>(.*?)</script>", sample_pages()[name].body, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script).digest()) for script in scripts]
-    directives = [each.strip() for each in policy.split(b";") if b"script-src" in each]
+    directives = [directive.strip() for directive in policy.split(b";") if b"script-src" in directive]
     assert directives == [b"script-src 'sha256-" + digest + b"'" for digest in hashes]
 
 
@@ -84,9 +84,9 @@ def test_every_page_is_accessible(name: str, language: str) -> None:
     assert page.texts["title"].strip()
     assert (tags.count("main"), tags.count("h1")) == (1, 1)
     assert tags.index("main") < tags.index("h1")
-    viewport = next(each["content"] for tag, each in page.found if each.get("name") == "viewport")
+    viewport = next(of_tag["content"] for tag, of_tag in page.found if of_tag.get("name") == "viewport")
     assert viewport == "width=device-width, initial-scale=1"
-    assert all(each.get("aria-hidden") == "true" for tag, each in page.found if tag == "svg")
+    assert all(of_tag.get("aria-hidden") == "true" for tag, of_tag in page.found if tag == "svg")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -94,13 +94,13 @@ def test_no_page_is_stored_or_indexed(name: str) -> None:
     """Every page says so in its headers, and in its head."""
     headers = dict(sample_pages()[name].headers)
     assert (headers[b"cache-control"], headers[b"x-robots-tag"]) == (b"no-store", b"noindex")
-    robots = [each for _, each in elements(name).found if each.get("name") == "robots"]
+    robots = [attributes for _, attributes in elements(name).found if attributes.get("name") == "robots"]
     assert robots[0]["content"] == "noindex"
 
 
 def test_a_preview_has_its_social_fields_as_they_are() -> None:
     """A fetcher reads title, description and image, whatever characters are in them."""
-    metas = [each for tag, each in elements("preview").found if tag == "meta"]
+    metas = [attributes for tag, attributes in elements("preview").found if tag == "meta"]
     by_name = {meta.get("property") or meta.get("name", ""): meta.get("content") for meta in metas}
     for kind in ("og", "twitter"):
         assert by_name[f"{kind}:title"] == SOCIAL["social_title"]
@@ -113,9 +113,12 @@ def test_a_brand_is_on_every_page(name: str) -> None:
     """Its logo, icon and colors; browsers ask nobody else, and do not tell the logo's host of the page."""
     answer = sample_pages(settings=BRANDED)[name]
     page = Elements(answer.body.decode())
-    loaded = [each for tag, each in page.found if LOADS & each.keys() or tag == "link"]
-    assert [each.get("src") or each["href"] for each in loaded] == [BRAND.favicon_url, BRAND.logo_url]
-    assert {each["referrerpolicy"] for each in loaded} == {"no-referrer"}
+    loaded = [attributes for tag, attributes in page.found if LOADS & attributes.keys() or tag == "link"]
+    assert [attributes.get("src") or attributes["href"] for attributes in loaded] == [
+        BRAND.favicon_url,
+        BRAND.logo_url,
+    ]
+    assert {attributes["referrerpolicy"] for attributes in loaded} == {"no-referrer"}
     assert loaded[1]["alt"] == BRAND.name
     assert "--ground: #10233f; " in page.texts["style"]
     policy = dict(answer.headers)[b"content-security-policy"].decode()

@@ -52,7 +52,7 @@ async def test_a_report(
     assert (reported.link.id, reported.count) == (link.id, 1)
     (report,) = reported.latest
     assert (report.reason, report.text) == (ReportReason.FRAUD, "It imitates\nmy bank")
-    assert link.id in {each.link.id for each in await list_reported(database, None, 100)}
+    assert link.id in {entry.link.id for entry in await list_reported(database, None, 100)}
     other = await create_test_organization(database)
     assert await list_reported(database, other.id, 10) == []
 

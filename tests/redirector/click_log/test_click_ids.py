@@ -33,7 +33,7 @@ async def test_it_names_the_recorded_click(
     """Behind the link's id and before the fragment; with it, the click is found with its facts."""
     link = await make_link(destination_url="https://shop.example/#top")
     hosts = ("a.example", "b.example")
-    answers = [await visitor.get(f"/{link.path}", headers={"referer": f"https://{each}/"}) for each in hosts]
+    answers = [await visitor.get(f"/{link.path}", headers={"referer": f"https://{host}/"}) for host in hosts]
     await recorded(link, 2)
     for answer, host in zip(answers, hosts, strict=True):
         [made] = click_ids(answer)

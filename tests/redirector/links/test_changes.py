@@ -82,8 +82,8 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
     archive = LinkRequest(link.org_id, CreatedBy.REST, utc_now(), ArchiveLink(link.id))
     try:
         await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
-        for each in (link, other):
-            await cache.load(each.domain, each.path)
+        for known_link in (link, other):
+            await cache.load(known_link.domain, known_link.path)
         await store_link(database, archive, DestinationPolicies(database))
         await until(lambda: at(cache, link).is_archived, "the archiving was not told")
         assert at(cache, link).state_at(utc_now()) is LinkState.ARCHIVED

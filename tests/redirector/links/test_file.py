@@ -66,7 +66,7 @@ def test_links_come_back_as_they_were(path: Path) -> None:
     kept = file_at(path).read(NOW + DAY)
     assert (kept.links, kept.cluster_time) == (links, (1_800_000_000, 7))
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
 def test_domains_come_back_with_their_settings(path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_file_that_can_not_be_written_leaves_the_one_before(
     with pytest.raises(OSError, match="No space left"):
         file_at(path).write([(link_at("two"), APPS)], NOW)
     assert path.read_bytes() == before
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
 def full_disk(_: int) -> None:

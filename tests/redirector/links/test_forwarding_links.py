@@ -42,7 +42,7 @@ async def test_the_rest_of_the_path(
     assert await where(visitor, f"{base}/red/b%20c/?b=2") == "https://shop.example/kites/red/b%20c/?a=1&b=2"
     assert await where(visitor, f"{base}/c%2B%2B") == "https://shop.example/kites/c%2B%2B?a=1"
     assert await where(visitor, f"{base}/x.qr.svg") == "https://shop.example/kites/x.qr.svg?a=1"
-    assert all(each["counted"] for each in await recorded(link, 5))
+    assert all(click["counted"] for click in await recorded(link, 5))
     for path in (f"{base}//evil.example", f"{base}/a%2Fb", f"{base}/a%5Cb", f"{base}x/y", "/nothing/at/all"):
         assert (await visitor.get(path)).status_code == 404
     page = await visitor.get(f"{base}/red?b=2", headers={"accept": "text/html"})

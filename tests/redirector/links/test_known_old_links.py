@@ -151,9 +151,9 @@ async def test_a_change_while_a_visitor_waits_counts() -> None:
     changed, deleted = link_at("a"), link_at("b")
     async with followed([]) as (database, cache):
         cache.fall_back_on([(changed, Apps()), (deleted, Apps())])
-        database.links = {(DOMAIN, each.path): each for each in (changed, deleted)}
+        database.links = {(DOMAIN, link.path): link for link in (changed, deleted)}
         database.seconds = TOO_SLOW
-        visits = [asyncio.create_task(visit(cache, each)) for each in (changed, deleted)]
+        visits = [asyncio.create_task(visit(cache, link)) for link in (changed, deleted)]
         await until(lambda: database.reads == 2, "they are not read")
         database.change(replace(changed, destination_url=NEW))
         database.delete(deleted)

@@ -38,7 +38,7 @@ async def test_from_its_start_until_its_end(
         statuses.append((await visitor.get(f"/{link.path}", headers=headers)).status_code)
         clock.offset += HOUR
     assert (statuses[0], statuses[2]) == (404, 404)
-    reasons = [each["reason"] for each in await recorded(link, 3)]
+    reasons = [click["reason"] for click in await recorded(link, 3)]
     assert (reasons[0], reasons[2]) == ("not_started", "expired")
     if agent != "Twitterbot/1.0":
         assert (statuses[1], reasons[1]) == (302, None)
@@ -71,7 +71,7 @@ async def test_only_clicks_use_a_link_up(
         seen = [await visitor.get(path, headers={"user-agent": agent}) for agent in agents]
         seen.append(await visitor.head(path))
         seen.append(await visitor.get(path, headers={"sec-purpose": "prefetch;prerender"}))
-        return [each.status_code for each in seen]
+        return [answer.status_code for answer in seen]
 
     assert await ask_without_a_click() == [302, 200, 302, 503]
     assert [(await visitor.get(path)).status_code for _ in range(3)] == [302, 404, 404]

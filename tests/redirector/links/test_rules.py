@@ -93,7 +93,7 @@ async def test_a_split(service: Service, make_link: LinkFactory, recorded: Recor
     parts = [{"name": name, "weight": 1, "destination_url": f"https://{name}.example/"} for name in "ab"]
     link = await make_link(rules=[{"if": {}, "then": {"split": parts}}], utm={"utm_source": "mail"})
     # So many that they all get the same one by chance once in a billion runs.
-    peers = [f"203.0.113.{each}" for each in range(31)]
+    peers = [f"203.0.113.{number}" for number in range(31)]
     first = [await visited(service, link, peer=peer) for peer in peers]
     assert set(first) == {"a", "b"}
     assert [await visited(service, link, "?x=1", peer=peer) for peer in peers] == first

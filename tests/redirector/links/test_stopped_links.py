@@ -96,7 +96,7 @@ def test_a_held_link_without_the_database(tmp_path: Path) -> None:
     file = LinkFile(tmp_path / "links.cache", "here", timedelta(days=1))
     stopped = replace(link, hold=Hold(now, "Phishing"))
     file.write([(link, Apps()), (stopped, Apps())], now)
-    assert [each.state_at(now) for each, _ in file.read(now).links] == ["enabled", "held"]
+    assert [kept.state_at(now) for kept, _ in file.read(now).links] == ["enabled", "held"]
 
 
 async def test_a_blocked_destination(
@@ -116,7 +116,7 @@ async def test_a_blocked_destination(
     assert [answer.status_code for answer in answers] == [302, 403, 302, 403]
     monkeypatch.setattr(service.resources.block_list, "current", AddressPatterns())
     assert (await visitor.get(f"/{harmful.path}")).status_code == 302
-    assert [each["reason"] for each in await recorded(harmful, 4)] == [None, "held", "held", None]
+    assert [record["reason"] for record in await recorded(harmful, 4)] == [None, "held", "held", None]
 
 
 async def test_a_blocked_link_that_is_disabled(

@@ -110,7 +110,7 @@ def test_the_table_that_ships_with_the_service(address: str, country: str | None
 def test_an_mmdb_file_is_used_instead_of_the_table(tmp_path: Path) -> None:
     """What the operator's file does not have has no country, though the table has it."""
     lookup = country_lookup(write_mmdb(tmp_path / "own.mmdb", MINE, "NZ"))
-    assert [lookup(each) for each in ("203.0.113.7", GERMAN, "nonsense", "2001:db8::1")] == [
+    assert [lookup(address) for address in ("203.0.113.7", GERMAN, "nonsense", "2001:db8::1")] == [
         "NZ", None, None, None,
     ]  # fmt: skip
 

@@ -52,7 +52,7 @@ async def visit(
 async def test_one_browser_at_one_address_is_one_visitor(service: Service, make_link: LinkFactory) -> None:
     """Also on two links of the organization. Another browser or another address is another visitor."""
     link = await make_link()
-    same = [await visit(service, each) for each in (link, link, await make_link())]
+    same = [await visit(service, target) for target in (link, link, await make_link())]
     others = [
         await visit(service, link, agent=PHONE),
         await visit(service, link, address=OTHER_ADDRESS),
@@ -111,10 +111,11 @@ async def test_behind_a_proxy_the_forwarded_address_counts(
     )
     await behind_proxy.startup()
     forwarded = [
-        await visit(behind_proxy, link, address=PROXY, forwarded=each) for each in (ADDRESS, OTHER_ADDRESS)
+        await visit(behind_proxy, link, address=PROXY, forwarded=address)
+        for address in (ADDRESS, OTHER_ADDRESS)
     ]
     await behind_proxy.shutdown()
-    assert forwarded == [await visit(service, link, address=each) for each in (ADDRESS, OTHER_ADDRESS)]
+    assert forwarded == [await visit(service, link, address=address) for address in (ADDRESS, OTHER_ADDRESS)]
 
 
 async def test_the_next_day_knows_nobody_again(
