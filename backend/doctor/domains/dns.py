@@ -79,14 +79,8 @@ def judge_records(plan: DnsPlan, found: FoundAddresses, leads: Leads) -> Finding
     """What is to be said of a domain with these records, before it is known what answers there."""
     domain, target, led_to = plan.domain, plan.target, ", ".join(found.addresses)
     match leads:
-        case Leads.NOWHERE:
-            dangling = (
-                f": its CNAME record leads to {found.aliases[-1]}, which has none" if found.aliases else ""
-            )
-            return _findings.error(domain, f"DNS has no address for it{dangling}.", _advice(plan))
-        case Leads.PRIVATE:
-            words = f"DNS leads to {led_to}, which is not in the public internet: visitors don't reach it."
-            return _findings.error(domain, words, _advice(plan))
+        case Leads.NOWHERE | Leads.PRIVATE:
+            return _findings.error(domain, _why_unreached(found), _advice(plan))
         case Leads.PARTLY_HERE:
             others = [address for address in found.addresses if address not in target.addresses]
             words = f"DNS leads to {led_to}, but the service does not answer at {', '.join(others)}."
@@ -98,6 +92,16 @@ def judge_records(plan: DnsPlan, found: FoundAddresses, leads: Leads) -> Finding
         case Leads.HERE if target.host in found.aliases:
             return _findings.ok(domain, f"DNS leads to {led_to}, by the CNAME record to {target.host}.")
     return _findings.ok(domain, f"DNS leads to {led_to}.")
+
+
+def _why_unreached(found: FoundAddresses) -> str:
+    if found.aliases:
+        # The same words for both: the name may be one of the operator's own network.
+        return f"Its CNAME record leads to {found.aliases[0]}, which has no address, or a private one."
+    if not found.addresses:
+        return "DNS has no address for it."
+    led_to = ", ".join(found.addresses)
+    return f"DNS leads to {led_to}, which is not in the public internet: visitors don't reach it."
 
 
 def answers_elsewhere(domain: str, found: FoundAddresses) -> Finding:

@@ -11,7 +11,7 @@ from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.accounts.organizations import AUDIT_DAYS, CLICK_DAYS, EntryRules, Organization
-from backend.domain.errors import OperatorError
+from backend.domain.errors import ItemUnknown, OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
 from backend.storage.driver.mongo import ClientSession, Database, Document
@@ -180,9 +180,11 @@ async def note_member_change(
     """Note in the caller's transaction that it changes the organization's members.
 
     It is what two such transactions both write, so that the later one begins again and sees the earlier.
+    Raises ItemUnknown if the organization was deleted: it gets no members any more.
     """
     changed = {"$set": {"members_changed_at": now}}
-    await database[NAME].update_one({"_id": org_id}, changed, session=session)
+    if not (await database[NAME].update_one({"_id": org_id}, changed, session=session)).matched_count:
+        raise ItemUnknown
 
 
 async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:

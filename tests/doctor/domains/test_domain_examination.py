@@ -104,7 +104,7 @@ async def test_a_domain_that_works(domain: Domain) -> None:
         (
             "CNAME",
             "gone.example",
-            "no address for it: its CNAME record leads to gone.example, which has none.",
+            "Its CNAME record leads to gone.example, which has no address, or a private one.",
             "CNAME",
         ),
         ("A", "10.0.0.7", "10.0.0.7, which is not in the public internet", "CNAME"),
@@ -121,6 +121,21 @@ async def test_records_that_lead_nowhere(
     assert message in finding.message
     assert advice.replace("DOMAIN", domain.name) in finding.advice
     assert domain.site.asked == []
+
+
+async def test_a_name_of_the_operators_network(domain: Domain) -> None:
+    """A CNAME record to it tells neither its address nor that there is such a name."""
+    told = set()
+    for number, address in enumerate(("10.0.0.8", "1.1.1.1", "")):
+        inside = f"inside-{number}.example"
+        domain.zone.enter(inside, "CNAME", f"deeper-{inside}")
+        for value in filter(None, {address, address and "10.0.0.8"}):
+            domain.zone.enter(f"deeper-{inside}", "A", value)
+        domain.zone.remove(domain.name)
+        domain.zone.enter(domain.name, "CNAME", inside)
+        [finding] = await domain.findings()
+        told.add(finding.message.replace(inside, "NAME"))
+    assert told == {"Its CNAME record leads to NAME, which has no address, or a private one."}
 
 
 async def test_a_domain_with_a_zone_of_its_own(domain: Domain) -> None:

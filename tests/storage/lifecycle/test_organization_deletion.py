@@ -18,6 +18,8 @@ from bson.raw_bson import RawBSONDocument
 from backend.app import Service
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import Role
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.accounts.announced_deletions import announce_deletion
@@ -30,6 +32,7 @@ from backend.storage.accounts.deleted_organizations import (
 )
 from backend.storage.accounts.organizations import UnknownOrganization
 from backend.storage.accounts.users import users
+from backend.storage.accounts.users.invitations import accept_as_new_user, find_invitation, invite
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.logs import find_head
 from backend.storage.driver.mongo import ClientSession, Database
@@ -130,6 +133,19 @@ async def test_a_deletion_that_is_interrupted(
     await domains.insert_domain(database, organization.domain, other.id, utc_now())
     path = urlsplit(short_url).path
     assert (await client.get(path, headers={"host": organization.domain})).status_code == 404
+
+
+async def test_nobody_joins_what_is_being_deleted(database: Database, organization: TestOrganization) -> None:
+    """An invitation whose link is opened at that moment makes no account, which nobody would delete again."""
+    org_id, everything, now = organization.id, frozenset(Permission), utc_now()
+    token, _ = await invite(
+        database, org_id, "late@shop.example", Role.VIEWER, invited_by="Ada", granted=everything, now=now
+    )
+    await interrupted(database, org_id)
+    assert await find_invitation(database, token, now)
+    assert await accept_as_new_user(database, token, "hash", now) is None
+    assert await users.find_user_by_email(database, "late@shop.example") is None
+    await finish_deletions(database, now + LATER)
 
 
 async def test_who_began_a_deletion_is_left_alone_with_it(

@@ -169,7 +169,10 @@ async def _use(
     if document is None:
         return None
     invitation = _from_document(document)
-    await organizations.note_member_change(database, session, invitation.org_id, now)
+    try:
+        await organizations.note_member_change(database, session, invitation.org_id, now)
+    except ItemUnknown:  # the organization is being deleted, and its invitations with it
+        return None
     return invitation
 
 
