@@ -21,8 +21,10 @@ from tests.processes.service_process import ServiceProcess
 
 CHECKS = Path(__file__).parents[1] / "client_checks"
 CLIENT = "waylink_rest_api_client"
-# Images and documents, which the generator takes as bytes once it is told so (docs/rest-api.md).
-FILES = dict.fromkeys(("image/png", "image/svg+xml", "application/pdf"), "application/octet-stream")
+# Images, documents and archives, which the generator takes as bytes once it is told so.
+FILES = dict.fromkeys(
+    ("image/png", "image/svg+xml", "application/pdf", "application/x-ndjson"), "application/octet-stream"
+)
 STRICT = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--skipLibCheck"]
 STRICT += ["--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext"]
 # What both right uses print.
