@@ -14,6 +14,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId
 from backend.storage.accounts.directory.people import unlink_people_of
 from backend.storage.accounts.users import invitations, sessions, users
+from backend.storage.audit.log import LogFilter, read_back
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
@@ -79,6 +80,8 @@ async def test_who_is_shut_out_loses_the_one_membership_at_once(
         after = await account(database, email)
         left = await database[sessions.NAME].find(own).to_list(None)
         assert [session["org_id"] for session in left] == [other.id]
+    log = await read_back(database, other.id, LogFilter(action="session"), None, 10)
+    assert not [entry for entry in log.entries if entry.action == "session.ended"]
     assert (after.org_ids, after.password_hash, after.email) == ((other.id,), before.password_hash, email)
     assert after.role_in(other.id) is Role.EDITOR
     assert (await provider.set_active(user, True)).is_success

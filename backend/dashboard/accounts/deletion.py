@@ -39,7 +39,8 @@ from backend.storage.driver.mongo import StorageError
 from backend.storage.links.links import count_links
 from backend.web.current import resources
 
-# So long after the sign-in a member without password and second factor is trusted to be who signed in.
+# So long after the sign-in whoever has no password here, or came through the provider, is trusted to be who
+# signed in. A provider must not be a way to try passwords and codes of accounts.
 _FRESH = timedelta(minutes=10)
 _SIGN_IN_AGAIN = "You have no password here: sign out and in again, and send this within ten minutes after"
 

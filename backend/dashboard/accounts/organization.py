@@ -5,7 +5,7 @@ from __future__ import annotations
 from quart import Response
 
 from backend.dashboard.accounts.settings import settings_page
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.blueprint import came_by_provider, dashboard, needs, org_id, user
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE, parse_days
@@ -86,9 +86,9 @@ async def settings_click_ids() -> Response:
 @dashboard.post("/settings/require-second-factor")
 @needs(Permission.ORGANIZATION_WRITE)
 async def settings_require_second_factor() -> Response:
-    """Say whether members need a second factor. Who requires one has one."""
+    """Say whether members need a second factor. Who requires one has one, or has it at the provider."""
     is_on = field("requires_second_factor") == "on"
-    if is_on and user().second_factor is None:
+    if is_on and user().second_factor is None and not came_by_provider():
         return await settings_page({"requires_second_factor": "needs your own second factor first"})
     await set_requires_second_factor(resources().database, org_id(), is_on)
     return redirect_with_notice("settings", "second-factor-required")

@@ -59,10 +59,11 @@ class User:
 
     def within(self, org_id: OrgId) -> User:
         """The user as a member of this organization only, or of none: as a session through the organization's
-        identity provider knows them."""
+        identity provider knows them. Password and second factor are the account's, and not shown to it."""
         is_member = org_id in self.org_ids
         roles = {org_id: self.role_in(org_id)} if is_member else {}
-        return replace(self, org_ids=(org_id,) if is_member else (), roles=roles)
+        org_ids = (org_id,) if is_member else ()
+        return replace(self, org_ids=org_ids, roles=roles, password_hash=None, second_factor=None)
 
 
 def normalize_email(text: str) -> str:

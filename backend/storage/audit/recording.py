@@ -173,7 +173,7 @@ class _RecordingCollection:
         for document_id in {**before, **after}:
             states = (self._counting(before.get(document_id)), self._counting(after.get(document_id)))
             user = await self._user_of(states, session)
-            for org_id in user["org_ids"] if user else self._owners(states):
+            for org_id in self._owners(states, user):
                 if fact := self._fact(org_id, states, user):
                     facts.setdefault(org_id, []).append(fact)
         await note_facts(self._database, session, facts)
@@ -189,7 +189,11 @@ class _RecordingCollection:
         user_id = document[self._audited.of_user]
         return await self._database[users.NAME].find_one({"_id": user_id}, session=session)
 
-    def _owners(self, states: _States) -> Sequence[OrgId]:
+    def _owners(self, states: _States, user: Document | None) -> Sequence[OrgId]:
+        """The organizations whose logs have the change."""
+        if user:
+            only = self._audited.within(states[1] or states[0] or {})
+            return user["org_ids"] if only is None else [only]
         owned_by = self._collection.owned_by
         if not isinstance(owned_by, Owned):  # and the user is gone
             return []

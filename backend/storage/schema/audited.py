@@ -29,6 +29,10 @@ def _always(_: Document) -> bool:
     return True
 
 
+def _unbound(_: Document) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
     """Each write of the collection has its entry in the audit log (storage/audit/recording).
@@ -39,7 +43,8 @@ class Audited:
     it. `part` is what an organization sees of a document, for one that belongs to several.
 
     `of_user` is the field with the id of the user whose document it is: the entries are about that user, in
-    all of the user's organizations. A document that does not `count` is as if it were not there.
+    all of the user's organizations, or only in the one that `within` names. A document that does not `count`
+    is as if it were not there.
     """
 
     kind: str
@@ -50,6 +55,7 @@ class Audited:
     deleted: str = DELETED
     verbs: Mapping[str, str] = field(default_factory=dict)
     of_user: str | None = None
+    within: Callable[[Document], OrgId | None] = _unbound
     counts: Callable[[Document], bool] = _always
     part: Callable[[Document, OrgId], Document] = _whole
 

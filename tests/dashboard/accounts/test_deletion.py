@@ -14,6 +14,7 @@ from backend.app import Service
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor import SecondFactor
 from backend.storage.accounts.announced_deletions import find_announced
+from backend.storage.accounts.users import sessions
 from backend.storage.accounts.users.authenticator_codes import new_secret
 from backend.storage.accounts.users.second_factors import set_second_factor
 from backend.storage.accounts.users.users import find_user_by_email
@@ -143,3 +144,23 @@ async def test_who_has_no_password_signs_in_again(
     clock.offset = timedelta(minutes=9)
     assert (await person.send(PAGE, PAGE, typed_name="Acme")).status_code == 303
     assert await find_announced(database, organization.id)
+
+
+async def test_a_session_through_a_provider_tries_no_password_of_the_account(
+    person: Person, database: Database, organization: TestOrganization, clock: MovableClock
+) -> None:
+    """It has to be fresh instead; a right password in an old one announces nothing, and neither does a code."""
+    user = await find_user_by_email(database, person.email)
+    assert user
+    await set_second_factor(database, user.id, SecondFactor(new_secret(), 0, (), clock()))
+    through = {"$set": {"provider_org_id": organization.id, "created_at": clock()}}
+    await database[sessions.NAME].update_one({"user_id": user.id}, through)
+    page = (await person.get(PAGE)).text
+    assert 'name="password"' not in page
+    assert 'name="code"' not in page
+    clock.offset = timedelta(minutes=11)
+    late = await person.send(PAGE, PAGE, typed_name="Acme", password=PASSWORD, code="000000")
+    assert (late.status_code, "sign out and in again" in late.text) == (422, True)
+    assert await find_announced(database, organization.id) is None
+    clock.offset = timedelta(minutes=9)
+    assert (await person.send(PAGE, PAGE, typed_name="Acme")).status_code == 303

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from urllib.parse import urlencode
 
 from quart import Response, redirect, request
 
@@ -131,7 +132,8 @@ async def _end_session_address(provider: IdentityProvider) -> str | None:
         address = (await of_app(IdentityProviders).metadata_of(provider)).end_session_endpoint
     except SignInRefused:
         return None
-    return f"{address}{'&' if '?' in address else '?'}client_id={provider.client_id}" if address else None
+    client = urlencode({"client_id": provider.client_id})
+    return f"{address}{'&' if '?' in address else '?'}{client}" if address else None
 
 
 async def _refused(org_id: OrgId, refused: SignInRefused) -> Response:

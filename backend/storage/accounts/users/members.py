@@ -13,7 +13,7 @@ from backend.domain.errors import ItemUnknown
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.directory.people import find_person_of
-from backend.storage.accounts.users import users
+from backend.storage.accounts.users import sessions, users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 
 
@@ -113,6 +113,8 @@ async def _change(
             raise RoleNotGrantable(role)
         if not stays_owner and _is_last_owner(members, org_id, user_id):
             raise LastOwner
+        if ends:
+            await sessions.delete_provider_sessions(database, org_id, user_id=user_id, session=session)
         await database[users.NAME].update_one({"_id": user_id}, change, session=session)
 
     await in_transaction(database, work)

@@ -42,6 +42,8 @@ COLLECTION = Collection(
         deleted="ended",
         ignored=frozenset({"seen_at", "expires_at", "awaits_code"}),
         of_user="user_id",
+        # Whoever runs a provider could else write into the logs of other organizations.
+        within=lambda document: document.get("provider_org_id"),
         # Of whom only the password was right.
         counts=lambda document: not document.get("awaits_code"),
     ),

@@ -22,6 +22,7 @@ from backend.storage.accounts.single_sign_on.settings import find_provider, set_
 from backend.storage.accounts.users.invitations import invite, list_invitations
 from backend.storage.accounts.users.members import remove_member
 from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.audit.log import LogFilter, read_back
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.system.clock import utc_now
 from tests.conftest import MovableClock, OrganizationFactory
@@ -212,6 +213,22 @@ async def test_a_session_through_a_provider_reaches_no_other_organization(
         await remove_member(database, entrance.org_id, user.id, granted=EVERYTHING, now=utc_now())
         assert (await guest.get("/")).headers["location"].startswith("/sign-in")
         assert (await own.get("/links")).status_code == 200
+        assert (await entrance.come(own, "IT")).status_code == 303  # a member again
+        assert (await guest.get("/")).headers["location"].startswith("/sign-in")
+
+
+async def test_another_organization_hears_nothing_of_it(
+    entrance: Entrance, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """Whoever runs a provider writes into no log but that of the organization whose provider it is."""
+    elsewhere = await make_organization()
+    async with entrance.guest() as guest:
+        await make_user(database, elsewhere.id, entrance.org_id, email=guest.email)
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        await guest.send("/settings", "/sign-out")
+    for org_id, recorded in ((entrance.org_id, ["session.ended", "session.opened"]), (elsewhere.id, [])):
+        log = await read_back(database, org_id, LogFilter(action="session"), None, 10)
+        assert [entry.action for entry in log.entries] == recorded
 
 
 async def test_two_organizations_with_their_own_providers(
