@@ -28,6 +28,8 @@ from backend.web.current import resources
 
 _AT_ONCE = 50
 _LONGEST = 300
+# What a moment can have next to it, in every zone.
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
 _FILTERS = ("actor", "action", "target", "from", "to")
 
 
@@ -48,13 +50,13 @@ class LogChoice:
 
     def filter(self, zone: tzinfo) -> LogFilter:
         """The entries that it chooses. Days are those of this zone."""
-        end = _day(self.text("to"), zone)
+        last = _day(self.text("to"), zone)
         return LogFilter(
             self.texts.get("actor"),
             self.texts.get("action"),
             self.texts.get("target"),
             _day(self.text("from"), zone),
-            end and end + timedelta(days=1),
+            last and last + timedelta(days=1),
         )
 
 
@@ -94,11 +96,12 @@ async def _actors() -> list[tuple[str, str]]:
 
 
 def _day(text: str, zone: tzinfo) -> datetime | None:
-    """The beginning of the day that is written as this text; None if it is none."""
+    """The beginning of the day that is written as this text; None if it is none of a log."""
     try:
-        return datetime.combine(date.fromisoformat(text), time(), zone)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
+    return datetime.combine(day, time(), zone) if _FIRST_YEAR <= day.year <= _LAST_YEAR else None
 
 
 def _cursor(text: str) -> Cursor | None:

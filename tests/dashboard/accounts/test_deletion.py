@@ -149,7 +149,7 @@ async def test_who_has_no_password_signs_in_again(
 async def test_a_session_through_a_provider_tries_no_password_of_the_account(
     person: Person, database: Database, organization: TestOrganization, clock: MovableClock
 ) -> None:
-    """It has to be fresh instead; a right password in an old one announces nothing, and neither does a code."""
+    """It has to be fresh instead: a right password in an old one announces nothing."""
     user = await find_user_by_email(database, person.email)
     assert user
     await set_second_factor(database, user.id, SecondFactor(new_secret(), 0, (), clock()))

@@ -29,3 +29,9 @@ async def test_a_link_leads_to_its_entries(person: Person, link: Link) -> None:
     page = (await person.get(f"/audit?target={link.id}")).text
     assert "Link changed" in page
     assert f'href="/links/{link.id}"' in page
+
+
+async def test_nonsense_in_the_address_chooses_nothing(person: Person) -> None:
+    """Days at the ends of the calendar and places that no log has show a page, not a fault."""
+    for question in ("to=9999-12-31", "from=0001-01-01", "before=99999999999999999999-0", "before=x"):
+        assert (await person.get(f"/audit?{question}")).status_code == 200, question
