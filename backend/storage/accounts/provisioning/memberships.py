@@ -24,7 +24,6 @@ from backend.storage.accounts import organizations
 from backend.storage.accounts.directory import groups, people
 from backend.storage.accounts.single_sign_on.settings import find_group_roles
 from backend.storage.accounts.users import invitations, sessions, users
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import ClientSession, Database, Document
 
 
@@ -165,12 +164,7 @@ async def end_access(
     left = list(left)
     user_ids = [person.user_id for person in left if person.user_id]
     emails = [person.email for person in left if person.email]
-    for user_id in user_ids:
-        await sessions.delete_provider_sessions(database, org_id, user_id=user_id, session=session)
-    if user_ids:
-        there = {"user_id": {"$in": user_ids}, "org_id": org_id}
-        # Only the logs of their other organizations would have it, with this one's key as who did it.
-        await unrecorded(database)[sessions.NAME].delete_many(there, session=session)
+    await sessions.delete_sessions_in(database, org_id, user_ids, session)
     if emails:
         invited = {"org_id": org_id, "email": {"$in": emails}}
         await database[invitations.NAME].delete_many(invited, session=session)

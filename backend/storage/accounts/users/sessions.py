@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 
@@ -105,6 +106,16 @@ async def delete_provider_sessions(
     through = {"provider_org_id": {"$eq": org_id, "$type": "string"}}
     of_user = {"user_id": user_id} if user_id else {}
     await database[NAME].delete_many(through | of_user, session=session)
+
+
+async def delete_sessions_in(
+    database: Database, org_id: OrgId, user_ids: Sequence[UserId], session: ClientSession
+) -> None:
+    """End the sessions of these former members that began through the organization's provider, or show it."""
+    of_users = {"user_id": {"$in": user_ids}}
+    await database[NAME].delete_many(of_users | {"provider_org_id": org_id}, session=session)
+    # Of the others, only logs of other organizations would have an entry, with the name of whose key did it.
+    await database.get_collection(NAME).delete_many(of_users | {"org_id": org_id}, session=session)
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: OrgId) -> None:
