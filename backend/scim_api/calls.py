@@ -15,6 +15,7 @@ from scim2_server.service import ScimService
 from backend.domain.ids import OrgId
 from backend.scim_api.directory import Directory
 from backend.scim_api.resources import PROVIDER
+from backend.scim_api.work import check_work
 from backend.storage.driver.mongo import Database
 from backend.system.clock import Clock
 
@@ -43,6 +44,7 @@ async def answer(call: ScimRequest, database: Database, org_id: OrgId, clock: Cl
     """The answer to this call, whatever is wrong with it. Only what the storage raises goes through."""
     handler = AsyncScimHandler(_SERVICE, Directory(database, org_id, call.base_url, clock))
     try:
+        check_work(call)
         return await _answer(handler, call)
     except SCIMException as error:
         return _SERVICE.error_response(error)

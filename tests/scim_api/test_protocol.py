@@ -199,6 +199,22 @@ async def test_bodies_have_a_limit(provider: IdentityProvider) -> None:
     assert (answer.status_code, answer.json()["schemas"]) == (413, [ERROR])
 
 
+async def test_one_call_asks_for_bounded_work(provider: IdentityProvider) -> None:
+    """Filters and paths take long to read: one of hundreds of kilobytes is refused before it is."""
+    long_filter = " or ".join(['userName eq "a"'] * 6_000)
+    search = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:SearchRequest"], "filter": long_filter}
+    group = await provider.group("Staff")
+    change = {"op": "remove", "path": "members"}
+    for answer in (
+        await provider.call("POST", "/Users/.search", search),
+        await provider.call("POST", "/.search/", search),
+        await provider.call("GET", f"/Users?filter={long_filter[:10_000]}"),
+        await provider.patch(group, *[change] * 1_001),
+        await provider.patch(group, change | {"path": f"members[{long_filter}]"}),
+    ):
+        assert (answer.status_code, "must have at most" in answer.text) == (400, True), answer.text
+
+
 async def test_changes_side_by_side_all_hold(provider: IdentityProvider) -> None:
     """Two calls that add members to one group at the same time both do."""
     users = [await provider.user(f"user-{number}@shop.example") for number in range(3)]
