@@ -57,7 +57,7 @@ class ArchiveMaking:
         self._task = BackgroundTask("making archives", self._go_on)
 
     async def start(self) -> None:
-        """MakingStart to look for archives to make."""
+        """Begin to look for archives to make."""
         await self._task.start()
 
     async def stop(self) -> None:
@@ -89,7 +89,6 @@ class ArchiveMaking:
             error = f"The process that makes it ended {MOST_ATTEMPTS} times; the service's log says more."
             await archives.note_failed(self._database, archive, error, self._clock())
             return
-        await delete_pieces(self._database, archive.org_id, archive.id)  # of earlier attempts
         try:
             result = await self._made(archive)
         except asyncio.CancelledError:

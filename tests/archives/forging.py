@@ -10,6 +10,7 @@ from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, read_header
 from backend.archives.restore import restore_organization
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.visitors import counted_once
 from backend.system.clock import utc_now
@@ -34,7 +35,8 @@ class Archive:
 
 
 async def remove(database: Database, archive: Archive) -> None:
-    """Delete what the archive holds, and what was restored of it."""
+    """Delete what the archive holds, and what was restored of it, without an entry about that in its log."""
+    database = unrecorded(database)
     for entry in archive.entries:
         await database[entry.collection].delete_one({"_id": entry.document["_id"]})
     await database[MARKS].delete_many({"org_id": archive.organization.id})

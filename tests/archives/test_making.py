@@ -162,6 +162,24 @@ async def test_an_archive_survives_whoever_makes_it(quiet: Database) -> None:
     assert stored == [f"{org_id}/{made.id}/{made.making_id}/00000000"]
 
 
+async def test_whoever_was_suspended_leaves_the_file_of_another_alone(quiet: Database) -> None:
+    """It wakes up when the archive is made, begins or fails: the file stays whole, and its own pieces go."""
+    asked = await ask(quiet, OrgId("kites"))
+    late = await archives.begin_making(quiet, asked)
+    made = await archives.begin_making(quiet, asked)
+    assert late
+    assert made
+    await add_piece(quiet, made.making, 0, b"file", made.expires_at)
+    assert await archives.note_ready(quiet, made, 4, "", kept=KEPT, now=utc_now())
+    await add_piece(quiet, late.making, 0, b"half", late.expires_at)
+    assert await archives.begin_making(quiet, late) is None
+    await archives.note_failed(quiet, late, "It could not.", utc_now())
+    assert [piece async for piece in read_pieces(quiet, made.making, 0, 4)] == [b"file"]
+    assert await quiet[pieces.NAME].count_documents({}) == 1
+    ready = await archives.get_archive(quiet, made.org_id, made.id, utc_now())
+    assert ready.state is ArchiveState.READY
+
+
 async def test_what_ends_again_and_again_fails(quiet: Database) -> None:
     """The archive says so, has no file, and makes room for another."""
     asked = await ask(quiet, OrgId("kites"))

@@ -134,7 +134,10 @@ async def next_open(database: Database) -> Archive | None:
 
 
 async def begin_making(database: Database, archive: Archive) -> Archive | None:
-    """Note that an attempt to make it begins. None if it was deleted meanwhile."""
+    """Note that an attempt to make it begins, and delete what the one before stored. None if it was deleted.
+
+    Only pieces of that attempt go: whoever is suspended here may wake up when another has made the archive.
+    """
     begun = {
         "$set": {
             "state": ArchiveState.IN_PROGRESS.value,
@@ -146,6 +149,8 @@ async def begin_making(database: Database, archive: Archive) -> Archive | None:
     document = await unrecorded(database)[NAME].find_one_and_update(
         {"_id": archive.id, **_OPEN}, begun, return_document=ReturnDocument.AFTER
     )
+    if archive.making_id:
+        await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
     return _from_document(document) if document else None
 
 
@@ -156,9 +161,10 @@ async def note_progress(database: Database, making: Making, total: int, counts: 
 
 
 async def give_back(database: Database, archive: Archive) -> None:
-    """Note that the attempt was stopped in order, and is none: another begins anew."""
+    """Note that the attempt was stopped in order, and is none: another begins anew. Delete what it stored."""
     changes = {"state": ArchiveState.WAITING.value, "making_id": "", "progress": asdict(ArchiveProgress())}
     await _update(database, archive.making, {"$set": changes, "$inc": {"attempts": -1}})
+    await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
 
 
 async def note_ready(
@@ -170,9 +176,9 @@ async def note_ready(
 
 
 async def note_failed(database: Database, archive: Archive, error: str, now: datetime) -> None:
-    """Note that it can't be made, and why, and delete what there is of its file."""
+    """Note that it can't be made, and why, and delete what this attempt stored of its file."""
     await _end(database, archive, ArchiveState.FAILED, {"error": error}, now)
-    await delete_pieces(database, archive.org_id, archive.id)
+    await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
 
 
 async def list_untold(database: Database) -> list[Archive]:
