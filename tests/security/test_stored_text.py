@@ -126,7 +126,7 @@ async def test_the_pages_of_the_dashboard(
         person = Person(client_of_person, await make_user(database, organization.id))
         await open_session(database, person)
         files = {path for path in paths if path.endswith(".csv")}
-        for path in files:
+        for path in files - {"/funnels/<funnel_id>/people.csv"}:  # there is no saved funnel
             file = await person.get(f"{path}?table=campaign&by=campaign")
             assert file.headers["content-type"].startswith("text/csv"), path
             assert file.headers["content-disposition"].startswith("attachment;"), path
