@@ -17,9 +17,9 @@ from typing import Any
 from quart import Response, abort, request, url_for
 
 from backend.dashboard.analytics.answers import ask_all, chips_of, csv_answer, view_of_request
-from backend.dashboard.analytics.figures import course, figures, meanings_of
+from backend.dashboard.analytics.figures import course, definitions_of, figures, meanings_of
 from backend.dashboard.analytics.marks import marks_of, note_path
-from backend.dashboard.analytics.rows_behind import addresses_over_time
+from backend.dashboard.analytics.rows_behind import addresses_over_time, rows_behind
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, Card, choices_of, names_of, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, FILTERS, PRESETS, View
@@ -129,6 +129,7 @@ async def _content(asked: _Asked) -> dict[str, Any]:
         "has_properties": asked.has_properties,
         "names": names_of(asked.cards),
         "words": meanings_of(asked.measures),
+        "definitions": definitions_of(asked.measures, partial(rows_behind, view=view)),
         "notes": dict.fromkeys(note for answer in (series, *answers) for note in answer.notes),
     }
 

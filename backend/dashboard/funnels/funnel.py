@@ -27,7 +27,8 @@ from backend.web.current import resources
 
 _MEANING = (
     "Who did this step and all before it: each once, by the attempt that got furthest. Whoever did this step "
-    "and not the next one stopped here. A number leads to these people."
+    "and not the next one stopped here. A number leads to these people. All the way is the share of the "
+    "first step that did the last."
 )
 
 

@@ -158,7 +158,7 @@ async def _outcome(link: Link, now: datetime) -> dict[str, Any]:
     ]
     found = figures(answer, None, currencies_of(view, answer.totals.values)[0])
     return {
-        "words": meanings_of(shown),
+        "words": meanings_of(dict.fromkeys([Measure.CLICKS, Measure.VISITORS, *shown])),
         "definitions": definitions_of(shown, partial(rows_of_link, link_id=link.id)),
         "outcome": [figure for figure in found if figure.measure in shown],
         "view": view,
