@@ -91,7 +91,7 @@ audit: setup ## Look the locked dependencies up in the public lists of vulnerabi
 	@$(BIN)/python -m deploy.audit
 
 LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
-  --no-emit-index-url --no-emit-find-links --no-strip-extras --quiet
+  --no-emit-index-url --no-emit-find-links --quiet
 
 lock: setup ## Renew requirements.lock, and those of the image in deploy/, from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

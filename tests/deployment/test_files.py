@@ -26,7 +26,7 @@ ENVIRONMENT = ROOT / "deploy" / "waylink.env.example"
 CADDYFILE = ROOT / "deploy" / "Caddyfile"
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
-PINNED = re.compile(r"^([a-z0-9-]+)(?:\[[a-z0-9,]+\])?==(\S+)", re.MULTILINE)
+PINNED = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
 
 
 def instructions(name: str) -> list[str]:
