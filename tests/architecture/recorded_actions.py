@@ -232,6 +232,7 @@ DECLARED: Mapping[str, tuple[str, ...] | str] = {
     ),
     "dashboard.settings_name": ("organization.changed",),
     "dashboard.settings_retention": ("organization.changed",),
+    "dashboard.settings_audit_retention": ("organization.changed",),
     "dashboard.settings_click_retention": ("organization.changed",),
     "dashboard.settings_withdrawal": ("organization.changed",),
     "dashboard.settings_click_ids": ("organization.changed",),

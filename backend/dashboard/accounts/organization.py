@@ -8,11 +8,18 @@ from backend.dashboard.accounts.settings import settings_page
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, needs, org_id, user
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
-from backend.domain.accounts.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, NAME_RULE, parse_days
+from backend.domain.accounts.organizations import (
+    FEWEST_AUDIT_DAYS,
+    FEWEST_CLICK_DAYS,
+    MOST_DAYS,
+    NAME_RULE,
+    parse_days,
+)
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.organizations import (
     rename_organization,
+    set_audit_days,
     set_click_days,
     set_click_ids,
     set_erases_on_withdrawal,
@@ -65,6 +72,20 @@ async def settings_click_retention() -> Response:
         return await settings_page({"click_days": rule}, click_days=text)
     await set_click_days(resources().database, org_id(), days)
     return redirect_with_notice("settings", "click-retention-set")
+
+
+@dashboard.post("/settings/audit-retention")
+@needs(Permission.ORGANIZATION_WRITE)
+async def settings_audit_retention() -> Response:
+    """Set for how many days entries of the audit log are kept; an empty field means without limit."""
+    text = field("audit_days")
+    try:
+        days = parse_days(text, FEWEST_AUDIT_DAYS) if text else None
+    except ValueError:
+        rule = f"must be a whole number from {FEWEST_AUDIT_DAYS} to {MOST_DAYS:,}, or empty"
+        return await settings_page({"audit_days": rule}, audit_days=text)
+    await set_audit_days(resources().database, org_id(), days)
+    return redirect_with_notice("settings", "audit-retention-set")
 
 
 @dashboard.post("/settings/withdrawal")

@@ -26,7 +26,7 @@ STEP_STATES: Mapping[StepState, tuple[str, str]] = {
 }
 STEPS: Mapping[SetupStep, str] = {
     SetupStep.OWNERSHIP: "Show that the domain is yours",
-    SetupStep.DNS: "Lead it here",
+    SetupStep.DNS: "Point it here",
     SetupStep.CERTIFICATE: "Certificate",
     SetupStep.ANSWERS: "The service answers",
     SetupStep.APPS: "Open links in an app",

@@ -53,6 +53,7 @@ NOTICES = {
     "click-ids-set": "It is set, and holds within seconds.",
     "event-properties-set": "They are marked: the events are shown by them.",
     "organization-renamed": "The organization has its new name.",
+    "audit-retention-set": "It is set. Older entries of the audit log are deleted within about an hour.",
     "click-retention-set": "It is set. Days of older clicks are added up within about an hour.",
     "withdrawal-set": "It is set, and holds within seconds.",
     "customer-erased": "What was stored about the customer is erased.",

@@ -23,20 +23,23 @@ async def test_the_organization_is_renamed(
     assert (await get_organization(database, organization.id)).name == "Kite & Sons"
 
 
-async def test_how_long_single_clicks_are_kept(
-    person: Person, organization: TestOrganization, database: Database
+@pytest.mark.parametrize(
+    ("path", "name", "fewest"), [("click", "click_days", 32), ("audit", "audit_days", 90)]
+)
+async def test_how_long_it_is_kept(
+    person: Person, organization: TestOrganization, database: Database, path: str, name: str, fewest: int
 ) -> None:
-    """At least the 32 days that rolling windows need, or without limit."""
-    path = "/settings/click-retention"
-    for text, days in (("90", 90), ("", None), ("32", 32)):
-        await person.send("/settings", path, click_days=text)
-        assert (await get_organization(database, organization.id)).click_days == days
-    for text in ("31", "0", "x", "36501"):
-        refused = await person.send("/settings", path, click_days=text)
+    """Single clicks as long as rolling windows need them, the audit log for 90 days; or without limit."""
+    path = f"/settings/{path}-retention"
+    for text, days in (("120", 120), ("", None), (str(fewest), fewest)):
+        await person.send("/settings", path, **{name: text})
+        assert getattr(await get_organization(database, organization.id), name) == days
+    for text in (str(fewest - 1), "0", "x", "36501"):
+        refused = await person.send("/settings", path, **{name: text})
         assert refused.status_code == 422
-        assert "must be a whole number from 32 to 36,500, or empty." in refused.text
+        assert f"must be a whole number from {fewest} to 36,500, or empty." in refused.text
         assert f'value="{text}"' in refused.text
-    assert (await get_organization(database, organization.id)).click_days == 32
+    assert getattr(await get_organization(database, organization.id), name) == fewest
 
 
 @pytest.mark.parametrize(("value", "is_on"), [("on", True), ("", False)])

@@ -13,11 +13,13 @@ from backend.domain.clicks.block import blocks_of
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import tag_fact
 from backend.domain.ids import InstallId, LinkId, OrgId, TagId
-from backend.storage.accounts.organizations import create_organization
+from backend.storage.accounts.organizations import create_organization, set_audit_days
 from backend.storage.apps.installs import record_install
+from backend.storage.audit.recording import recording
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import LogHead
 from backend.storage.driver.mongo import Database, in_transaction
+from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.lifecycle.retention import set_retention
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.aging import delete_expired
@@ -63,6 +65,18 @@ async def test_what_expires(database: Database) -> None:
     assert await delete_expired(database, now + 9_999 * DAY) == 0
     assert await types_of(database, org_id) == ["tag"]
     assert (await heads.find_heads(database, [org_id]))[org_id] == 3
+
+
+async def test_how_long_the_audit_log_is_kept(database: Database) -> None:
+    """As long as the organization says, which stands in the log itself."""
+    now = datetime.now(UTC)
+    audited = recording(database, COLLECTIONS)
+    org_id = (await create_organization(audited, "Acme", now)).id
+    await set_audit_days(audited, org_id, 90)
+    await place_all(database, org_id)
+    assert await types_of(database, org_id) == [EventType.AUDIT, EventType.AUDIT]
+    assert await delete_expired(database, now + 90 * DAY) == 0
+    assert await delete_expired(database, now + 92 * DAY) == 2
 
 
 async def test_what_waits_stays(database: Database) -> None:
