@@ -32,10 +32,14 @@ class ServedApp:
 
 def run(main: Coroutine[Any, Any, None]) -> None:
     """Run `main` on uvloop. If an application can't start, raises NotStarted with its message."""
+    failed: BaseExceptionGroup[StartFailed] | None = None
     try:
         uvloop.run(main)
     except* StartFailed as group:
-        raise NotStarted(reason_of(_first_leaf(group))) from None
+        failed = group
+    # Not raised above: Python before 3.11.4 puts what is raised there into a group.
+    if failed:
+        raise NotStarted(reason_of(_first_leaf(failed)))
 
 
 async def serve_sites(

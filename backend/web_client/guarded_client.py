@@ -32,7 +32,7 @@ class GuardedClient:
 
     def __init__(self, network: GuardedNetwork, *, seconds: float, most_bytes: int) -> None:
         self._network = network
-        self._seconds = seconds
+        self.seconds = seconds
         self._most_bytes = most_bytes
 
     @cached_property
@@ -57,7 +57,7 @@ class GuardedClient:
         sent_headers = [(name.encode(), value.encode()) for name, value in headers.items()]
         with request_errors():
             async with (
-                asyncio.timeout(self._seconds),
+                asyncio.timeout(self.seconds),
                 self._pool.stream(method, encoded_address(url), headers=sent_headers, content=body) as answer,
             ):
                 return await self._read(answer)

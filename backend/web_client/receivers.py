@@ -19,12 +19,12 @@ class Receivers:
     def __init__(self, *, allows_loopback: bool, resolve: Resolve = resolve) -> None:
         self.allows_loopback = allows_loopback
         network = GuardedNetwork(allows_loopback=allows_loopback, resolve=resolve)
-        self._client = GuardedClient(network, seconds=SECONDS, most_bytes=MOST_BYTES)
+        self.client = GuardedClient(network, seconds=SECONDS, most_bytes=MOST_BYTES)
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> GuardedAnswer:
         """Send this JSON. Raises Unreadable if no answer came in SECONDS, or the address is not public."""
-        return await self._client.send("POST", url, {**_HEADERS, **headers}, body)
+        return await self.client.send("POST", url, {**_HEADERS, **headers}, body)
 
     async def close(self) -> None:
         """End all connections."""
-        await self._client.close()
+        await self.client.close()

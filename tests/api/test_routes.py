@@ -14,7 +14,7 @@ async def test_addresses_are_built_when_one_is_asked_for(service: Service) -> No
     assert len(ours) > 100
     for rule in ours:
         values = dict.fromkeys(rule.arguments, "a b") | {"more": "c&d"}
-        usual = Rule(rule.rule, endpoint=rule.endpoint, methods=rule.methods)
+        usual = Rule(rule.rule, rule.defaults, endpoint=rule.endpoint, methods=rule.methods)
         usual.bind(service.api.url_map, rebind=True)
         for append_unknown in (True, False):
             assert rule.build(values, append_unknown) == usual.build(values, append_unknown)

@@ -19,7 +19,7 @@ def test_a_list_has_headings(running: ServiceProcess, org_id: OrgId) -> None:
     """Rows stand under the names of their fields, in columns; without rows there is one word."""
     running.command("key", "create", "--org", org_id, "--kind", "rest")
     head, *rows = invoke("key", "list", "--org", org_id, environment=running.environment).stdout.splitlines()
-    fields = "ID KIND NAME KEY CREATED LAST USED EXPIRES REVOKED LINKS SCOPES"
+    fields = "ID KIND NAME KEY CREATED LAST USED EXPIRES REVOKED LINKS SCOPES LIMITED TO"
     assert head.split() == fields.split()
     assert {row[head.index("KIND") :].split()[0] for row in rows} == {"rest"}
     assert all(row.endswith("  -") for row in rows)

@@ -103,7 +103,7 @@ def test_everything_works_without_scripts(no_scripts: Page, office: Office) -> N
     page = no_scripts
     office.sign_in(page)
     make_link(page, office, "plain")
-    page.get_by_role("link", name="Change").click()
+    page.get_by_role("link", name="Change", exact=True).click()
     page.get_by_label("Name", exact=True).fill("Summer")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="Summer")).to_be_visible()

@@ -44,7 +44,7 @@ async def test_where_it_begins(feed: Feed) -> None:
     whole = feed.follow_once("ndjson")
     assert printed_ids(whole.stdout) == [event.id for event in events]
     assert [json.loads(line)["data"]["counted"] for line in whole.stdout.splitlines()] == [True] * 3
-    assert "Go on with --after 2.0" in whole.stderr
+    assert "Go on with --after 3.0" in whole.stderr
     for after, expected in (
         (str(events[0].cursor), events[1:]),
         ("now", []),
@@ -84,7 +84,7 @@ async def test_a_target_that_knows_more_than_the_feed(feed: Feed, tmp_path: Path
     await feed.events()
     assert feed.follow_once("csv", tmp_path / "events").exit_code == 0
     beside = tmp_path / "events.cursor"
-    beside.write_text(beside.read_text().replace('"2.0"', '"5.0"'))
+    beside.write_text(beside.read_text().replace('"3.0"', '"5.0"'))
     assert "restored from a backup?" in feed.follow_once("csv", tmp_path / "events").stderr
 
 

@@ -17,7 +17,7 @@ from backend.settings import Settings
 from tests.processes.service_process import invoke
 from tests.processes.smtp_server import Mailbox, smtp_server
 
-TLS = Path(__file__).parents[1] / "doctor" / "tls"
+TLS = Path(__file__).parents[1] / "doctor" / "domains" / "tls"
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -98,7 +99,14 @@ async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: M
         figures = await mail_number(mailbox, 2)
         assert figures["Subject"].startswith("Links: ")
         assert figures["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-        [listed] = (await client.get(f"{API}/report-recipients")).json()["recipients"]
+
+        async def the_recipient() -> Any:
+            [recipient] = (await client.get(f"{API}/report-recipients")).json()["recipients"]
+            return recipient
+
+        listed = await wait_for_async(
+            the_recipient, "the mail is not noted", lambda recipient: recipient["last_mail"]
+        )
         assert (listed["state"], listed["last_mail"]["error"]) == ("confirmed", None)
         clock.offset += timedelta(days=7)
         await mail_number(mailbox, 3)
@@ -125,10 +133,10 @@ async def test_asked_sent_and_ended(mailing: Service, mailbox: Mailbox, clock: M
         assert (again.status_code, again.json()["error"]["fieldName"]) == (404, "RECIPIENT_NOT_FOUND")
         refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": listed["id"]})
         assert refused.json()["error"]["errorMessage"] == "report_id must be a report of your organization"
-        clicks = {"name": "x", "kind": "clicks", "query": {}}
-        made = (await client.post(f"{API}/reports", json=clicks)).json()
+        live = {"name": "x", "kind": "live", "query": {}}
+        made = (await client.post(f"{API}/reports", json=live)).json()
         refused = await client.post(f"{API}/report-recipients", json=body | {"report_id": made["id"]})
-        told = "report_id must not be of clicks, which mails can't show"
+        told = "report_id must not be of live, which mails can't show"
         assert refused.json()["error"]["errorMessage"] == told
 
 

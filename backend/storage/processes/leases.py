@@ -12,11 +12,13 @@ from datetime import timedelta
 
 from pymongo import ReturnDocument
 
+from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, is_unreachable
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
+_END_SECONDS = 1.0
 NAME = "leases"
 COLLECTION = Collection(
     name=NAME,
@@ -83,11 +85,12 @@ async def forget_leases(database: Database, prefix: str) -> None:
 async def end_lease(database: Database, name: str, holder: str) -> None:
     """End the holder's lease, so that another process can take it at once.
 
-    Where the storage can't be reached, it ends by itself.
+    Where the storage can't be reached, it ends by itself, and whoever stops does not wait for that.
     """
     ended: Document = {"$set": {"holder": None, "until": "$$NOW"}}
     try:
-        await database[NAME].update_one({"_id": name, "holder": holder}, [ended])
+        with deadline(_END_SECONDS):
+            await database[NAME].update_one({"_id": name, "holder": holder}, [ended])
     except StorageError as error:
         if not is_unreachable(error):
             raise

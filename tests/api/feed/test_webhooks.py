@@ -11,12 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.app import Service
 from backend.domain.webhooks.endpoint import MOST_ENDPOINTS
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, delete_tag
 from backend.storage.webhooks.endpoints import NAME, create_endpoint
 from backend.system.clock import utc_now
-from backend.web_client import receivers
 from tests.api.link_calls import API, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
@@ -185,10 +185,10 @@ async def test_a_test_tells_what_was_answered(webhooks: Webhooks, hook: Receiver
 
 
 async def test_a_test_of_a_receiver_that_hangs(
-    webhooks: Webhooks, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+    webhooks: Webhooks, hook: Receiver, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who asked for it is told that no answer came in time."""
-    monkeypatch.setattr(receivers, "SECONDS", 0.2)
+    monkeypatch.setattr(service.resources.receivers.client, "seconds", 0.2)
     is_over = threading.Event()
 
     def hang(_: Request) -> Answer:

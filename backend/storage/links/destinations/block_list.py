@@ -23,7 +23,7 @@ _RULE = AddressPattern()
 # fast. A host whose last part begins with a letter is not an IP address.
 _PLAIN_LINE = re.compile(
     r"^(?:(?:0\.0\.0\.0|127\.0\.0\.1|::1?)[ \t]+)?"
-    r"((?:[a-z0-9][a-z0-9-]{0,62}+(?<!-)\.)*+[a-z][a-z0-9-]{0,62}+(?<!-))[ \t]*$",
+    r"((?:[a-z0-9][a-z0-9-]{0,62}(?<!-)\.)*[a-z][a-z0-9-]{0,62}(?<!-))[ \t]*$",
     re.MULTILINE,
 )
 _LINES_PER_BATCH = 50
