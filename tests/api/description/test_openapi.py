@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from backend.json_api import error_table
 from backend.rest_api.openapi.operations import OPERATIONS
 from tests.api.link_calls import API
 from tests.conftest import ServiceStarter
-from tests.examples import examples
 
 DOCS = Path(__file__).parents[3] / "docs"
 NO_OBJECT = error_table.BODY_NOT_AN_OBJECT.body()
@@ -37,24 +35,24 @@ CHECKS = (
     "ignored_auth",
     "unsupported_method",
 )
-# Whoever waits is answered in half a minute.
 CONFIGURATION = """
+# Others try the bodies of these: operations on single links try those of a bulk, and what makes something has
+# the fields of what changes it. The body of post_funnel is that of ask_funnel with a name, and filters that
+# are too long for it are no funnel. post_alert_rule and preview_alert_rule have one body. The questions
+# about cohorts, times to a sale and new customers take the filters of query_analytics: most of their fields.
+[[operations]]
+include-operation-id = [
+    "bulk_links", "duplicate_link", "patch_alert_rule", "patch_annotation", "patch_funnel", "patch_report",
+    "patch_template", "patch_webhook", "post_funnel", "preview_alert_rule", "query_cohorts",
+    "query_new_and_returning", "query_time_to_sale",
+]
+phases.coverage.enabled = false
+
+# Whoever waits is answered in half a minute.
 [[operations]]
 include-operation-id = "read_events"
 parameters = { wait = 0 }
 """
-# Of these, other operations try the bodies: operations on single links try those of a bulk, and what makes
-# something has the fields of what changes it. The body of post_funnel is that of ask_funnel with a name, and
-# filters that are too long for it are no funnel. post_alert_rule and preview_alert_rule have one body. The
-# questions about cohorts, times to a sale and new customers take most filters of query_analytics.
-TRIED_BY_OTHERS = {
-    "bulk_links", "duplicate_link", "patch_alert_rule", "patch_annotation", "patch_funnel", "patch_report",
-    "patch_template", "patch_webhook", "post_funnel", "preview_alert_rule", "query_cohorts",
-    "query_new_and_returning", "query_time_to_sale",
-}  # fmt: skip
-# Every limit of every field takes two thirds of the time. A third of the operations has them tried each day,
-# and with EXAMPLES_TIMES=3 all have.
-THIRDS = 3
 # Each request looks through all of it for proxies; and Hypothesis would load Trio, which nothing here uses.
 ENVIRONMENT = {
     "PATH": os.defpath,
@@ -209,22 +207,9 @@ async def test_the_page(client: httpx.AsyncClient) -> None:
     }
 
 
-def without_coverage() -> str:
-    """The configuration of operations whose fields' limits are not tried today."""
-    names = sorted(operation.endpoint for operation in OPERATIONS)
-    today = date.today().toordinal()  # noqa: DTZ011 - any day does
-    tried = {name for place, name in enumerate(names) if (place + today) % THIRDS < examples(1)}
-    left_out = sorted(set(names) - tried | TRIED_BY_OTHERS)
-    return f"""
-[[operations]]
-include-operation-id = {json.dumps(left_out)}
-phases.coverage.enabled = false
-"""
-
-
 def test_schemathesis(start_service: ServiceStarter, tmp_path: Path) -> None:
     """Whatever is sent as the document allows, or against it, gets an answer that the document has."""
-    (tmp_path / "schemathesis.toml").write_text(CONFIGURATION + without_coverage())
+    (tmp_path / "schemathesis.toml").write_text(CONFIGURATION)
     with start_service(WAYLINK_RATE_LIMIT="1000000") as service:
         org_id = service.command("organization", "create", "Acme")["id"]
         key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
