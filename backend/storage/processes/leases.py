@@ -18,7 +18,7 @@ from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
 
-_END_SECONDS = 1.0
+_END_SECONDS = 1.0  # that whoever stops waits for the database
 NAME = "leases"
 COLLECTION = Collection(
     name=NAME,
