@@ -65,15 +65,24 @@ async def open_database(
     Raises MongoDBNotFound if a server has to be started but none is installed, and MongoDBUnreachable if the
     configured one does not answer.
     """
+    async with (
+        _connection(settings, seconds) as database,
+        _prepared(database, indexes, may_be_away and bool(settings.mongodb_uri)),
+    ):
+        yield recording(database, COLLECTIONS)
+
+
+@asynccontextmanager
+async def _connection(settings: Settings, seconds: float) -> AsyncIterator[Database]:
+    """The driver's connection to the configured server, or to one that is started."""
+    name = settings.mongodb_database
     if settings.mongodb_uri:
-        uri, name = settings.mongodb_uri, settings.mongodb_database
-        async with connect(uri, name, seconds) as database, _prepared(database, indexes, may_be_away):
-            yield recording(database, COLLECTIONS)
+        async with connect(settings.mongodb_uri, name, seconds) as database:
+            yield database
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,
-        connect(server.uri, settings.mongodb_database, seconds) as database,
-        _prepared(database, indexes, may_be_away=False),
+        connect(server.uri, name, seconds) as database,
     ):
         yield database
 

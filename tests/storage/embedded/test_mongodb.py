@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
+from backend.domain.feed.events import EventType
 from backend.settings import Settings
 from backend.storage.accounts import organizations
 from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.embedded import mongod_process
 from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
+from backend.storage.outbox import entries
 from tests.facts.organizations import create_test_organization
 from tests.polling import until, wait_for, wait_for_async
 
@@ -47,16 +49,19 @@ def state_of(folder: Path) -> dict[str, Any]:
 
 
 async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
-    """Two users share one server, the last one stops it, and what was stored is there the next time."""
+    """Two users share one server, the last one stops it, and what was stored is there the next time, with who
+    stored it."""
     settings = Settings(data_dir=tmp_path)
     async with open_database(settings, Indexes.LEAVE) as first:
         async with open_database(settings, Indexes.LEAVE) as second:
             created = await create_test_organization(second)
         pid = state_of(tmp_path)["pid"]
-        assert (await organizations.get_organization(first, created.id)).id == created.id
+        await organizations.rename_organization(first, created.id, "Kites")
     assert not is_running(pid)
     async with open_database(settings, Indexes.LEAVE) as again:
-        assert (await organizations.get_organization(again, created.id)).id == created.id
+        assert (await organizations.get_organization(again, created.id)).name == "Kites"
+        types = await again[entries.NAME].distinct("facts.type", {"org_id": created.id})
+    assert types == [EventType.AUDIT]
 
 
 async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
