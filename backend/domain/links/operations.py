@@ -119,6 +119,10 @@ class LinkRequest:
     operation: LinkOperation
     reach: LinkReach | None = None
 
+    def reaches(self, link: Link) -> bool:
+        """Whether the operation may be about this link of the organization."""
+        return self.reach is None or self.reach.has(link)
+
 
 class Done(StrEnum):
     """What an operation did."""

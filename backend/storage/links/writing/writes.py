@@ -209,7 +209,7 @@ class _Run:
     def _link(self, link_id: LinkId, request: LinkRequest) -> Link:
         """The organization's link with this id. Raises LinkGone if there is none, or none within reach."""
         link = self._working_set.find(link_id, request.org_id)
-        if link is None or not (request.reach is None or request.reach.has(link)):
+        if link is None or not request.reaches(link):
             raise LinkGone(link_id)
         return link
 
@@ -257,7 +257,7 @@ class _Run:
         link = self._working_set.find_external(request.org_id, new.fields["external_id"])
         if link is None or link.external_id != new.fields["external_id"]:
             return await self._create(session, request, CreateLink(new))
-        if request.reach and not request.reach.has(link):
+        if not request.reaches(link):
             raise ExternalIdTaken(link.external_id)
         for name, requested, stored in (
             ("domain", new.domain, link.domain),
@@ -274,7 +274,7 @@ class _Run:
             link.org_id, link.tag_ids, changes, request.reach
         )
         changed = self._with_taken(apply_changes(link, changes, request.now), changes)
-        if request.reach and not request.reach.has(changed):
+        if not request.reaches(changed):
             raise InvalidField("tags", "must keep one to which the key is limited")
         refuse_destinations(changed, link, self._policy_of[link.org_id])
         if may_loop(changes):
