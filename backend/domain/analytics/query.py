@@ -209,7 +209,7 @@ class Query:
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
     now: datetime | None = None
-    reach: LinkReach | None = field(default=None, repr=False)
+    reach: LinkReach | None = None
 
     def __post_init__(self) -> None:
         """Raises InvalidField, which names the field and what is possible."""

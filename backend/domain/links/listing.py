@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -76,7 +76,7 @@ class LinkFilter:
     created_before: datetime | None = None
     modified_after: datetime | None = None
     modified_before: datetime | None = None
-    reach: LinkReach | None = field(default=None, repr=False)
+    reach: LinkReach | None = None
 
 
 # How the filters are given, by name.

@@ -103,8 +103,6 @@ def _parse(query: dict[str, Any]) -> _ListRequest:
     named = {name: value for name, value in query.items() if name in FILTERS}
     link_filter = LinkFilter(**named, reach=reach())
     question = repr((link_filter, sort))
-    if limited_to := caller().limited_to:  # no cursor of another key
-        question += repr(limited_to)
     cursor = cursor_in(query, question, sort.order)
     return _ListRequest(link_filter, sort, query.get("size", DEFAULT_SIZE), cursor, question)
 

@@ -170,7 +170,10 @@ def update(stored: Link, changed: Link) -> UpdateOne:
 async def count_links(
     database: Database, org_id: OrgId, created_by: CreatedBy | None = None, reach: LinkReach | None = None
 ) -> int:
-    """How many links the organization has, without archived ones; with `created_by`, of that kind of key."""
+    """How many links the organization has within reach, without archived ones.
+
+    With `created_by`, of that kind of key.
+    """
     # Two counts by indexes: to look into each link whether it is archived would take much longer.
     all_links = int(await database[NAME].count_documents(_owned(org_id, created_by, reach)))
     return all_links - await count_archived(database, org_id, created_by, reach)
@@ -179,7 +182,7 @@ async def count_links(
 async def count_archived(
     database: Database, org_id: OrgId, created_by: CreatedBy | None = None, reach: LinkReach | None = None
 ) -> int:
-    """How many archived links the organization has; with `created_by`, of that kind of key."""
+    """How many archived links the organization has within reach; with `created_by`, of that kind of key."""
     archived = _owned(org_id, created_by, reach) | ARCHIVED
     return int(await database[NAME].count_documents(archived))
 
@@ -205,7 +208,10 @@ async def list_links(
     created_by: CreatedBy | None = None,
     reach: LinkReach | None = None,
 ) -> list[Link]:
-    """The organization's links without archived ones, newest first: at most `limit`, after `skip` others."""
+    """The organization's links within reach, newest first, without archived ones.
+
+    At most `limit`, after `skip` others.
+    """
     query = _owned(org_id, created_by, reach) | {"archived_at": None}
     cursor = database[NAME].find(query).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]

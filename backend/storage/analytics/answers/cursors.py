@@ -95,8 +95,7 @@ def _mark(query: Query) -> str:
     """A digest of the query without its cursor, its page size and its time."""
     filters = [(name, _plain(chosen)) for name, chosen in sorted(query.filters.items())]
     first_page = replace(query, cursor=None, limit=1, filters={}, now=None)
-    limited = [query.reach] if query.reach else []
-    return hashlib.sha256(repr((first_page, filters, *limited)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((first_page, filters)).encode()).hexdigest()[:16]
 
 
 def _plain(chosen: Filter) -> object:
