@@ -32,7 +32,7 @@ async def domains_one(domain: str) -> Response:
     async def setup() -> dict[str, Any]:
         states = of_app(DomainStates)
         kept = (await states.of(org_id(), [domain], _PAGE_TIMEOUT)).get(domain)
-        found = await setup_of(resources().database, states, org_id(), domain, kept)
+        found = await setup_of(resources().database, states, org_id(), domain, claim=claim, kept=kept)
         return {"setup": found, "is_fresh": kept is not None and states.is_fresh(kept)}
 
     return await page(

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from backend.domain.domains.dns import (
-    DnsRecord,
-    DnsTarget,
-    FoundAddresses,
-    Leads,
-    record_type,
-    records_to_enter,
-)
+from backend.domain.domains.dns import DnsPlan, DnsTarget, FoundAddresses, Leads, record_type
 from backend.domain.finding import Area, Finding, Findings, SetupStep
 from backend.domain.web.host_names import is_ip_address
 from backend.settings import Settings
@@ -58,21 +50,9 @@ async def examine_target(names: NameServers, settings: Settings) -> Finding | No
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DnsPlan:
-    """Where a link domain is to lead, and the records to enter for that: none where there is no target."""
-
-    domain: str
-    zone: str  # the registered name that it belongs to, in whose DNS the records are entered
-    target: DnsTarget
-    records: tuple[DnsRecord, ...]
-
-
 async def plan_of(domain: str, target: DnsTarget) -> DnsPlan:
     """The plan for a domain."""
-    zone = await registrable_part(domain) or domain
-    records = records_to_enter(domain, target, is_apex=zone == domain)
-    return DnsPlan(domain, zone, target, tuple(records))
+    return DnsPlan(domain, await registrable_part(domain) or domain, target)
 
 
 def judge_records(plan: DnsPlan, found: FoundAddresses, leads: Leads) -> Finding:

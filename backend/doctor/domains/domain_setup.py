@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
-from backend.doctor.domains.dns import DnsPlan
 from backend.doctor.domains.domain_states import DomainStates
 from backend.domain.accounts.apps import Apps
 from backend.domain.domains.claims import DomainClaim
-from backend.domain.domains.setup import DomainFacts, SetupReport, report_setup
+from backend.domain.domains.setup import DomainFacts, DomainSetup, report_setup
 from backend.domain.ids import OrgId
 from backend.storage.accounts.apps import find_apps
 from backend.storage.accounts.domain_setup.claims import find_claim
@@ -17,18 +13,6 @@ from backend.storage.accounts.domain_setup.findings import KeptFindings
 from backend.storage.accounts.domains import is_domain_of
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import count_links_on
-
-
-@dataclass(frozen=True, slots=True)
-class DomainSetup:
-    """How far a domain has come; with `claim` until it is proved. `at` is when it was looked at last."""
-
-    name: str
-    claim: DomainClaim | None
-    at: datetime | None
-    report: SetupReport
-    plan: DnsPlan
-    links: int
 
 
 async def find_own_claim(database: Database, org_id: OrgId, name: str) -> DomainClaim | None:
@@ -39,10 +23,15 @@ async def find_own_claim(database: Database, org_id: OrgId, name: str) -> Domain
 
 
 async def setup_of(
-    database: Database, states: DomainStates, org_id: OrgId, name: str, kept: KeptFindings | None
+    database: Database,
+    states: DomainStates,
+    org_id: OrgId,
+    name: str,
+    *,
+    claim: DomainClaim | None,
+    kept: KeptFindings | None,
 ) -> DomainSetup:
-    """The setup of a domain or claim by what was found about it. Raises ItemUnknown."""
-    claim = await find_own_claim(database, org_id, name)
+    """The setup of the organization's domain, or of its claim, by what was found about it."""
     apps = Apps() if claim else await find_apps(database, name)
     links = 0 if claim else await count_links_on(database, name, org_id)
     facts = DomainFacts(claim is None, bool(apps.ios or apps.android), links)

@@ -8,11 +8,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from backend.concurrency.timed_cache import TimedCache
-from backend.doctor.domains.dns import DnsPlan, find_target, plan_of, target_host
+from backend.doctor.domains.dns import find_target, plan_of, target_host
 from backend.doctor.domains.domain_examination import DomainExamination
 from backend.doctor.domains.ownership import examine_claim
 from backend.domain.domains.claims import DomainClaim
-from backend.domain.domains.dns import DnsTarget
+from backend.domain.domains.dns import DnsPlan, DnsTarget
 from backend.domain.errors import ItemUnknown
 from backend.domain.finding import Finding, SetupStep, Severity
 from backend.domain.ids import OrgId

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
@@ -65,19 +64,23 @@ def where_it_leads(found: FoundAddresses, target: DnsTarget, *, allows_private: 
     return Leads.PARTLY_HERE if own.intersection(found.addresses) else Leads.ELSEWHERE
 
 
-def records_to_enter(domain: str, target: DnsTarget, *, is_apex: bool) -> list[DnsRecord]:
-    """The records that make a domain lead to the target; none if there is no target.
+@dataclass(frozen=True, slots=True)
+class DnsPlan:
+    """Where a link domain is to lead. `zone` is the registered name in whose DNS its records are entered."""
 
-    A name that has a zone of its own (`shop.com`) can't have a CNAME record, so it gets the addresses.
-    """
-    if target.host and not is_apex:
-        return [DnsRecord("CNAME", domain, target.host)]
-    return address_records(domain, target.addresses)
+    domain: str
+    zone: str
+    target: DnsTarget
 
+    @property
+    def records(self) -> list[DnsRecord]:
+        """The records to enter; none if there is no target.
 
-def address_records(domain: str, addresses: Sequence[str]) -> list[DnsRecord]:
-    """The A and AAAA records with these addresses."""
-    return [DnsRecord(record_type(address), domain, address) for address in addresses]
+        A name that has a zone of its own (`shop.com`) can't have a CNAME record, so it gets the addresses.
+        """
+        if self.target.host and self.domain != self.zone:
+            return [DnsRecord("CNAME", self.domain, self.target.host)]
+        return [DnsRecord(record_type(address), self.domain, address) for address in self.target.addresses]
 
 
 def record_type(address: str) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from backend.domain.domains.claims import DomainClaim
-from backend.domain.domains.dns import DnsRecord
 from backend.domain.domains.orphans import NotKept, Orphan
 from backend.domain.domains.settings import NO_SETTINGS, DomainSettings, Texts
-from backend.domain.domains.setup import SetupReport
+from backend.domain.domains.setup import DomainSetup
 
 _INSTANT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -40,20 +38,14 @@ def own_domain_json(
     }
 
 
-def setup_json(
-    name: str,
-    claim: DomainClaim | None,
-    at: datetime | None,
-    records: Iterable[DnsRecord],
-    report: SetupReport,
-) -> dict[str, Any]:
+def setup_json(setup: DomainSetup) -> dict[str, Any]:
     """How far the setup of a domain has come, with the records to enter."""
     return {
-        "name": name,
-        "state": report.state.value,
-        "checked_at": at.strftime(_INSTANT) if at else None,
-        "proof": asdict(claim.record) if claim else None,
-        "records": [asdict(record) for record in records],
+        "name": setup.name,
+        "state": setup.report.state.value,
+        "checked_at": setup.at.strftime(_INSTANT) if setup.at else None,
+        "proof": asdict(setup.claim.record) if setup.claim else None,
+        "records": [asdict(record) for record in setup.plan.records],
         "steps": [
             {
                 "step": step.step.value,
@@ -63,7 +55,7 @@ def setup_json(
                     for found in step.findings
                 ],
             }
-            for step in report.steps
+            for step in setup.report.steps
         ],
     }
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.domains.claims import DomainClaim
+from backend.domain.domains.dns import DnsPlan
 from backend.domain.finding import Finding, SetupStep, Severity
 
 
@@ -72,6 +75,18 @@ class SetupReport:
             if state in states.values():
                 return of_domain
         return DomainState.WORKS
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSetup:
+    """How far a domain has come; with `claim` until it is proved. `at` is when it was looked at last."""
+
+    name: str
+    claim: DomainClaim | None
+    at: datetime | None
+    report: SetupReport
+    plan: DnsPlan
+    links: int
 
 
 _WORST_FIRST = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.doctor.domains.domain_setup import setup_of
+from backend.doctor.domains.domain_setup import find_own_claim, setup_of
 from backend.doctor.domains.domain_states import DomainStates
 from backend.doctor.domains.own_domains import add_own_domain, remove_own_domain
 from backend.domain.accounts.permissions import Permission
@@ -82,5 +82,5 @@ async def check_domain(name: str) -> dict[str, Any]:
         kept = await states.look(org_id, name, _LOOK_SECONDS)
     except DomainTaken as error:
         raise InvalidField("name", str(error)) from None
-    setup = await setup_of(database, states, org_id, name, kept)
-    return setup_json(name, setup.claim, setup.at, setup.plan.records, setup.report)
+    claim = await find_own_claim(database, org_id, name)
+    return setup_json(await setup_of(database, states, org_id, name, claim=claim, kept=kept))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from backend.domain.domains.dns import (
+    DnsPlan,
     DnsRecord,
     DnsTarget,
     FoundAddresses,
     Leads,
-    records_to_enter,
     where_it_leads,
 )
 from backend.domain.web.name_servers import parse_name_server
@@ -51,10 +51,10 @@ def test_the_records_to_enter() -> None:
     """A CNAME record; addresses for a name that can't have one, and where the target has no name."""
     addresses = [DnsRecord("A", "shop.com", HERE), DnsRecord("AAAA", "shop.com", HERE_6)]
     cname = DnsRecord("CNAME", "go.shop.com", "links.shop.com")
-    assert records_to_enter("go.shop.com", TARGET, is_apex=False) == [cname]
-    assert records_to_enter("shop.com", TARGET, is_apex=True) == addresses
-    assert records_to_enter("shop.com", DnsTarget("", (HERE, HERE_6)), is_apex=False) == addresses
-    assert records_to_enter("shop.com", NO_TARGET, is_apex=False) == []
+    assert DnsPlan("go.shop.com", "shop.com", TARGET).records == [cname]
+    assert DnsPlan("shop.com", "shop.com", TARGET).records == addresses
+    assert DnsPlan("shop.com", "com", DnsTarget("", (HERE, HERE_6))).records == addresses
+    assert DnsPlan("shop.com", "com", NO_TARGET).records == []
 
 
 @pytest.mark.parametrize(
