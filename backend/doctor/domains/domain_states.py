@@ -37,13 +37,19 @@ class _Targets(TimedCache[str, DnsTarget]):
     LIFETIME = FRESH.total_seconds()
 
 
+class _Examinations(TimedCache[_Key, KeptFindings]):
+    """Those that are under way. What they found is in the database, where all processes read it."""
+
+    CAPACITY = 0
+
+
 class DomainStates:
     """Examines domains in the background. Whoever asks decides how long to wait for it."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
         self._free = asyncio.Semaphore(_MOST_CONCURRENT)
-        self._looking: dict[_Key, asyncio.Task[KeptFindings]] = {}
+        self._examinations = _Examinations(self._examine_and_keep)
         self._targets = _Targets(self._find_target)
 
     async def of(self, org_id: OrgId, names: Sequence[str], seconds: float) -> dict[str, KeptFindings]:
@@ -54,7 +60,7 @@ class DomainStates:
         """
         kept = await find_findings(self._resources.database, org_id, names)
         stale = [name for name in names if name not in kept or not self.is_fresh(kept[name])]
-        tasks = {name: self._task((org_id, name)) for name in stale}
+        tasks = {name: self._examinations.loading((org_id, name)) for name in stale}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=seconds)
         done = {name: task for name, task in tasks.items() if task.done() and not task.exception()}
@@ -88,15 +94,12 @@ class DomainStates:
 
     async def stop(self) -> None:
         """Cancel all examinations that are under way."""
-        looking = [*self._looking.values()]
-        for task in looking:
-            task.cancel()
-        await asyncio.gather(*looking, return_exceptions=True)
+        await self._examinations.stop()
         await self._targets.stop()
 
     async def _examined(self, org_id: OrgId, name: str, seconds: float) -> KeptFindings | None:
         """What is found now; None if that takes longer than `seconds`. Raises ItemUnknown."""
-        task = self._task((org_id, name))
+        task = self._examinations.loading((org_id, name))
         await asyncio.wait([task], timeout=seconds)
         return task.result() if task.done() else None
 
@@ -105,18 +108,8 @@ class DomainStates:
         with suppress(ItemUnknown):  # another look has settled it at the same moment
             await settle_claim(database, await find_claim(database, org_id, name), now)
 
-    def _task(self, key: _Key) -> asyncio.Task[KeptFindings]:
-        if key not in self._looking:
-            task = self._looking[key] = asyncio.create_task(self._examine_and_keep(*key))
-            task.add_done_callback(lambda done: self._ended(key, done))
-        return self._looking[key]
-
-    def _ended(self, key: _Key, task: asyncio.Task[KeptFindings]) -> None:
-        del self._looking[key]
-        if not task.cancelled():
-            task.exception()  # so that asyncio does not warn that nobody read it
-
-    async def _examine_and_keep(self, org_id: OrgId, name: str) -> KeptFindings:
+    async def _examine_and_keep(self, key: _Key) -> KeptFindings:
+        org_id, name = key
         database, clock = self._resources.database, self._resources.clock
         async with self._free:
             with new_deadline():  # it may outlive the request that began it
