@@ -32,7 +32,7 @@ _FEWEST_CLICKS_BEFORE = 15
 _REFUSED_WITHIN = timedelta(days=7)
 _UNSENT_WITHIN = timedelta(days=7)
 _FAILED_FOR = timedelta(minutes=15)
-_MOST_EXAMINED, _MOST_OF_A_KIND = 10, 3
+_MOST_OF_A_KIND = 3
 _EXAMINATION_SECONDS = 0.05  # what takes longer is shown by the next page
 _LINKS_PER_READ = 100
 
@@ -62,7 +62,7 @@ async def what_is_new(now: datetime) -> list[News]:
 
 
 async def _domains() -> list[News]:
-    names = (await list_domains(resources().database, org_id()))[:_MOST_EXAMINED]
+    names = await list_domains(resources().database, org_id())
     states = await of_app(DomainStates).of(org_id(), names, _EXAMINATION_SECONDS)
     return [
         News(name, "does not work for visitors", url_for("dashboard.domains_one", domain=name), is_bad=True)

@@ -26,8 +26,6 @@ from backend.web.current import of_app, resources
 
 # Seconds that the list waits for examinations.
 _TIMEOUT = 2.5
-# The list has so many domains examined. Each domain's own page does so too.
-_MOST_EXAMINED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ async def _rows() -> dict[str, Any]:
     claimed = [claim.domain for claim in await list_claims(database, org_id()) if claim.domain not in own]
     apps = await list_apps(database, org_id())
     names = sorted([*own, *claimed])
-    kept = await of_app(DomainStates).of(org_id(), names[:_MOST_EXAMINED], _TIMEOUT)
+    kept = await of_app(DomainStates).of(org_id(), names, _TIMEOUT)
     rows = []
     for name in names:
         links = await count_links_on(database, name, org_id()) if name in own else 0

@@ -24,6 +24,8 @@ from backend.web.current import Resources
 
 # Domains that are examined at the same time, for all users. Each examination connects to other hosts.
 _MOST_CONCURRENT = 4
+# Of a list, so many are examined at once. Each domain's own page has it examined too.
+_MOST_ANEW = 10
 # What was found is taken for true for so long.
 FRESH = timedelta(minutes=1)
 # A page waits so long for the addresses of the target.
@@ -55,12 +57,13 @@ class DomainStates:
     async def of(self, org_id: OrgId, names: Sequence[str], seconds: float) -> dict[str, KeptFindings]:
         """What was found last about these domains and claims of the organization, by domain.
 
-        Those whose findings are older than FRESH are examined anew. What takes longer than `seconds` goes on,
-        so that it is there for the next who asks, and older findings, if there are some, are answered.
+        Those whose findings are older than FRESH are examined anew, ten of them. What takes longer than
+        `seconds` goes on, so that it is there for the next who asks, and older findings, if there are some,
+        are answered.
         """
         kept = await find_findings(self._resources.database, org_id, names)
         stale = [name for name in names if name not in kept or not self.is_fresh(kept[name])]
-        tasks = {name: self._examinations.loading((org_id, name)) for name in stale}
+        tasks = {name: self._examinations.loading((org_id, name)) for name in stale[:_MOST_ANEW]}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=seconds)
         done = {name: task for name, task in tasks.items() if task.done() and not task.exception()}

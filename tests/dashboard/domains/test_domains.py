@@ -45,3 +45,14 @@ async def test_a_domain_that_works(
     assert f"{listed} Make its first link. 0" in words_of(await person.get("/domains"))
     await create(client, organization)
     assert f"{listed} Nothing. 1" in words_of(await person.get("/domains"))
+
+
+async def test_a_long_list(person: Person, organization: TestOrganization, database: Database) -> None:
+    """More domains than are examined at once are all listed by what was found about them last."""
+    names = [f"{number:02}.{organization.domain}" for number in range(11)]
+    for name in names:
+        await insert_domain(database, name, organization.id, utc_now())
+        lost = Finding(Severity.ERROR, Area.DOMAINS, name, f"{name[:2]} is lost.", step=SetupStep.DNS)
+        await keep_findings(database, organization.id, name, [lost], utc_now())
+    shown = words_of(await person.get("/domains"))
+    assert [name for name in names if f"{name} Unfinished {name[:2]} is lost." not in shown] == []
