@@ -18,6 +18,7 @@ from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.storage.accounts.domain_settings import find_domain_settings
+from backend.storage.accounts.domain_setup.findings import find_findings
 from backend.storage.accounts.domains import DomainInUse, DomainTaken
 from backend.web.current import of_app, resources
 
@@ -82,5 +83,7 @@ async def check_domain(name: str) -> dict[str, Any]:
         kept = await states.look(org_id, name, _LOOK_SECONDS)
     except DomainTaken as error:
         raise InvalidField("name", str(error)) from None
+    if kept is None:
+        kept = (await find_findings(database, org_id, [name])).get(name)
     claim = await find_own_claim(database, org_id, name)
     return setup_json(await setup_of(database, states, org_id, name, claim=claim, kept=kept))
