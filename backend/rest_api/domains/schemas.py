@@ -7,7 +7,7 @@ from backend.domain.domains.orphans import MOST_PATHS_A_DAY, NotKept
 from backend.domain.domains.setup import DomainState, StepState
 from backend.domain.fields.rules import Schema
 from backend.domain.finding import SetupStep, Severity
-from backend.rest_api.routes.answer_schemas import answer_object, or_null
+from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _BRAND_MEANINGS = {
@@ -20,8 +20,10 @@ _BRAND_MEANINGS = {
 _BRAND: dict[str, Schema] = {
     name: or_null(rule.schema(), _BRAND_MEANINGS[name]) for name, rule in BRAND_FIELDS.items()
 }
+_RECORD = answer_object(type=TEXT, name=TEXT, value=TEXT)
+_PROOF = or_null(_RECORD, "The DNS record that proves whose the domain is; null: it is proved.")
 _DOMAIN: dict[str, Schema] = {
-    "name": {"type": "string"},
+    "name": TEXT,
     "root_url": or_null(DOMAIN_FIELDS["root_url"].schema(), "Where / leads; null: to the error page."),
     "not_found_url": or_null(
         DOMAIN_FIELDS["not_found_url"].schema(), "Where paths without a link lead; null: to the error page."
@@ -32,22 +34,14 @@ _DOMAIN: dict[str, Schema] = {
         "description": "Own texts by language (en, de, fr, es) and page. Others are the service's own.",
         "additionalProperties": {
             "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "required": ["title", "text"],
-                "properties": {"title": {"type": "string"}, "text": {"type": "string"}},
-            },
+            "additionalProperties": answer_object(title=TEXT, text=TEXT),
         },
     },
     "forwards_path": {
         "type": "boolean",
         "description": "Whether new links pass on what follows their path, unless they say otherwise.",
     },
-    "robots_txt": or_null({"type": "string"}, "The lines of /robots.txt; null: there is no such file."),
-}
-_RECORD = answer_object(type={"type": "string"}, name={"type": "string"}, value={"type": "string"})
-_PROOF = or_null(_RECORD, "The DNS record that proves whose the domain is; null: it is proved.")
-_DOMAIN |= {
+    "robots_txt": or_null(TEXT, "The lines of /robots.txt; null: there is no such file."),
     "is_proved": {
         "type": "boolean",
         "description": "Whether it is shown whose the domain is, so that it can be used.",
@@ -56,13 +50,13 @@ _DOMAIN |= {
 }
 _FOUND = answer_object(
     severity={"type": "string", "enum": [severity.value for severity in Severity]},
-    message={"type": "string"},
-    advice={"type": "string", "description": "What to do; empty: nothing."},
+    message=TEXT,
+    advice=TEXT | {"description": "What to do; empty: nothing."},
 )
 _SETUP: dict[str, Schema] = {
-    "name": {"type": "string"},
+    "name": TEXT,
     "state": {"type": "string", "enum": [state.value for state in DomainState]},
-    "checked_at": or_null({"type": "string", "format": "date-time"}, "Null: not yet."),
+    "checked_at": or_null(TIME, "Null: not yet."),
     "proof": _PROOF,
     "records": {
         "type": "array",
@@ -78,55 +72,35 @@ _SETUP: dict[str, Schema] = {
         ),
     },
 }
-_COUNT: Schema = {"type": "integer", "minimum": 0}
 _NOT_KEPT = {
     NotKept.PROBE: "Of scanners, such as /wp-login.php.",
     NotKept.UNREADABLE: "Paths that are too long, or have characters such as % or @.",
     NotKept.TOO_MANY: f"Further paths than the {MOST_PATHS_A_DAY} that are kept of a day.",
 }
 _ORPHAN: dict[str, Schema] = {
-    "path": {"type": "string"},
-    "visits": _COUNT,
-    "last_at": {"type": "string", "format": "date-time"},
+    "path": TEXT,
+    "visits": COUNT,
+    "last_at": TIME,
     "referrers": {
         "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["host", "visits"],
-            "properties": {
-                "host": or_null({"type": "string"}, "Null: from no page; other: from further hosts."),
-                "visits": _COUNT,
-            },
-        },
+        "items": answer_object(
+            host=or_null(TEXT, "Null: from no page; other: from further hosts."), visits=COUNT
+        ),
         "description": "The hosts that people came from, those of most visits first.",
     },
-    "nearest": or_null(
-        {"type": "string"}, "The short URL of the link that is most like the path; null: none is like it."
-    ),
+    "nearest": or_null(TEXT, "The short URL of the link that is most like the path; null: none is like it."),
 }
 DOMAIN_SCHEMAS: dict[str, Schema] = {
     "Domain": answer_object(**_DOMAIN),
-    "DomainList": {
-        "type": "object",
-        "required": ["domains"],
-        "properties": {"domains": {"type": "array", "items": reference("Domain")}},
-    },
+    "DomainList": answer_object(domains={"type": "array", "items": reference("Domain")}),
     "DomainSetup": answer_object(**_SETUP),
     "Orphan": answer_object(**_ORPHAN),
-    "OrphanList": {
-        "type": "object",
-        "required": ["orphans", "next_cursor", "not_kept"],
-        "properties": {
-            "orphans": {"type": "array", "items": reference("Orphan")},
-            "next_cursor": or_null({"type": "string"}, "Null: there are no more."),
-            "not_kept": {
-                "type": "object",
-                "required": [reason.value for reason in NotKept],
-                "properties": {
-                    reason.value: _COUNT | {"description": text} for reason, text in _NOT_KEPT.items()
-                },
-                "description": "Visits whose path is not kept.",
-            },
-        },
-    },
+    "OrphanList": answer_object(
+        orphans={"type": "array", "items": reference("Orphan")},
+        next_cursor=or_null(TEXT, "Null: there are no more."),
+        not_kept=answer_object(
+            **{reason.value: COUNT | {"description": text} for reason, text in _NOT_KEPT.items()}
+        )
+        | {"description": "Visits whose path is not kept."},
+    ),
 }
