@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backend.domain.domains.dns import FoundAddresses
+from backend.domain.web.host_names import is_local_name
 from backend.domain.web.name_servers import parse_name_server
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class NameServers:
 
     async def find_addresses(self, name: str) -> FoundAddresses:
         """The CNAME records on the way from this name, and the addresses at its end. Raises DnsSilent."""
-        if _ends_with(name, "localhost"):
+        if is_local_name(name):
             return _LOOPBACK
         ipv4, ipv6 = await asyncio.gather(self._ask(name, "A"), self._ask(name, "AAAA"))
         aliases = dict.fromkeys(_aliases(ipv4) + _aliases(ipv6))
@@ -46,7 +47,7 @@ class NameServers:
         """The answer, which may have no record of this type; None where the name is known to lead nowhere."""
         from dns import exception, resolver  # noqa: PLC0415 - only who examines domains needs them
 
-        if _ends_with(name, "invalid"):  # as RFC 6761 wants it
+        if f".{name}".endswith(".invalid"):  # as RFC 6761 wants it
             return None
         try:
             answer = await self._resolver().resolve(name, record_type, raise_on_no_answer=False, search=False)
@@ -69,10 +70,6 @@ class NameServers:
             resolver.nameservers = [Do53Nameserver(*parse_name_server(server)) for server in self.servers]
         resolver.lifetime = SECONDS
         return resolver
-
-
-def _ends_with(name: str, label: str) -> bool:
-    return f".{name}".endswith(f".{label}")
 
 
 def _aliases(answer: Message | None) -> list[str]:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from backend.domain.domains.dns import DnsPlan, DnsTarget, FoundAddresses, Leads, record_type
 from backend.domain.finding import Area, Finding, Findings, SetupStep
-from backend.domain.web.host_names import is_ip_address
+from backend.domain.web.host_names import is_ip_address, is_local_name
 from backend.settings import Settings
 from backend.web.public_suffixes import registrable_part
 from backend.web_client.name_servers import DnsSilent, NameServers
@@ -19,7 +19,7 @@ _WITHOUT_TARGET = "Make a CNAME, A or AAAA record that leads to the service or t
 
 async def find_target(names: NameServers, settings: Settings) -> DnsTarget:
     """Where link domains are to lead by these settings: without addresses where DNS knows none just now."""
-    named = settings.domain_target or urlsplit(settings.base_url).hostname or ""
+    named = _named_target(settings)
     if is_ip_address(named):
         return DnsTarget("", (named.strip("[]"),))
     host = target_host(settings)
@@ -31,8 +31,12 @@ async def find_target(names: NameServers, settings: Settings) -> DnsTarget:
 
 def target_host(settings: Settings) -> str:
     """The host name that link domains are to lead to; "" if these settings name none that others can use."""
-    host = settings.domain_target or urlsplit(settings.base_url).hostname or ""
-    return "" if is_ip_address(host) or f".{host}".endswith(".localhost") else host
+    named = _named_target(settings)
+    return "" if is_ip_address(named) or is_local_name(named) else named
+
+
+def _named_target(settings: Settings) -> str:
+    return settings.domain_target or urlsplit(settings.base_url).hostname or ""
 
 
 async def examine_target(names: NameServers, settings: Settings) -> Finding | None:

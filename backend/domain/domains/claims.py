@@ -10,7 +10,7 @@ from backend.domain.domains.dns import DnsRecord
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import HostName, Schema
 from backend.domain.ids import OrgId
-from backend.domain.web.host_names import LONGEST_NAME, is_ip_address
+from backend.domain.web.host_names import LONGEST_NAME, is_ip_address, is_local_name
 
 # Domains and claims of an organization. The operator's command line adds more.
 MOST_DOMAINS = 100
@@ -49,7 +49,7 @@ class ClaimedName(HostName):
         name = super().parse(field, value)
         if len(name) > self._LONGEST:
             raise InvalidField(field, f"must be a host name of at most {self._LONGEST} characters")
-        if "." not in name or is_ip_address(name) or f".{name}".endswith(".localhost"):
+        if "." not in name or is_ip_address(name) or is_local_name(name):
             raise InvalidField(field, "must be a name in the DNS, such as go.shop.com")
         return name
 

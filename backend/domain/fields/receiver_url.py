@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Schema, WebAddress
-from backend.domain.web.host_names import is_ip_address
+from backend.domain.web.host_names import is_ip_address, is_local_name
 from backend.domain.web.public_addresses import is_loopback, is_public
 
 _LONGEST = 2_048
@@ -55,10 +55,7 @@ class ReceiverUrl:
 
 def is_loopback_host(host: str) -> bool:
     """Whether the name or address of a host means the machine itself."""
-    name = host.lower().rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    return is_ip_address(host) and is_loopback(host)
+    return is_local_name(host.lower().rstrip(".")) or (is_ip_address(host) and is_loopback(host))
 
 
 def is_loopback_url(url: str) -> bool:

@@ -78,6 +78,11 @@ def is_ip_address(host: str) -> bool:
     return True
 
 
+def is_local_name(name: str) -> bool:
+    """Whether the name is localhost or under it, which means the machine itself (RFC 6761)."""
+    return f".{name}".endswith(".localhost")
+
+
 def _without_port(text: str) -> str:
     host, separator, port = text.rpartition(":")
     return host if separator and port.isdecimal() and port.isascii() else text
