@@ -11,6 +11,7 @@ from backend.dashboard.frame.page import page
 from backend.doctor.domains.domain_setup import find_own_claim
 from backend.doctor.domains.own_domains import remove_own_domain
 from backend.domain.accounts.permissions import Permission
+from backend.domain.domains.claims import DomainClaim
 from backend.storage.accounts.domains import DomainInUse
 from backend.storage.links.links import count_archived_on, count_links_on
 from backend.web.current import resources
@@ -22,7 +23,7 @@ _NOT_TYPED = "must be the name of the domain, typed once more"
 @needs(Permission.SETTINGS_WRITE)
 async def domains_ask_removal(domain: str) -> Response:
     """What becomes of the domain and its links, and the question."""
-    return await _page(domain)
+    return await _page(domain, await find_own_claim(resources().database, org_id(), domain))
 
 
 @dashboard.post("/domains/<domain>/remove")
@@ -31,17 +32,16 @@ async def domains_remove(domain: str) -> Response:
     """Remove the domain, which takes about ten seconds, or withdraw the claim."""
     claim = await find_own_claim(resources().database, org_id(), domain)
     if claim is None and field("typed").lower() != domain:
-        return await _page(domain, _NOT_TYPED)
+        return await _page(domain, claim, _NOT_TYPED)
     try:
         await remove_own_domain(resources(), org_id(), domain)
     except DomainInUse:
-        return await _page(domain, "has links: they are to be deleted for good first")
+        return await _page(domain, claim, "has links: they are to be deleted for good first")
     return redirect_with_notice("domains", "claim-withdrawn" if claim else "domain-removed")
 
 
-async def _page(domain: str, problem: str = "") -> Response:
+async def _page(domain: str, claim: DomainClaim | None, problem: str = "") -> Response:
     database = resources().database
-    claim = await find_own_claim(database, org_id(), domain)
     return await page(
         "domains/removal.html",
         422 if problem else 200,
