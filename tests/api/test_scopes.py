@@ -70,7 +70,7 @@ async def test_every_operation_is_content_with_what_it_names(
 async def test_keys_of_the_contract_do_what_they_did(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:
-    """A key without scopes may do all but what concerns keys and members, which came with scopes."""
+    """A key without scopes may do all but what came with scopes: keys, members, archives, the audit log."""
     for operation in OPERATIONS:
         refused = is_scope_error(await ask(client, operation, organization.rest_key))
         assert refused is not WITHOUT_SCOPES.issuperset(operation.needs), operation.endpoint

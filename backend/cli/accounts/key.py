@@ -68,7 +68,7 @@ def key() -> None:
     multiple=True,
     type=click.Choice([permission.value for permission in Permission]),
     help="Limits a REST key to this. Give it once for each scope. Without any, the key may do all but what "
-    "concerns keys and members.",
+    "concerns keys, members, archives and the audit log.",
 )
 @limit_options
 @click.option("--expires", callback=_moment, metavar="TIME", help="When the key ends, such as 2027-03-31.")
