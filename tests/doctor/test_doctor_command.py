@@ -228,11 +228,10 @@ def test_domains_that_do_not_work(installation: Installation) -> None:
         installation.running.command("domain", "add", domain, "--org", other)
     api = f"http://api.shop.localhost:{installation.proxy_port}"
     _, findings = installation.doctor("--org", other, WAYLINK_BASE_URL=api)
-    messages_by_subject = {
-        finding["subject"]: finding["message"] for finding in about(findings, "domains", "error")
-    }
-    assert messages_by_subject["go.nowhere.invalid"].startswith("DNS has no address for it")
-    assert messages_by_subject["api.shop.localhost"].startswith("It is the host of WAYLINK_BASE_URL too")
+    by_subject = {finding["subject"]: finding for finding in about(findings, "domains", "error")}
+    assert by_subject["go.nowhere.invalid"]["message"].startswith("DNS has no address for it")
+    assert by_subject["go.nowhere.invalid"]["step"] == "dns"
+    assert by_subject["api.shop.localhost"]["message"].startswith("It is the host of WAYLINK_BASE_URL too")
     set_apps(installation.running, installation.org_id)
     _, findings = installation.doctor("--org", installation.org_id)
     set_apps(installation.running, installation.org_id, "--android-fingerprint", FINGERPRINT)

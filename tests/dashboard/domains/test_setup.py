@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from datetime import UTC, timedelta
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from backend.app import Service
 from backend.dashboard.domains import setup
 from backend.doctor.domains import domain_states
+from backend.domain.domains.claims import KEPT
 from backend.storage.accounts.domain_setup import claims
 from backend.storage.accounts.domains import insert_domain, list_domains
 from backend.storage.driver.mongo import Database
@@ -184,6 +186,17 @@ async def test_the_page_waits_for_nothing(
     assert "Checked on" in (old := words_of(await person.get(f"/domains/{name}")))
     assert "being checked just now" in old
     answered.set()
+
+
+async def test_a_look_keeps_a_claim(person: Person, name: str, database: Database) -> None:
+    """What somebody looks at is forgotten a month later, and not a month after it was added."""
+    await add(person, name)
+    begun = utc_now()
+    claimed = {"domain": name}
+    await database[claims.NAME].update_one(claimed, {"$set": {"expires_at": begun + timedelta(hours=1)}})
+    await check(person, name)
+    [claim] = await database[claims.NAME].find(claimed).to_list(None)
+    assert begun + KEPT <= claim["expires_at"].replace(tzinfo=UTC)
 
 
 async def test_a_claim_is_given_up(person: Person, name: str) -> None:
