@@ -78,14 +78,12 @@ async def create_api_key(
     limited_to: LinkReach | None = None,
 ) -> tuple[str, ApiKey]:
     """Create and store a key. Returns its text, which is stored for web keys only, and its record."""
-    secret = secrets.token_urlsafe(24)
-    key_id = KeyId(str(uuid.uuid4()))
-    key = new_key(
-        kind, secret, key_id=key_id, org_id=org_id, now=now,
+    text, key = _random_key(
+        org_id, kind, now,
         name=name, links=links, scopes=scopes, expires_at=expires_at, limited_to=limited_to,
     )  # fmt: skip
     await _insert(database, key)
-    return key_text(kind, secret), key
+    return text, key
 
 
 async def make_api_key(
@@ -136,17 +134,12 @@ async def rotate_api_key(
 ) -> tuple[str, ApiKey]:
     """Create a key that may do the same as this one, which stays valid for `overlap`.
 
-    It has the name, the scopes, the links and the end of the other. Returns its text and its record. Raises
-    UnknownKey, ScopesNotGrantable, and KeyEnded for a key that is not valid any more or was replaced before.
+    It has the other's values of KEY_FIELDS. Returns its text and its record. Raises UnknownKey,
+    ScopesNotGrantable, and KeyEnded for a key that is not valid any more or was replaced before.
     """
     old = await get_own_api_key(database, org_id, key_id)
     check_grant_of(old, granted)
-    secret, new_id = secrets.token_urlsafe(24), KeyId(str(uuid.uuid4()))
-    new = new_key(
-        old.kind, secret, key_id=new_id, org_id=org_id, now=now,
-        name=old.name, links=old.links, scopes=old.scopes, expires_at=old.expires_at,
-        limited_to=old.limited_to,
-    )  # fmt: skip
+    text, new = _random_key(org_id, old.kind, now, **{name: getattr(old, name) for name in KEY_FIELDS})
 
     async def work(session: ClientSession) -> None:
         document = await database[NAME].find_one({"_id": key_id, "org_id": org_id}, session=session)
@@ -154,12 +147,12 @@ async def rotate_api_key(
         if not key.is_valid(now) or key.replaced_by:
             raise KeyEnded
         end = min(now + overlap, key.expires_at or now + overlap)
-        ends = {"$set": {"expires_at": end, "replaced_by": new_id}}
+        ends = {"$set": {"expires_at": end, "replaced_by": new.id}}
         await database[NAME].update_one({"_id": key_id}, ends, session=session)
         await _insert(database, new, session)
 
     await in_transaction(database, work)
-    return key_text(new.kind, secret), new
+    return text, new
 
 
 async def find_active_key(database: Database, key_hash: str, now: datetime) -> ApiKey | None:
@@ -206,6 +199,13 @@ async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: 
 async def revoke_any_api_key(database: Database, key_id: KeyId, now: datetime) -> ApiKey:
     """Revoke a key of any organization, as `revoke_api_key` does."""
     return await _change(database, key_id, {}, _revoked(now))
+
+
+def _random_key(org_id: OrgId, kind: KeyKind, now: datetime, **details: Any) -> tuple[str, ApiKey]:
+    """The text and the record of a key that nobody has yet, with these values of KEY_FIELDS."""
+    secret, key_id = secrets.token_urlsafe(24), KeyId(str(uuid.uuid4()))
+    key = new_key(kind, secret, key_id=key_id, org_id=org_id, now=now, **details)
+    return key_text(kind, secret), key
 
 
 async def _insert(database: Database, key: ApiKey, session: ClientSession | None = None) -> None:
