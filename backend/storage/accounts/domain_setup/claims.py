@@ -41,7 +41,7 @@ COLLECTION = Collection(
     shard_key=NotSharded("one small document a domain"),
     audited=Audited(
         kind="domain_claim",
-        name=lambda document: document["_id"].partition("/")[2],
+        name="domain",
         hidden=frozenset({"token"}),
         ignored=frozenset({"expires_at"}),
     ),
@@ -58,7 +58,7 @@ async def claim_domain(database: Database, org_id: OrgId, domain: str, now: date
     """
     if await is_domain(database, domain):
         raise DomainTaken(domain)
-    stored = await database[NAME].find_one({"_id": _id(org_id, domain), "org_id": org_id})
+    stored = await database[NAME].find_one(_owned(org_id, domain))
     if stored is None:
         await _check_room(database, org_id)
         stored = _new_document(org_id, domain, now)
@@ -71,8 +71,7 @@ async def claim_domain(database: Database, org_id: OrgId, domain: str, now: date
 
 async def find_claim(database: Database, org_id: OrgId, domain: str) -> DomainClaim:
     """The organization's claim of this domain. Raises ItemUnknown."""
-    owned = {"_id": _id(org_id, domain), "org_id": org_id}
-    return _from_document(existing(await database[NAME].find_one(owned)))
+    return _from_document(existing(await database[NAME].find_one(_owned(org_id, domain))))
 
 
 async def list_claims(database: Database, org_id: OrgId) -> list[DomainClaim]:
@@ -83,8 +82,8 @@ async def list_claims(database: Database, org_id: OrgId) -> list[DomainClaim]:
 
 async def keep_claim(database: Database, claim: DomainClaim, now: datetime) -> None:
     """Keep the claim for another month, if it is still there."""
-    owned = {"_id": _id(claim.org_id, claim.domain), "org_id": claim.org_id}
-    await database[NAME].update_one(owned, {"$set": {"expires_at": now + KEPT}})
+    change = {"$set": {"expires_at": now + KEPT}}
+    await database[NAME].update_one(_owned(claim.org_id, claim.domain), change)
 
 
 async def settle_claim(database: Database, claim: DomainClaim, now: datetime) -> None:
@@ -95,8 +94,7 @@ async def settle_claim(database: Database, claim: DomainClaim, now: datetime) ->
 
 async def withdraw_claim(database: Database, org_id: OrgId, domain: str) -> bool:
     """Forget the claim. Returns whether there was one."""
-    owned = {"_id": _id(org_id, domain), "org_id": org_id}
-    return bool((await database[NAME].delete_one(owned)).deleted_count)
+    return bool((await database[NAME].delete_one(_owned(org_id, domain))).deleted_count)
 
 
 async def _check_room(database: Database, org_id: OrgId) -> None:
@@ -111,8 +109,7 @@ async def _check_room(database: Database, org_id: OrgId) -> None:
 
 def _new_document(org_id: OrgId, domain: str, now: datetime) -> Document:
     return {
-        "_id": _id(org_id, domain),
-        "org_id": org_id,
+        **_owned(org_id, domain),
         "domain": domain,
         "token": secrets.token_hex(_TOKEN_BYTES),
         "created_at": now,
@@ -120,8 +117,8 @@ def _new_document(org_id: OrgId, domain: str, now: datetime) -> Document:
     }
 
 
-def _id(org_id: OrgId, domain: str) -> str:
-    return f"{org_id}/{domain}"
+def _owned(org_id: OrgId, domain: str) -> Document:
+    return {"_id": f"{org_id}/{domain}", "org_id": org_id}
 
 
 def _from_document(document: Document) -> DomainClaim:
