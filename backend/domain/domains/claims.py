@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from backend.domain.domains.dns import DnsRecord
 from backend.domain.errors import InvalidField
@@ -27,7 +27,6 @@ class DomainClaim:
     org_id: OrgId
     domain: str
     token: str
-    created_at: datetime
 
     @property
     def record(self) -> DnsRecord:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from backend.domain.domains.claims import ClaimedName, DomainClaim
@@ -11,7 +9,7 @@ from backend.domain.domains.dns import DnsRecord
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 
-CLAIM = DomainClaim(OrgId("o"), "go.shop.com", "ab12", datetime(2026, 1, 1, tzinfo=UTC))
+CLAIM = DomainClaim(OrgId("o"), "go.shop.com", "ab12")
 
 
 def test_the_record_that_proves_it() -> None:

@@ -122,4 +122,4 @@ def _owned(org_id: OrgId, domain: str) -> Document:
 
 
 def _from_document(document: Document) -> DomainClaim:
-    return DomainClaim(document["org_id"], document["domain"], document["token"], document["created_at"])
+    return DomainClaim(document["org_id"], document["domain"], document["token"])
