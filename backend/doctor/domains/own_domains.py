@@ -14,7 +14,7 @@ from backend.web.api_host import ApiHost
 from backend.web.current import Resources
 
 _FIELD = "name"
-_TAKEN = "belongs to another organization of this service already"
+TAKEN = "belongs to another organization of this service already"
 
 
 async def add_own_domain(resources: Resources, org_id: OrgId, text: object) -> tuple[str, DomainClaim | None]:
@@ -31,7 +31,7 @@ async def add_own_domain(resources: Resources, org_id: OrgId, text: object) -> t
             return name, None
         return name, await claim_domain(resources.database, org_id, name, resources.clock())
     except DomainTaken:
-        raise InvalidField(_FIELD, _TAKEN) from None
+        raise InvalidField(_FIELD, TAKEN) from None
 
 
 async def remove_own_domain(resources: Resources, org_id: OrgId, name: str) -> None:

@@ -50,7 +50,9 @@ async def test_a_domain_from_its_claim_to_its_end(
     other = await make_organization()
     for method, path in (("POST", f"{one}/check"), ("DELETE", one)):
         assert (await client.request(method, path, headers=other.headers)).status_code == 404
-    zone.enter(record["name"], "TXT", record["value"])
+    rival = await client.post(f"{API}/domains", json={"name": name}, headers=other.headers)
+    for proof in (record, rival.json()["proof"]):
+        zone.enter(proof["name"], "TXT", proof["value"])
     checked = (await client.post(f"{one}/check", headers=headers)).json()
     assert (checked["state"], checked["proof"]) == ("unfinished", None)
     assert {step["step"]: step["state"] for step in checked["steps"]} == {
@@ -65,8 +67,11 @@ async def test_a_domain_from_its_claim_to_its_end(
     assert (await client.post(f"{one}/check", headers=headers)).json() == checked
     again = await client.post(f"{API}/domains", json={"name": name}, headers=headers)
     assert (again.status_code, again.json()["proof"]) == (200, None)
-    theirs = await client.post(f"{API}/domains", json={"name": name}, headers=other.headers)
-    assert (theirs.status_code, theirs.json()["error"]["fieldName"]) == (400, "name")
+    for path, body in ((f"{API}/domains", {"name": name}), (f"{one}/check", None)):
+        theirs = await client.post(path, json=body, headers=other.headers)
+        assert theirs.status_code == 400
+        message = "name belongs to another organization of this service already"
+        assert theirs.json()["error"]["errorMessage"] == message
     assert (await client.delete(one, headers=headers)).status_code == 204
     assert (await client.delete(one, headers=headers)).status_code == 404
 
