@@ -140,9 +140,7 @@ async def _sheet(text: str, currency: str, sheet: CostSheet | None = None, probl
     return await page(
         "costs/sheet.html",
         422 if problem else 200,
-        unknown=await say_unknown(resources().analytics, org_id(), (cost.campaign for cost in sheet.costs))
-        if sheet
-        else {},
+        unknown=await _unknown(cost.campaign for cost in sheet.costs) if sheet else {},
         text=text,
         currency=currency,
         sheet=sheet,
@@ -169,9 +167,7 @@ async def _listed(choice: CostChoice, paged: Paging) -> dict[str, Any]:
     total, amounts = await sum_costs(database, org_id(), choice.filter)
     return {
         "rows": [_row(cost) for cost in listed],
-        "unknown": await say_unknown(
-            resources().analytics, org_id(), (cost.told.campaign for cost in listed)
-        ),
+        "unknown": await _unknown(cost.told.campaign for cost in listed),
         "choice": choice,
         "chips": choice.chips,
         "total": total,
