@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from decimal import Decimal
 
-from backend.dashboard.analytics.figures import label_in, lines_of, number
-from backend.dashboard.shared.shown import currencies_of_rows, measure_name
-from backend.domain.analytics.answer import Value
+from backend.dashboard.analytics.figures import lines_of, number
+from backend.dashboard.shared.shown import currencies_of_rows, label_of_measure, measure_name
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.query import MONEY, Measure, Query
 from backend.domain.analytics.rows import Cell
@@ -54,7 +52,7 @@ def shown_links(found: SharedLinks, listed: LinkList, form: ShortUrlForm) -> Sho
     currencies = _currencies(found)
     return ShownLinks(
         listed.order_words,
-        [_label(measure, currencies) for measure in query.measures],
+        [label_of_measure(measure, currencies) for measure in query.measures],
         [_row(link, query, currencies, form) for link in found.links],
         found.total,
         [(measure_name(measure), MEANINGS[measure]) for measure in query.measures],
@@ -67,44 +65,32 @@ def lines_of_links(found: SharedLinks, form: ShortUrlForm) -> list[list[Cell]]:
     counts = [measure for measure in measures if measure not in MONEY]
     amounts = currencies if Measure.REVENUE in measures else []
     heads: list[Cell] = ["link_name", "short_url", "made", *counts, *(f"revenue_{name}" for name in amounts)]
-    return [heads, *(_cells(link, found.query, counts, amounts, form) for link in found.links)]
-
-
-def value_of(link: SharedLink, measure: Measure, currency: str | None) -> Value:
-    """What came of the link: nothing, where it has no figures."""
-    if link.figures:
-        return link.figures.values[measure]
-    return 0 if measure not in MONEY else Decimal() if currency else {}
+    return [heads, *(_cells(link, found.query.period.zone, counts, amounts, form) for link in found.links)]
 
 
 def _row(link: SharedLink, query: Query, currencies: Sequence[str], form: ShortUrlForm) -> ShownLink:
     cells = [
-        (_label(measure, currencies), lines_of(measure, value_of(link, measure, query.currency), currencies))
+        (label_of_measure(measure, currencies), lines_of(measure, link.figures.values[measure], currencies))
         for measure in query.measures
     ]
     return ShownLink(link.name, form.write(link.domain, link.path), cells, _day(link, query.period.zone))
 
 
 def _cells(
-    link: SharedLink, query: Query, counts: Sequence[Measure], amounts: Sequence[str], form: ShortUrlForm
+    link: SharedLink, zone: tzinfo, counts: Sequence[Measure], amounts: Sequence[str], form: ShortUrlForm
 ) -> list[Cell]:
-    revenue = value_of(link, Measure.REVENUE, query.currency) if amounts else None
+    values = link.figures.values
     return [
         link.name,
         form.write(link.domain, link.path),
-        link.made_at.astimezone(query.period.zone).date().isoformat(),
-        *(str(value_of(link, measure, query.currency)) for measure in counts),
-        *(f"{number(revenue, currency) or 0}" for currency in amounts),
+        link.made_at.astimezone(zone).date().isoformat(),
+        *(str(values[measure]) for measure in counts),
+        *(f"{number(values[Measure.REVENUE], currency) or 0}" for currency in amounts),
     ]
 
 
-def _label(measure: Measure, currencies: Sequence[str]) -> str:
-    return label_in(measure, currencies) if measure in MONEY else measure_name(measure)
-
-
 def _currencies(found: SharedLinks) -> list[str]:
-    rows = [link.figures.values for link in found.links if link.figures]
-    return currencies_of_rows(found.query, rows)
+    return currencies_of_rows(found.query, (link.figures.values for link in found.links))
 
 
 def _day(link: SharedLink, zone: tzinfo) -> str:

@@ -131,6 +131,11 @@ def measure_name(measure: Measure) -> str:
     return LABELS.get(measure) or measure.value.replace("_", " ").capitalize()
 
 
+def label_of_measure(measure: Measure, currencies: Sequence[str]) -> str:
+    """The heading of a measure's numbers: an amount's names the currency, if there is only one."""
+    return label_in(measure, currencies) if measure in MONEY else measure_name(measure)
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """The answer, with amounts in these currencies."""
@@ -145,7 +150,7 @@ class _Part:
         return len(by) == 1 and by[0] in TIMES and len(self.answer.rows) > 1
 
     def label(self, measure: Measure) -> str:
-        return label_in(measure, self.currencies) if measure in MONEY else measure_name(measure)
+        return label_of_measure(measure, self.currencies)
 
     def totals(self) -> list[ShownTotal]:
         rows = self._by_time(self.answer.rows) if self.is_course else ()

@@ -146,13 +146,13 @@ class LinkList:
 
 @dataclass(frozen=True, slots=True)
 class SharedLink:
-    """A link as readers without an account see it. `figures` has what came of it; None for nothing."""
+    """A link as readers without an account see it, with what came of it."""
 
     name: str
     domain: str
     path: str
     made_at: datetime
-    figures: Row | None
+    figures: Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,17 +30,18 @@ _MOST_DAYS = 31
 _DAYS = ((Field.DAY,), (Field.WEEK,), (Field.MONTH,))
 
 
-def mailed_query(view: ReportView, reader: Recipient, now: datetime) -> Query:
+def mailed_query(view: ReportView, reader: Recipient, now: datetime, most: int = MOST_MAILED_ROWS) -> Query:
     """The view's query, about the reader's last whole week or month, with the one before.
 
-    Raises InvalidField for a view that mails can't show.
+    It has at most so many rows, or all days, weeks or months. Raises InvalidField for a view that mails can't
+    show.
     """
     query = view.mailed
     return replace(
         query,
         period=reader.period_at(now),
         compare=Comparison.PREVIOUS,
-        limit=min(query.limit, _MOST_DAYS if tuple(query.group_by) in _DAYS else MOST_MAILED_ROWS),
+        limit=min(query.limit, _MOST_DAYS if tuple(query.group_by) in _DAYS else most),
         now=now,
     )
 

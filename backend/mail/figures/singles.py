@@ -6,15 +6,12 @@ The rows are those that the report's page has, without what names a person.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.mail.language import Language
-from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.shared_rows import SharedClick, SharedRows, SharedSale
 from backend.domain.reports.singles import COUNTED
-from backend.domain.reports.views import ReportView
 from backend.mail.figures.mailed import MailedReport, MailFigure, MailRow, MailSection
 from backend.mail.figures.rows import name_of_field
 from backend.mail.numbers import country_in, day_in, lines_of, period_in, whole_number
@@ -22,12 +19,6 @@ from backend.mail.texts import sections_in, text_in
 
 # As many as somebody reads; the report's page has a hundred.
 MOST_MAILED_SINGLES = 20
-
-
-def singles_query(view: ReportView, reader: Recipient, now: datetime) -> Query:
-    """The view's query, about the reader's last whole week or month."""
-    query = view.mailed
-    return replace(query, period=reader.period_at(now), limit=min(query.limit, MOST_MAILED_SINGLES), now=now)
 
 
 def mailed_singles(found: SharedRows, query: Query, language: Language) -> MailedReport:

@@ -13,10 +13,10 @@ from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.mail.figures.customers import MailedCustomers, mailed_customers
 from backend.mail.figures.funnels import mailed_funnel
-from backend.mail.figures.links import mailed_links, mailed_list
+from backend.mail.figures.links import mailed_links
 from backend.mail.figures.mailed import MailedReport
 from backend.mail.figures.rows import mailed_query, mailed_rows
-from backend.mail.figures.singles import mailed_singles, singles_query
+from backend.mail.figures.singles import MOST_MAILED_SINGLES, mailed_singles
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskNewAndReturning, AskTimeToSale
 from backend.storage.analytics.query_questions import AskFunnel, AskQuery
@@ -52,13 +52,14 @@ async def figures_of(
         found = MailedCustomers(*await analytics.ask_all(org_id, questions))
         return mailed_customers(found, query, earlier, language, shows_revenue=report.shows_revenue)
     if view.rows:
-        query, shows_revenue = singles_query(view, reader, now), report.shows_revenue
-        rows = await ask_rows(analytics, org_id, query, view.rows, shows_revenue=shows_revenue)
+        query = replace(mailed_query(view, reader, now, MOST_MAILED_SINGLES), compare=None)
+        rows = await ask_rows(analytics, org_id, query, view.rows, shows_revenue=report.shows_revenue)
         return mailed_singles(rows, query, language)
+    query = mailed_query(view, reader, now)
     if view.links:
-        listed = mailed_list(view.links, reader, now)
+        listed = replace(view.links, query=query)
         return mailed_links(await list_with_figures(database, analytics, org_id, listed, now), language)
-    return mailed_rows(await analytics.ask(org_id, AskQuery(mailed_query(view, reader, now))), language)
+    return mailed_rows(await analytics.ask(org_id, AskQuery(query)), language)
 
 
 def _of_last_two(query: QueryT, reader: Recipient, now: datetime) -> tuple[QueryT, QueryT]:

@@ -11,6 +11,7 @@ from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics.answer import Row, Value, Values
+from backend.domain.analytics.figures import GroupSums, value_of
 from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
@@ -53,7 +54,8 @@ async def list_with_figures(
             raise
         raise InvalidField("filters", "leave more links than can be looked through in time") from None
     rows = await _rows(analytics, org_id, listed.query, links)
-    return SharedLinks(listed.query, [_shared(link, rows.get(link.id)) for link in links], total)
+    nothing = _nothing(listed.query)
+    return SharedLinks(listed.query, [_shared(link, rows.get(link.id, nothing)) for link in links], total)
 
 
 async def _first(
@@ -103,5 +105,12 @@ async def _rows(analytics: Analytics, org_id: OrgId, query: Query, links: list[L
     return {LinkId(row.group[0]): row for row in answer.rows if row.group[0]}
 
 
-def _shared(link: Link, figures: Row | None) -> SharedLink:
+def _nothing(query: Query) -> Row:
+    """What is shown of a link of which nothing came."""
+    sums = GroupSums()
+    values: Values = {measure: value_of(measure, sums, query.currency) for measure in query.measures}
+    return Row((None,), values)
+
+
+def _shared(link: Link, figures: Row) -> SharedLink:
     return SharedLink(link.link_name, link.domain, link.path, link.created_at, figures)
