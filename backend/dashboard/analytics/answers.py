@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 from quart import Response, request
 
@@ -14,15 +15,21 @@ from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink
 from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.clicks.rows import RowFormat
-from backend.domain.ids import LinkId
+from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.latest_clicks import FirstDay
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
+from backend.storage.analytics.question import Question
 from backend.storage.links.links import find_links
 from backend.web.current import resources
 from backend.web.file_answer import file_answer
 from backend.web.made_file import made_file
+
+RowT = TypeVar("RowT")
+_ROWS_PER_PIECE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +85,43 @@ async def chips_of(view: View, path: str) -> list[Chip]:
     return chips
 
 
+async def csv_of_pages(
+    name: str,
+    columns: Sequence[str],
+    page: Callable[[int, int], Question[tuple[Sequence[RowT], int]]],
+    lines_of: Callable[[RowT], Iterable[Sequence[str | None]]],
+) -> Response:
+    """All rows as a file of this name: the names of its columns, then the lines of each row.
+
+    `page` makes the question for at most so many rows behind so many others, and how many there are in all.
+    """
+    pieces = _pieces(resources().analytics, org_id(), columns, page, lines_of)
+    return await _csv_file(name, pieces)
+
+
+async def _pieces(
+    analytics: Analytics,
+    organization: OrgId,
+    columns: Sequence[str],
+    page: Callable[[int, int], Question[tuple[Sequence[RowT], int]]],
+    lines_of: Callable[[RowT], Iterable[Sequence[str | None]]],
+) -> AsyncGenerator[bytes, None]:
+    yield csv_line(columns).encode()
+    skipped = 0
+    while True:
+        rows, _ = await analytics.ask(organization, page(_ROWS_PER_PIECE, skipped))
+        yield "".join(csv_line(line) for row in rows for line in lines_of(row)).encode()
+        skipped += len(rows)
+        if len(rows) < _ROWS_PER_PIECE:
+            return
+
+
 async def csv_answer(query: Query, name: str) -> Response:
     """All rows of the answer as a file of this name."""
     question = QueryFile(query, resources().short_url_form, RowFormat.CSV)
+    return await _csv_file(name, made_file(org_id(), question))
+
+
+async def _csv_file(name: str, pieces: AsyncGenerator[bytes, None]) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return await file_answer(made_file(org_id(), question), RowFormat.CSV.media_type, headers)
+    return await file_answer(pieces, RowFormat.CSV.media_type, headers)

@@ -6,7 +6,7 @@ sales under the same filters and rules of credit, and go on to the explanation o
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Container, Sequence
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 
 from quart import Response, url_for
 
-from backend.dashboard.analytics.answers import chips_of, view_of_request
+from backend.dashboard.analytics.answers import chips_of, csv_of_pages, view_of_request
 from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDIT_VALUES, rules_of
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.rows_behind import sale_address
@@ -25,16 +25,12 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.query import Query
-from backend.domain.fields.spreadsheets import csv_line
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId
 from backend.domain.reports.singles import COUNTED, SalesOf
 from backend.domain.sales.explanation import percent
-from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.singles.sales import SingleSale, SingleSales
 from backend.web.current import resources
-from backend.web.file_answer import file_answer
 
-_ROWS_PER_PIECE = 5_000
 _OF = "of"
 _TABS = {SalesOf.SALES: "Sales", SalesOf.LEADS: "Leads", SalesOf.EVENTS: "Events"}
 _CHOICES: dict[str, Container[str]] = {_OF: tuple(_TABS), **CREDIT_VALUES}
@@ -83,7 +79,7 @@ async def _content(view: View, paged: Paging) -> dict[str, Any]:
         "of": _of(view),
         "rules": rules_of(view),
         "choices": CREDIT_CHOICES,
-        "rows": [_row(sale, view) for sale in _shown(found.sales)],
+        "rows": [_row(_shown(sale), view) for sale in found.sales],
         "total": found.total,
         "paging": paged.with_total(found.total),
     }
@@ -94,9 +90,8 @@ async def _content(view: View, paged: Paging) -> dict[str, Any]:
 async def sales_csv() -> Response:
     """All single sales that the view counts, as a file with exact amounts."""
     view = await view_of_request(_CHOICES)
-    lines = _lines(resources().analytics, org_id(), view)
-    headers = {"Content-Disposition": f'attachment; filename="waylink-{_of(view)}.csv"'}
-    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+    question = partial(SingleSales, _query(view))
+    return await csv_of_pages(f"waylink-{_of(view)}", _COLUMNS, question, partial(_lines_of, view))
 
 
 def _query(view: View) -> Query:
@@ -107,11 +102,10 @@ def _of(view: View) -> SalesOf:
     return SalesOf(view.others.get(_OF, SalesOf.SALES))
 
 
-def _shown(sales: Sequence[SingleSale]) -> Sequence[SingleSale]:
-    """The sales as the user may see them: without orders and customers, if persons' data is not for them."""
-    if Permission.PERSONS_READ in permissions():
-        return sales
-    return [replace(sale, customer=None, transaction_id=None) for sale in sales]
+def _shown(sale: SingleSale) -> SingleSale:
+    """The sale as the user may see it: without order and customer, if persons' data is not for them."""
+    is_whole = Permission.PERSONS_READ in permissions()
+    return sale if is_whole else replace(sale, customer=None, transaction_id=None)
 
 
 def _row(sale: SingleSale, view: View) -> SingleSaleRow:
@@ -135,25 +129,15 @@ def _row(sale: SingleSale, view: View) -> SingleSaleRow:
     )
 
 
-async def _lines(analytics: Analytics, organization: OrgId, view: View) -> AsyncGenerator[bytes, None]:
-    yield csv_line(_COLUMNS).encode()
-    query, skipped = _query(view), 0
-    while True:
-        found = await analytics.ask(organization, SingleSales(query, _ROWS_PER_PIECE, skipped))
-        yield "".join(csv_line(_cells(sale, view)) for sale in _shown(found.sales)).encode()
-        skipped += len(found.sales)
-        if len(found.sales) < _ROWS_PER_PIECE:
-            return
-
-
-def _cells(sale: SingleSale, view: View) -> list[str | None]:
+def _lines_of(view: View, whole: SingleSale) -> list[list[str | None]]:
+    sale = _shown(whole)
     revenue, refunded = (None if paid is None else f"{paid:f}" for paid in (sale.revenue, sale.refunded))
-    return [
+    return [[
         sale.at.astimezone(view.zone).isoformat(timespec="milliseconds"), sale.name, sale.transaction_id,
         sale.customer, revenue, refunded, sale.currency, _decimal(sale.part),
         "true" if sale.is_credited else "false", sale.link_id, sale.link_name, sale.campaign, sale.country,
         sale.platform,
-    ]  # fmt: skip
+    ]]  # fmt: skip
 
 
 def _decimal(part: Fraction) -> str:

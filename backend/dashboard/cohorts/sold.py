@@ -6,7 +6,7 @@ see its customers and sales, and go on to the history of a customer or the expla
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 
 from quart import Response, url_for
 
-from backend.dashboard.analytics.answers import chips_of
+from backend.dashboard.analytics.answers import chips_of, csv_of_pages
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.rows_behind import customer_address, sale_address
 from backend.dashboard.analytics.time_zone import time_in_words
@@ -37,15 +37,10 @@ from backend.domain.analytics.cohorts.parts import (
 )
 from backend.domain.analytics.cohorts.time_to_sale import EDGES
 from backend.domain.analytics.query import Measure, Query
-from backend.domain.fields.spreadsheets import csv_line
-from backend.domain.ids import OrgId
-from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskCustomers, AskSold
 from backend.storage.analytics.question import Question
 from backend.web.current import resources
-from backend.web.file_answer import file_answer
 
-_ROWS_PER_PIECE = 5_000
 _OF, _SALES, _CUSTOMERS = "of", "sales", "customers"
 _TABS = {_SALES: "Sales", _CUSTOMERS: "Customers"}
 _CHOICES: dict[str, Container[str]] = {
@@ -121,9 +116,9 @@ async def _content(view: View, part: SoldPart, paged: Paging) -> dict[str, Any]:
 async def cohorts_sales_csv() -> Response:
     """All of these sales or customers, as a file with exact amounts."""
     view, part = _asked()
-    lines = _lines(resources().analytics, org_id(), view, part)
-    headers = {"Content-Disposition": f'attachment; filename="waylink-cohort-{_of(view)}.csv"'}
-    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+    of = _of(view)
+    question = partial(_QUESTIONS[of], _query(view), part)
+    return await csv_of_pages(f"waylink-cohort-{of}", _COLUMNS[of], question, partial(_lines_of, view))
 
 
 def _asked() -> tuple[View, SoldPart]:
@@ -193,20 +188,7 @@ def _time(at: datetime | None, view: View) -> str:
     return "–" if at is None else time_in_words(at, view.zone)
 
 
-async def _lines(
-    analytics: Analytics, organization: OrgId, view: View, part: SoldPart
-) -> AsyncGenerator[bytes, None]:
-    question, query, skipped = _QUESTIONS[_of(view)], _query(view), 0
-    yield csv_line(_COLUMNS[_of(view)]).encode()
-    while True:
-        rows, _ = await analytics.ask(organization, question(query, part, _ROWS_PER_PIECE, skipped))
-        yield "".join(csv_line(line) for row in rows for line in _lines_of(row, view)).encode()
-        skipped += len(rows)
-        if len(rows) < _ROWS_PER_PIECE:
-            return
-
-
-def _lines_of(row: SoldRow | CustomerRow, view: View) -> list[list[str | None]]:
+def _lines_of(view: View, row: SoldRow | CustomerRow) -> list[list[str | None]]:
     """The line of a sale, or a line for each currency of a customer."""
     if isinstance(row, CustomerRow):
         times = [_exact(at, view) for at in (row.first_at, row.last_at, row.touched_at)]

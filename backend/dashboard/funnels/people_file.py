@@ -5,25 +5,22 @@ Who takes it: whoever writes to those who stopped before they paid, by a program
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from datetime import tzinfo
+from functools import partial
 
 from quart import Response
 
+from backend.dashboard.analytics.answers import csv_of_pages
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.funnels.people import asked_part
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import FunnelQuery
-from backend.domain.analytics.funnels.people import FunnelPart, FunnelPerson
-from backend.domain.fields.spreadsheets import csv_line
-from backend.domain.ids import FunnelId, OrgId
-from backend.storage.analytics.client import Analytics
+from backend.domain.analytics.funnels.people import FunnelPerson
+from backend.domain.ids import FunnelId
 from backend.storage.analytics.query_questions import AskFunnelPeople
 from backend.storage.funnels.saved_funnels import get_funnel
 from backend.web.current import resources
-from backend.web.file_answer import file_answer
 
-_ROWS_PER_PIECE = 5_000
 _COLUMNS = ("customer_id", "device_id", "link_id", "link_name", "transaction_id")
 
 
@@ -34,23 +31,15 @@ async def funnels_people_csv(funnel_id: FunnelId) -> Response:
     saved = await get_funnel(resources().database, org_id(), funnel_id)
     view, funnel, part = await asked_part(saved)
     query = FunnelQuery(funnel=funnel, period=view.period, now=resources().clock())
-    lines = _lines(resources().analytics, org_id(), query, part)
-    headers = {"Content-Disposition": 'attachment; filename="waylink-funnel-people.csv"'}
-    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+    steps = len(funnel.steps)
+    columns = [*_COLUMNS, *(f"step_{number}" for number in range(1, steps + 1))]
 
+    def lines_of(person: FunnelPerson) -> list[list[str | None]]:
+        return [_cells(person, steps, view.zone)]
 
-async def _lines(
-    analytics: Analytics, organization: OrgId, query: FunnelQuery, part: FunnelPart
-) -> AsyncGenerator[bytes, None]:
-    steps, skipped = len(query.funnel.steps), 0
-    yield csv_line([*_COLUMNS, *(f"step_{number}" for number in range(1, steps + 1))]).encode()
-    while True:
-        question = AskFunnelPeople(query, part, _ROWS_PER_PIECE, skipped)
-        found, _ = await analytics.ask(organization, question)
-        yield "".join(csv_line(_cells(person, steps, query.period.zone)) for person in found).encode()
-        skipped += len(found)
-        if len(found) < _ROWS_PER_PIECE:
-            return
+    return await csv_of_pages(
+        "waylink-funnel-people", columns, partial(AskFunnelPeople, query, part), lines_of
+    )
 
 
 def _cells(person: FunnelPerson, steps: int, zone: tzinfo) -> list[str | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from backend.domain.analytics.event_properties import check_marked
 from backend.domain.analytics.query import Query
@@ -40,8 +41,7 @@ class SingleSale:
     platform: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SingleSalesPage:
+class SingleSalesPage(NamedTuple):
     """Some of the sales, the newest first, and how many there are in all."""
 
     sales: Sequence[SingleSale]
