@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import answer_object
+from backend.rest_api.routes.answer_schemas import COUNT, TEXTS, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
-_COUNT: Schema = {"type": "integer", "minimum": 0}
 _SECONDS: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}
 _AMOUNTS: Schema = {
     "type": "array",
@@ -17,8 +16,8 @@ _AMOUNTS: Schema = {
     },
 }
 _FIGURES: dict[str, Schema] = {
-    "customers": _COUNT,
-    "conversions": _COUNT,
+    "customers": COUNT,
+    "conversions": COUNT,
     "revenue": _AMOUNTS,
     "refunds": _AMOUNTS,
     "net_revenue": _AMOUNTS,
@@ -28,30 +27,30 @@ _PARTIAL: dict[str, Schema] = {"partial": {"type": "boolean"}}
 
 COHORT_SCHEMAS: dict[str, Schema] = {
     "SaleFigures": answer_object(**_FIGURES),
-    "CohortWeek": answer_object(**{"week": _COUNT} | _PARTIAL | _FIGURES),
+    "CohortWeek": answer_object(**{"week": COUNT} | _PARTIAL | _FIGURES),
     "Cohort": answer_object(
         week={"type": "string", "format": "date", "description": "The first day of the week."},
-        customers=_COUNT,
+        customers=COUNT,
         **_PARTIAL,
         weeks={"type": "array", "items": reference("CohortWeek")},
     ),
     "CohortTable": answer_object(
         cohorts={"type": "array", "items": reference("Cohort")},
-        notes={"type": "array", "items": {"type": "string"}},
+        notes=TEXTS,
     ),
     "TimeToSale": answer_object(
-        conversions=_COUNT,
+        conversions=COUNT,
         median_seconds=_SECONDS,
         p90_seconds=_SECONDS,
         buckets={
             "type": "array",
             "items": answer_object(
-                from_seconds=_COUNT,
-                to_seconds={"anyOf": [_COUNT, {"type": "null"}]},
-                conversions=_COUNT,
+                from_seconds=COUNT,
+                to_seconds=or_null(COUNT),
+                conversions=COUNT,
             ),
         },
-        not_credited=_COUNT,
+        not_credited=COUNT,
     ),
     "NewAndReturning": answer_object(
         **{name: reference("SaleFigures") for name in ("new", "returning", "unknown")}

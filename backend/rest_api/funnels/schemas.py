@@ -10,7 +10,7 @@ from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, FUNNEL_QUERY_F
 from backend.domain.analytics.rows import KIND
 from backend.domain.fields.rules import Rule, Schema
 from backend.rest_api.analytics.schemas import MEANINGS as QUERY_MEANINGS
-from backend.rest_api.routes.answer_schemas import answer_object
+from backend.rest_api.routes.answer_schemas import COUNT, answer_object
 from backend.rest_api.routes.operation import reference
 
 MEANINGS: Mapping[str, str] = QUERY_MEANINGS | {
@@ -36,14 +36,13 @@ def _schema(fields: Mapping[str, Rule[Any]], *required: str) -> Schema:
 
 
 FUNNEL_QUERY = _schema(FUNNEL_QUERY_FIELDS, "steps")
-_COUNT: Schema = {"type": "integer", "minimum": 0}
 _SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 _SECONDS: Schema = {"type": ["number", "null"], "minimum": 0}
 _STEP: dict[str, Schema] = {
-    "count": _COUNT | {"description": "Who did this step and those before."},
+    "count": COUNT | {"description": "Who did this step and those before."},
     "of_first": _SHARE | {"description": "As a share of who did the first step; null of nobody."},
     "of_previous": _SHARE | {"description": "As a share of who did the step before; null of nobody."},
-    "stopped": _COUNT | {"description": "Who did this step, and not the next one."},
+    "stopped": COUNT | {"description": "Who did this step, and not the next one."},
     "median_seconds": _SECONDS | {"description": "Since the step before; null for the first step."},
     "p90_seconds": _SECONDS | {"description": "Nine of ten took at most so long since the step before."},
     "median_seconds_since_first": _SECONDS,
