@@ -57,13 +57,15 @@ async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkC
     course = _course(title, answer, marks, "%-d %b", Measure.CLICKS, Measure.VISITORS)
     days = [row.group[0] or "" for row in answer.rows]
     addresses = {
-        label: _clicks_of_day(link_id, day, zone) for (label, _), day in zip(course.rows, days, strict=True)
+        label: clicks_address(link_id, day, day, zone.key)
+        for (label, _), day in zip(course.rows, days, strict=True)
     }
     return replace(course, addresses=addresses)
 
 
-def _clicks_of_day(link_id: LinkId, day: str, zone: ZoneInfo) -> str:
-    arguments = {"link": link_id, "from": day, "to": day, "zone": zone.key}
+def clicks_address(link_id: LinkId, first: str, last: str, zone: str) -> str:
+    """The address of the link's single clicks from the one day to the other, as days are in the zone."""
+    arguments = {"link": link_id, "from": first, "to": last, "zone": zone}
     return f"{url_for('dashboard.clicks')}?{urlencode(arguments)}"
 
 

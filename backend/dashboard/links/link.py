@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from quart import Response, request, url_for
 
@@ -22,7 +21,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.dashboard.frame.page import page
-from backend.dashboard.links.course import LinkCourse, course_by_day, course_by_hour
+from backend.dashboard.links.course import LinkCourse, clicks_address, course_by_day, course_by_hour
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.rule_variants import splits_of
 from backend.dashboard.links.editing.rules import words_of
@@ -174,9 +173,7 @@ async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:
 
 def _clicks_since(link: Link, now: datetime, days: int) -> str:
     """The address of the link's single clicks of today and so many days before, as days are in UTC."""
-    first = now - timedelta(days)
-    ends = {"from": f"{first:%Y-%m-%d}", "to": f"{now:%Y-%m-%d}", "zone": "UTC"}
-    return f"{url_for('dashboard.clicks')}?{urlencode({'link': link.id, **ends})}"
+    return clicks_address(link.id, f"{now - timedelta(days):%Y-%m-%d}", f"{now:%Y-%m-%d}", "UTC")
 
 
 async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown:
