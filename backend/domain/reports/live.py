@@ -89,10 +89,9 @@ class LiveCounts:
 
 @dataclass(frozen=True, slots=True)
 class LiveAnswer:
-    """The counts of the minutes that begin at `since`, up to `until`."""
+    """The counts of the minutes that begin at `since`."""
 
     since: datetime
-    until: datetime
     counts: Sequence[LiveCounts]
 
 

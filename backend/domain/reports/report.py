@@ -20,9 +20,8 @@ class Report:
 
     `query` is the JSON of a query (saved_query), and `kind` says what is shown of it. Whoever has `token`,
     which is part of the report's URL, may open the report until `expires_at`, with the password of
-    `password_hash` if it has one. With `shows_notes`, its chart has the
-    organization's notes. Pages of `embed_origins` may show it in a frame. `opened_at` is about when it was
-    opened last.
+    `password_hash` if it has one. With `shows_notes`, its chart has the organization's notes. Pages of
+    `embed_origins` may show it in a frame. `opened_at` is about when it was opened last.
     """
 
     id: ReportId

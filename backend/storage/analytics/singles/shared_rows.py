@@ -31,8 +31,8 @@ async def ask_rows(
     if isinstance(of, ClicksOf):
         return await _clicks(analytics, org_id, query, of)
     found = await analytics.ask(org_id, SingleSales(query, query.limit))
-    rows = [_sale(sale, query.period.zone, shows_revenue=shows_revenue) for sale in found.sales]
-    return SharedRows(of, (), rows, found.total)
+    sales = found.sales if shows_revenue else _without_amounts(found.sales)
+    return SharedRows(of, (), [_sale(sale, query.period.zone) for sale in sales], found.total)
 
 
 async def ask_live(
@@ -51,7 +51,7 @@ async def ask_live(
         live_counts(figure, _facts(page, shows_revenue=shows_revenue), since, MOST_LIVE_ROWS)
         for figure, page in zip(figures, pages, strict=True)
     ]
-    return LiveAnswer(since, now, counts)
+    return LiveAnswer(since, counts)
 
 
 def _question(query: Query, figure: LiveFigure) -> SingleClicks | SingleSales:
@@ -63,16 +63,13 @@ def _facts(page: ClickPage | SingleSalesPage, *, shows_revenue: bool) -> list[Li
     if isinstance(page, ClickPage):
         return [LiveFact(click.at, click.link_name, click.country) for click in page.clicks]
     return [
-        LiveFact(
-            sale.at,
-            sale.link_name,
-            sale.country,
-            sale.part,
-            sale.currency if shows_revenue else None,
-            sale.revenue if shows_revenue else None,
-        )
-        for sale in page.sales
+        LiveFact(sale.at, sale.link_name, sale.country, sale.part, sale.currency, sale.revenue)
+        for sale in (page.sales if shows_revenue else _without_amounts(page.sales))
     ]
+
+
+def _without_amounts(sales: Sequence[SingleSale]) -> list[SingleSale]:
+    return [replace(sale, currency=None, revenue=None, refunded=None) for sale in sales]
 
 
 async def _clicks(analytics: Analytics, org_id: OrgId, query: Query, of: ClicksOf) -> SharedRows:
@@ -96,8 +93,8 @@ def _click(click: SingleClick, zone: tzinfo) -> SharedClick:
     )
 
 
-def _sale(sale: SingleSale, zone: tzinfo, *, shows_revenue: bool) -> SharedSale:
-    shared = SharedSale(
+def _sale(sale: SingleSale, zone: tzinfo) -> SharedSale:
+    return SharedSale(
         hour=hour_of(sale.at, zone),
         event=sale.name,
         part=sale.part,
@@ -106,7 +103,7 @@ def _sale(sale: SingleSale, zone: tzinfo, *, shows_revenue: bool) -> SharedSale:
         campaign=sale.campaign,
         country=sale.country,
         platform=sale.platform,
+        currency=sale.currency,
+        revenue=sale.revenue,
+        refunded=sale.refunded,
     )
-    if not shows_revenue:
-        return shared
-    return replace(shared, currency=sale.currency, revenue=sale.revenue, refunded=sale.refunded)
