@@ -9,8 +9,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.reports.saved_view import MEASURES, read_json
+from backend.dashboard.shared.shown import measure_name
 from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.analytics.query import Measure, QueryField
@@ -29,13 +31,19 @@ _ZONE, _QUERY, _KIND = "zone", "query", "kind"
 # What only the form of a new report has, besides its ticks. `chart` is the figure that a chart shows.
 _NEW = (_KIND, _QUERY, "by", "chart")
 _SENT = ("name", "expires_at", "embed_origins", "shows_revenue", "shows_notes", _ZONE)
-# What can be chosen to be shown of kinds that have figures of their own.
-_FIGURES: Mapping[ViewKind, Sequence[str]] = {
-    ViewKind.COHORTS: [figure.value for figure in CellFigure],
-    ViewKind.LINKS: [figure.value for figure in ListFigure],
-    ViewKind.LIVE: [figure.value for figure in LiveFigure],
+# What can be chosen to be shown, and what it is called; of kinds that are not here: MEASURES.
+_FIGURES: Mapping[ViewKind, Mapping[str, str]] = {
+    ViewKind.COHORTS: {figure.value: words for figure, words in SHOWN.items()},
+    ViewKind.LINKS: {figure.value: measure_name(figure.measure) for figure in ListFigure},
+    ViewKind.LIVE: {figure.value: measure_name(figure.measure) for figure in LiveFigure},
 }
+_ALL_FIGURES = {measure.value: measure_name(measure) for measure in MEASURES}
 _TIME_FORMAT = "%Y-%m-%dT%H:%M"
+
+
+def figures_to_choose(kind: ViewKind) -> Mapping[str, str]:
+    """What may be chosen to be shown, and what it is called."""
+    return _FIGURES.get(kind, _ALL_FIGURES)
 
 
 def new_fields(
@@ -73,7 +81,8 @@ def sent_fields(report: Report | None = None) -> Fields:
     sent = {name: field(name) for name in _SENT}
     if report:
         return sent | {"has_password": "true" if report.password_hash else ""}
-    ticks = [f"{MEASURE_PREFIX}{measure}" for measure in (*MEASURES, CellFigure.REVENUE_PER_CUSTOMER)]
+    names = {name for figures in (_ALL_FIGURES, *_FIGURES.values()) for name in figures}
+    ticks = [f"{MEASURE_PREFIX}{name}" for name in names]
     ticks += [name for name in form() if name.startswith(TABLE_PREFIX)]
     return sent | {name: field(name) for name in (*_NEW, *ticks)}
 
@@ -120,12 +129,13 @@ def _empty() -> Fields:
 def _query(fields: Fields) -> dict[str, Any]:
     """The query of the view with the columns and rows, or figures and tables, that were chosen."""
     query = dict(read_json(fields[_QUERY]))
-    if figures := next((names for kind, names in _FIGURES.items() if kind == fields[_KIND]), None):
-        return query | {"measures": [name for name in figures if fields[f"{MEASURE_PREFIX}{name}"]]}
-    if fields[_KIND] not in {ViewKind.TABLE, ViewKind.OVERVIEW}:
+    kind = fields[_KIND]
+    if kind not in {ViewKind.TABLE, ViewKind.OVERVIEW, *_FIGURES}:
         return query
-    measures = [measure.value for measure in MEASURES if fields[f"{MEASURE_PREFIX}{measure}"]]
-    if fields[_KIND] == ViewKind.TABLE:
+    measures = [name for name in figures_to_choose(ViewKind(kind)) if fields[f"{MEASURE_PREFIX}{name}"]]
+    if kind in _FIGURES:
+        return query | {"measures": measures}
+    if kind == ViewKind.TABLE:
         return query | {"measures": measures, "group_by": [fields["by"]] if fields["by"] else []}
     if str(query.get("order_by", "")).rpartition(".")[2].removeprefix("-") not in measures:
         query.pop("order_by", None)

@@ -78,11 +78,7 @@ async def kept_words(kind: ViewKind, kept: Mapping[str, Any], now: datetime) -> 
 async def _words(saved: Mapping[str, Any], view: ReportView) -> QueryWords:
     """The view, which was read from these fields, in words."""
     parts, shown = await _shown(view)
-    filters: list[tuple[str, str]] = []
-    if view.links:
-        filters = view.links.filter_words
-    elif view.queries:
-        filters = await filters_in_words(resources().database, org_id(), view.queries[-1])
+    filters = await filters_in_words(resources().database, org_id(), view)
     period = LIVE_WORDS if view.live else _period_words(saved, view.period)
     return QueryWords(period, str(view.period.zone), parts, shown, filters)
 

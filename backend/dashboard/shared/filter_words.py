@@ -9,16 +9,25 @@ from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.domain.analytics.answer import NamedLink
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.filter_words import filter_words
-from backend.domain.analytics.query import Field, Filter, Not, Prefix, Query, QueryField
+from backend.domain.analytics.query import Field, Filter, Not, Prefix, QueryField
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.reports.views import ReportView
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_links
 
 Links = Mapping[LinkId, NamedLink]
 
 
-async def filters_in_words(database: Database, org_id: OrgId, query: Query) -> list[tuple[str, str]]:
-    """Pairs of what is filtered and what is left, such as ("Campaign", "spring or summer")."""
+async def filters_in_words(database: Database, org_id: OrgId, view: ReportView) -> list[tuple[str, str]]:
+    """Pairs of what is filtered and what is left, such as ("Campaign", "spring or summer").
+
+    Those of a funnel's steps are told with the steps.
+    """
+    if view.links:
+        return view.links.filter_words
+    if not view.queries:
+        return []
+    query = view.queries[-1]
     links = await _links(database, org_id, query.filters.get(Field.LINK))
     return [
         (field_name(by), filter_words(chosen, partial(name_of, by, links=links)))

@@ -144,6 +144,7 @@ async def _report(report: Report) -> Response:
         zone=str(period.zone),
         csv_path=partial(url_for, "shared.report_csv", token=report.token),
         page_pass=new_pass(report),
+        live_seconds=LIVE_SECONDS,
         now=resources().clock().astimezone(period.zone),
     )
     if request.method != "HEAD":
@@ -158,14 +159,10 @@ async def _shown(report: Report, answer: ReportAnswer) -> dict[str, Any]:
         funnel = answer.funnel.query.funnel
         names = await link_names(report.org_id, funnel.steps)
         return {"shown": shown_funnel(answer.funnel, names), "funnel": funnel}
-    query, listed = answer.view.queries[-1], answer.view.links
-    filters = listed.filter_words if listed else await _filters(report, query)
+    filters = await filters_in_words(resources().database, report.org_id, answer.view)
     marks = shown_marks(answer, answer.notes) if answer.notes else ()
+    query = answer.view.queries[-1]
     return {"shown": _parts(report, answer), "filters": filters, "marks": marks} | _credited(report, query)
-
-
-async def _filters(report: Report, query: Query) -> list[tuple[str, str]]:
-    return await filters_in_words(resources().database, report.org_id, query)
 
 
 def _parts(report: Report, answer: ReportAnswer) -> object:
@@ -186,7 +183,7 @@ def _parts(report: Report, answer: ReportAnswer) -> object:
 def _credited(report: Report, query: Query) -> dict[str, Any]:
     """Whether amounts are shown, and of single sales who gets the credit."""
     credit = query.rules.in_words if report.kind in {ViewKind.SALES, ViewKind.LINKS} else ""
-    return {"credit": credit, "shows_revenue": report.shows_revenue, "live_seconds": LIVE_SECONDS}
+    return {"credit": credit, "shows_revenue": report.shows_revenue}
 
 
 async def _ask_password(report: Report, refused: RefusedPassword | None = None) -> Response:
