@@ -153,29 +153,25 @@ async def paths(database: Database, link: Link, now: datetime) -> dict[str, str]
     return {"link": link.id, "funnel": await made_funnel(database, link, now)}
 
 
-@pytest.mark.parametrize("path", PAGES)
-async def test_numbers_say_what_they_count_and_lead_to_it(
-    person: Person, paths: dict[str, str], path: str
-) -> None:
-    """A number without a way to its rows, or without an explanation, is one of the few named above."""
-    page = (await person.get(path.format(**paths))).text
-    shown, names = numbers(page), explained(page)
-    assert shown or path == "/clicks", "a page with figures shows some"
-    lost = {
-        (number.table, number.label)
-        for number in shown
-        if number.label not in _ROWLESS
-        and number.table not in _ROWLESS_TABLES
-        and not leads_to_rows(number, page)
-    }
-    assert lost == set()
-    assert {number.label for number in shown if not number.has_sign} - names - set(_PLAIN) == set()
-
-
-@pytest.mark.parametrize("path", WITHOUT_FIGURES)
-async def test_pages_without_figures(person: Person, paths: dict[str, str], path: str) -> None:
-    """They tell sentences that lead on, and no figures."""
-    page = (await person.get(path.format(**paths))).text
-    assert numbers(page) == []
-    if path == "/alerts":
-        assert re.findall(r'data-label="Where to look"><a href="/', page)
+async def test_numbers_say_what_they_count_and_lead_to_it(person: Person, paths: dict[str, str]) -> None:
+    """A number without a way to its rows, or without an explanation, is one of the few named above. Pages
+    without figures tell sentences that lead on."""
+    for path in PAGES:
+        page = (await person.get(path.format(**paths))).text
+        shown, names = numbers(page), explained(page)
+        assert shown or path == "/clicks", f"{path} shows no figures"
+        lost = {
+            (number.table, number.label)
+            for number in shown
+            if number.label not in _ROWLESS
+            and number.table not in _ROWLESS_TABLES
+            and not leads_to_rows(number, page)
+        }
+        assert lost == set(), path
+        unexplained = {number.label for number in shown if not number.has_sign} - names - set(_PLAIN)
+        assert unexplained == set(), path
+    for path in WITHOUT_FIGURES:
+        page = (await person.get(path.format(**paths))).text
+        assert numbers(page) == [], path
+        if path == "/alerts":
+            assert re.findall(r'data-label="Where to look"><a href="/', page)
