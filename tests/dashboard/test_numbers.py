@@ -42,8 +42,6 @@ _ROWLESS = _PLAIN | {
     "Identities": "there is no page of single calls of `identify`",
     "All the way": "a share of two numbers beside it that lead on",
 }
-# Tables whose numbers lead to no rows.
-_ROWLESS_TABLES = {"Events by event": "the page of single events has no filter by the name of an event"}
 # Where an address leads to rows, rather than to another order or chart of the same page.
 _ROWS = ("/clicks", "/sales", "/costs", "/cohorts/", "/funnels/", "/links/")
 # Figures of a link's page, which count as the measure explained on it.
@@ -163,9 +161,7 @@ async def test_numbers_say_what_they_count_and_lead_to_it(person: Person, paths:
         lost = {
             (number.table, number.label)
             for number in shown
-            if number.label not in _ROWLESS
-            and number.table not in _ROWLESS_TABLES
-            and not leads_to_rows(number, page)
+            if number.label not in _ROWLESS and not leads_to_rows(number, page)
         }
         assert lost == set(), path
         unexplained = {number.label for number in shown if not number.has_sign} - names - set(_PLAIN)

@@ -48,13 +48,15 @@ def rows_behind(
 ) -> RowsBehind | None:
     """The page of what a measure counts in this view, of one row if `by` is given; None if there is none.
 
-    Pages of single facts have no filters by names and properties of events.
+    Only the page of single events has filters by names and properties of events.
     """
     if measure in COSTS:
         return _costs_behind(view, {**view.filters, **({by: value} if by else {})})
-    if measure not in _PAGES or any(map(is_of_events, [*view.filters, *([by] if by else [])])):
+    if measure not in _PAGES:
         return None
     endpoint, what, words = _PAGES[measure]
+    if what is not SalesOf.EVENTS and any(map(is_of_events, [*view.filters, *([by] if by else [])])):
+        return None
     kept: Container[str] = CREDIT_ARGUMENTS if endpoint == "sales" else ()
     changes: dict[str, str | None] = {name: None for name in view.others if name not in kept}
     if endpoint == "clicks":

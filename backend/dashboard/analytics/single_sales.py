@@ -12,19 +12,20 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from quart import Response, url_for
+from quart import Response, request, url_for
 
 from backend.dashboard.analytics.answers import chips_of, csv_of_pages, view_of_request
 from backend.dashboard.analytics.attribution import CREDIT_CHOICES, CREDIT_VALUES, rules_of
+from backend.dashboard.analytics.events import marked_properties
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.rows_behind import sale_address
-from backend.dashboard.analytics.view import PRESETS, View
+from backend.dashboard.analytics.view import FILTERS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Query
+from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.domain.reports.singles import COUNTED, SalesOf
 from backend.domain.sales.explanation import percent
@@ -61,7 +62,7 @@ class SingleSaleRow:
 @needs(Permission.ANALYTICS_READ)
 async def sales() -> Response:
     """A page of the single sales that the view counts."""
-    view = await view_of_request(_CHOICES)
+    view = await _view()
     status = 422 if view.errors else 200
     return await page("analytics/sales.html", status, later=partial(_content, view, paging()), view=view)
 
@@ -89,9 +90,17 @@ async def _content(view: View, paged: Paging) -> dict[str, Any]:
 @needs(Permission.ANALYTICS_READ)
 async def sales_csv() -> Response:
     """All single sales that the view counts, as a file with exact amounts."""
-    view = await view_of_request(_CHOICES)
+    view = await _view()
     question = partial(SingleSales, _query(view))
     return await csv_of_pages(f"waylink-{_of(view)}", _COLUMNS, question, partial(_lines_of, view))
+
+
+async def _view() -> View:
+    """The view in the address. Only events can be filtered by their names and properties."""
+    fields: tuple[QueryField, ...] = FILTERS
+    if request.args.get(_OF) == SalesOf.EVENTS:
+        fields = (*FILTERS, Field.EVENT, *await marked_properties())
+    return await view_of_request(_CHOICES, fields)
 
 
 def _query(view: View) -> Query:

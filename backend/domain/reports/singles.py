@@ -84,7 +84,7 @@ def _read(
         InvalidField(f"filters.{name}", "can't be filtered by: single rows have no such field")
         for query in queries
         for name in query.filters
-        if is_of_events(name)
+        if is_of_events(name) and fields.get("of") is not SalesOf.EVENTS
     ]
     raise_all(errors)
     return replace(queries[0], limit=fields.get("limit", DEFAULT_SINGLES)), fields

@@ -18,7 +18,7 @@ from backend.domain.visitors.sources import source_of
 from backend.storage.accounts.organizations import find_event_properties, set_event_properties
 from backend.storage.driver.mongo import Database
 from backend.storage.sales.batches import store_batches
-from tests.dashboard.campaigns import figures, make_link, table
+from tests.dashboard.campaigns import figures, make_link, rows, table
 from tests.dashboard.people import Person
 from tests.facts.organizations import TestOrganization
 
@@ -75,6 +75,11 @@ async def test_events_wherever_people_look_for_them(
     only = (await person.get("/events?event=signed+up&event.plan=pro&chart=identities")).text
     assert figures(only)["Events"][0] == "2"
     assert "plan: <strong>pro</strong>" in only
+    single = "of=events&amp;event=signed+up&amp;event.plan=pro"
+    assert f'href="/sales?{single}"' in only
+    assert len(rows((await person.get(f"/sales?{unescape(single)}")).text)) == 2
+    shared = (await person.get(f"/reports/new?kind=sales&{unescape(single)}")).text
+    assert "<dt>plan</dt><dd>pro</dd>" in shared
     file = (await person.get("/events.csv?event=signed+up&table=event.plan&compare=none")).text
     heading, *found = csv.reader(io.StringIO(file))
     assert heading == ["event.plan", "kind", "events"]

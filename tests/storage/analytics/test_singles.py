@@ -24,7 +24,8 @@ from tests.storage.analytics.random_facts import PROPERTIES, histories, queries
 @settings(max_examples=examples(4), phases=[Phase.generate], deadline=None)
 @given(facts=histories(), asked=st.lists(queries(), min_size=5, max_size=5))
 def test_singles_add_up_to_the_number(facts: StoredFacts, asked: list[Query]) -> None:
-    """For any facts and filters: clicks page by page, but those that were added up, and parts of sales."""
+    """For any facts and filters: clicks page by page, but those that were added up, and parts of sales,
+    leads and events."""
     single_clicks = [click for click in facts.clicks if click.kind]
     with facts.stored() as connection, replace(facts, clicks=single_clicks).stored() as of_single_clicks:
         moment = Facts(connection, None, utc_now(), Path(), [field.property_name for field in PROPERTIES])
@@ -35,6 +36,7 @@ def test_singles_add_up_to_the_number(facts: StoredFacts, asked: list[Query]) ->
                 Measure.CONVERSIONS,
                 Measure.REVENUE,
                 Measure.LEADS,
+                Measure.EVENTS,
             )
             plain = replace(query, group_by=(), order=None, compare=None, change=False, measures=measures)
             total = answer_query(connection, plain).totals.values
@@ -44,12 +46,11 @@ def test_singles_add_up_to_the_number(facts: StoredFacts, asked: list[Query]) ->
                 assert len(singles) == clicks[measure]
                 assert {single.reason is None for single in singles} <= {measure is Measure.CLICKS}
                 assert singles == sorted(singles, key=lambda single: single.at, reverse=True)
-            sold = SingleSales(replace(plain, measures=(Measure.CONVERSIONS,)), 1000).answer(moment)
-            assert len(sold.sales) == sold.total
-            parts = sum((sale.part for sale in sold.sales), Fraction())
-            assert plain_count(parts) == total[Measure.CONVERSIONS]
-            leads = SingleSales(replace(plain, measures=(Measure.LEADS,)), 1000).answer(moment)
-            assert plain_count(sum((lead.part for lead in leads.sales), Fraction())) == total[Measure.LEADS]
+            for measure in (Measure.CONVERSIONS, Measure.LEADS, Measure.EVENTS):
+                told = SingleSales(replace(plain, measures=(measure,)), 1000).answer(moment)
+                assert len(told.sales) == told.total
+                parts = sum((sale.part for sale in told.sales), Fraction())
+                assert plain_count(parts) == total[measure]
 
 
 def all_clicks(facts: Facts, query: Query) -> list[SingleClick]:
