@@ -46,7 +46,7 @@ def read_cohorts(
     """
     errors: list[FieldError] = []
     queries: list[Query] = []
-    own = parse_fields(_OWN, {name: value for name, value in saved.items() if name in _OWN}, errors)
+    own = parse_fields(_OWN, saved, errors)
     with collect_errors(errors):
         query = parse_customers({name: value for name, value in saved.items() if name not in _OWN}, now)
         check_cohorts(query.period)

@@ -15,7 +15,7 @@ from typing import Any
 from backend.domain.analytics.answer import Row
 from backend.domain.analytics.input import FIELDS, UpTo, Words, parse_query
 from backend.domain.analytics.query import MONEY, Field, Measure, Query
-from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, unknown_fields
+from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, Schema, parse_fields, parse_string
 from backend.domain.links.links import CreatedBy, LinkState
 from backend.domain.links.listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkOrder, LinkSort
@@ -44,14 +44,7 @@ class ListFigure(StrEnum):
 
 # By what the links are sorted: a field of theirs, or what came of them.
 ListOrder = LinkSort | tuple[Measure, bool]
-_ORDERS = (LinkOrder.CREATED, LinkOrder.NAME)
-_ORDER_WORDS = {
-    LinkOrder.CREATED: "made",
-    LinkOrder.NAME: "name",
-    Measure.CLICKS: "clicks",
-    Measure.CONVERSIONS: "conversions",
-    Measure.REVENUE: "revenue",
-}
+_ORDERS = {LinkOrder.CREATED: "made", LinkOrder.NAME: "name"}
 
 
 class LinkFilters:
@@ -61,9 +54,9 @@ class LinkFilters:
         """The filter. Raises the errors of all fields together."""
         if not isinstance(value, Mapping):
             raise InvalidField(field, "must be an object")
-        errors: list[FieldError] = unknown_fields(value, FILTERS)
-        parsed = parse_fields(FILTERS, value, errors)
-        raise_all([InvalidField(f"{field}.{error.field}", error.rule) for error in errors])
+        errors = unknown_fields(value, FILTERS, f"{field}.")
+        parsed = parse_fields(FILTERS, value, errors, f"{field}.")
+        raise_all(errors)
         return LinkFilter(**parsed)
 
     def schema(self) -> Schema:
@@ -139,9 +132,9 @@ class LinkList:
         if isinstance(self.order, LinkSort):
             of_times = self.order.order is LinkOrder.CREATED
             first = ("newest first", "oldest first") if of_times else ("Z to A", "A to Z")
-            return f"{_ORDER_WORDS[self.order.order]}, {first[not self.order.is_descending]}"
+            return f"{_ORDERS[self.order.order]}, {first[not self.order.is_descending]}"
         measure, is_descending = self.order
-        return f"{_ORDER_WORDS[measure]}, {'most' if is_descending else 'least'} first"
+        return f"{measure}, {'most' if is_descending else 'least'} first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +162,8 @@ def read_links(saved: Mapping[str, Any], now: datetime, *, shows_revenue: bool) 
 
     Without revenue, amounts are left out, and so is an order by them.
     """
-    errors: list[FieldError] = unknown_fields(saved, LIST_REPORT_FIELDS)
-    own = parse_fields(_OWN, {name: value for name, value in saved.items() if name in _OWN}, errors)
+    errors = unknown_fields(saved, LIST_REPORT_FIELDS)
+    own = parse_fields(_OWN, saved, errors)
     queries: list[Query] = []
     with collect_errors(errors):
         queries.append(parse_query({name: saved[name] for name in _TIMES if name in saved}, now))

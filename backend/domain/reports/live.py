@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from backend.domain.analytics.input import FIELDS, Words, parse_query
 from backend.domain.analytics.period import QUARTER_SECONDS, QueryPeriod
 from backend.domain.analytics.query import Measure, Query, is_of_events
-from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, unknown_fields
+from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, parse_fields
 
 KeyT = TypeVar("KeyT", int, str, str | None)
@@ -46,11 +46,8 @@ class LiveFigure(StrEnum):
 
 
 _OWN: Mapping[str, Rule[Any]] = {"measures": Words(LiveFigure, len(LiveFigure), 1)}
-LIVE_REPORT_FIELDS: Mapping[str, Rule[Any]] = {
-    "timezone": FIELDS["timezone"],
-    "filters": FIELDS["filters"],
-    **_OWN,
-}
+_OF_QUERY = ("timezone", "filters")
+LIVE_REPORT_FIELDS: Mapping[str, Rule[Any]] = {**{name: FIELDS[name] for name in _OF_QUERY}, **_OWN}
 # What Live counts without `measures`.
 LIVE_FIGURES = (LiveFigure.CLICKS, LiveFigure.LEADS, LiveFigure.CONVERSIONS)
 
@@ -100,12 +97,11 @@ def read_live(saved: Mapping[str, Any], now: datetime) -> tuple[Query, tuple[Liv
 
     Raises the errors of all fields together.
     """
-    errors: list[FieldError] = unknown_fields(saved, LIVE_REPORT_FIELDS)
-    own = parse_fields(_OWN, {name: value for name, value in saved.items() if name in _OWN}, errors)
+    errors = unknown_fields(saved, LIVE_REPORT_FIELDS)
+    own = parse_fields(_OWN, saved, errors)
     queries: list[Query] = []
     with collect_errors(errors):
-        others = {name: saved[name] for name in ("timezone", "filters") if name in saved}
-        queries.append(parse_query(others, now))
+        queries.append(parse_query({name: saved[name] for name in _OF_QUERY if name in saved}, now))
     rule = "can't be filtered by: Live counts more than events"
     errors += [
         InvalidField(f"filters.{name}", rule)

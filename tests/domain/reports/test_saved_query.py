@@ -152,7 +152,8 @@ def test_a_list_of_links_without_revenue_is_not_sorted_by_it() -> None:
 
 
 def test_live_counts_by_the_minute() -> None:
-    """Parts of a sale add up to one; what was before the last minutes is in none of them."""
+    """Parts of a sale add up to one; what was before the last minutes is in none of them. If as many facts
+    as can be read were read, there may be more."""
     since = live_since(NOW.replace(second=42))
     assert since == NOW - timedelta(minutes=29)
     half, euros = Fraction(1, 2), Decimal("9.50")
@@ -167,6 +168,7 @@ def test_live_counts_by_the_minute() -> None:
     assert counts.links[0] == ("Poster", 2)
     assert dict(counts.countries) == {"AT": 2, None: 0}
     assert counts.revenue == {"EUR": euros, "USD": Decimal(3)}
+    assert live_counts(LiveFigure.CONVERSIONS, facts, since, 4).is_cut
 
 
 def test_cohorts_without_revenue_have_no_table_of_amounts() -> None:
