@@ -153,7 +153,7 @@ async def paths(database: Database, link: Link, now: datetime) -> dict[str, str]
 
 async def test_numbers_say_what_they_count_and_lead_to_it(person: Person, paths: dict[str, str]) -> None:
     """A number without a way to its rows, or without an explanation, is one of the few named above. Pages
-    without figures tell sentences that lead on."""
+    without figures tell sentences that lead on. Names above the figures lead to tables below them."""
     for path in PAGES:
         page = (await person.get(path.format(**paths))).text
         shown, names = numbers(page), explained(page)
@@ -166,6 +166,9 @@ async def test_numbers_say_what_they_count_and_lead_to_it(person: Person, paths:
         assert lost == set(), path
         unexplained = {number.label for number in shown if not number.has_sign} - names - set(_PLAIN)
         assert unexplained == set(), path
+        named = re.findall('href="#(top-[^"]+)"', page)
+        assert bool(named) == (path in {"/", "/events"}), path
+        assert [name for name in named if f'id="{name}"' not in page] == [], path
     for path in WITHOUT_FIGURES:
         page = (await person.get(path.format(**paths))).text
         assert numbers(page) == [], path
