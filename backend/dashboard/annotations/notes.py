@@ -199,7 +199,11 @@ async def _form_values(fields: Fields) -> Mapping[str, Any]:
 async def _shown_to_readers() -> list[Report]:
     """The shared reports in whose charts notes stand."""
     shared, now = await list_reports(resources().database, org_id()), resources().clock()
-    return [report for report in shared if report.shows_notes and not report.is_over(now)]
+    return [
+        report
+        for report in shared
+        if report.shows_notes and report.kind.has_chart and not report.is_over(now)
+    ]
 
 
 async def _notes(paged: Paging) -> dict[str, Any]:
