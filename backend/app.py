@@ -196,9 +196,17 @@ class Service:
             WebhookDelivery(sender_resources),
             ArchiveMaking(database, clock, kept, tell_of_archive),
             AlertWatch(database, resources.analytics, channels, clock),
-            MailDelivery(database, mail_server_of(self.settings), clock),
-            ReportMails(ReportMailResources(database, resources.analytics, self.settings, clock)),
+            *self._mail_work(),
         )
+
+    def _mail_work(self) -> Sequence[Startable]:
+        """What sends mails, and makes those that are due at some time; nothing without a mail server."""
+        server = mail_server_of(self.settings)
+        if server is None:
+            return ()
+        database, analytics = self.resources.database, self.resources.analytics
+        mails = ReportMailResources(database, analytics, self.settings, self._clock)
+        return MailDelivery(database, server, self._clock), ReportMails(mails)
 
     async def _let_go(self, stopping: asyncio.Event) -> None:
         """Let go of who waits for events once the server begins to stop."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import uuid
 from contextlib import suppress
 from datetime import timedelta
 
 from backend.alert_watch.round import look
-from backend.concurrency.background_task import BackgroundTask
 from backend.storage.accounts.organizations import UnknownOrganization
 from backend.storage.alerts.firing import AlertChannels
 from backend.storage.alerts.rules import watched_organizations
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
-from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.processes.leased_task import LeasedTask
 from backend.system.clock import Clock
 
 LEASE = "alerts"
@@ -27,43 +24,28 @@ ROUND_SECONDS = 300.0
 _FIRST_PAUSE = 20.0
 
 
-class AlertWatch:
+class AlertWatch(LeasedTask):
     """Looks at what all alert rules are about, again and again, in one process at a time."""
 
     def __init__(
         self, database: Database, analytics: Analytics, channels: AlertChannels, clock: Clock
     ) -> None:
-        self._database = database
+        super().__init__("looking for alerts", database, LEASE, _LEASE_DURATION, first_pause=_FIRST_PAUSE)
         self._analytics = analytics
         self._channels = channels
         self._clock = clock
-        self._id = uuid.uuid4().hex
-        self._task = BackgroundTask("looking for alerts", self._go_on)
 
-    async def start(self) -> None:
-        """Start the background task."""
-        await self._task.start()
-
-    async def stop(self) -> None:
-        """Stop; another process goes on."""
-        await self._task.stop()
-        await end_lease(self._database, LEASE, self._id)
-
-    async def _go_on(self) -> None:
-        await asyncio.sleep(_FIRST_PAUSE)
-        while True:
-            await self.look_at_all()
-            await asyncio.sleep(ROUND_SECONDS)
+    async def step(self) -> float:
+        """Look at the rules of all organizations, and again after a while."""
+        await self.look_at_all()
+        return ROUND_SECONDS
 
     async def look_at_all(self) -> None:
         """Look once at the rules of all organizations, unless another process does."""
-        if not await self._has_turn():
+        if not await self.has_turn():
             return
         for org_id in await watched_organizations(self._database):
-            if not await self._has_turn():
+            if not await self.has_turn():
                 return
             with suppress(UnknownOrganization):  # it is just being deleted
                 await look(self._database, self._analytics, self._channels, org_id, self._clock())
-
-    async def _has_turn(self) -> bool:
-        return await take_lease(self._database, LEASE, self._id, _LEASE_DURATION)

@@ -8,13 +8,11 @@ import json
 import logging
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 
 from backend.archives.process import MakingResult, MakingStart
-from backend.concurrency.background_task import BackgroundTask
 from backend.domain.accounts.organizations import Organization
 from backend.domain.archives.archive import MOST_ATTEMPTS, Archive
 from backend.domain.mail.mail import Mail
@@ -24,7 +22,7 @@ from backend.storage.archives.pieces import delete_pieces
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.mail.mails import queue_mail
-from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.processes.leased_task import LeasedTask
 from backend.system.clock import Clock
 
 ArchiveMailMaker = Callable[[Organization, Archive], Mail]
@@ -39,7 +37,7 @@ _LONGEST_MAKING = timedelta(days=1)
 _logger = logging.getLogger(__name__)
 
 
-class ArchiveMaking:
+class ArchiveMaking(LeasedTask):
     """Makes archives in the background, in one process of all at a time.
 
     A ready one is kept for the time `kept`. With `make_mail`, a mail tells whoever asked for it. After a
@@ -49,40 +47,21 @@ class ArchiveMaking:
     def __init__(
         self, database: Database, clock: Clock, kept: timedelta, make_mail: ArchiveMailMaker | None = None
     ) -> None:
-        self._database = database
+        super().__init__("making archives", database, LEASE, _LEASE_DURATION)
         self._clock = clock
         self._kept = kept
         self._make_mail = make_mail
-        self._id = uuid.uuid4().hex
-        self._task = BackgroundTask("making archives", self._go_on)
 
-    async def start(self) -> None:
-        """Begin to look for archives to make."""
-        await self._task.start()
-
-    async def stop(self) -> None:
-        """Stop, also in the middle of an archive. Another process, or the next start, begins it again."""
-        await self._task.stop()
-        await end_lease(self._database, LEASE, self._id)
-
-    async def _go_on(self) -> None:
-        while True:
-            await self._step()
-            await asyncio.sleep(STEP_SECONDS)
-
-    async def _step(self) -> None:
+    async def step(self) -> float:
         """Tell of archives that are ready, and make the next one."""
         untold = await archives.list_untold(self._database)
         archive = await archives.next_open(self._database)
-        if not (untold or archive) or not await self._has_turn():
-            return
-        for ready in untold:
-            await self._tell(ready)
-        if archive and (begun := await archives.begin_making(self._database, archive)):
-            await self._make(begun)
-
-    async def _has_turn(self) -> bool:
-        return await take_lease(self._database, LEASE, self._id, _LEASE_DURATION)
+        if (untold or archive) and await self.has_turn():
+            for ready in untold:
+                await self._tell(ready)
+            if archive and (begun := await archives.begin_making(self._database, archive)):
+                await self._make(begun)
+        return STEP_SECONDS
 
     async def _make(self, archive: Archive) -> None:
         if archive.attempts > MOST_ATTEMPTS:
@@ -120,7 +99,7 @@ class ArchiveMaking:
         try:
             while not reading.done():
                 await asyncio.wait({reading}, timeout=_RENEWED_EVERY)
-                if not await self._has_turn():
+                if not await self.has_turn():
                     return None
             return _result_in(reading.result())
         finally:

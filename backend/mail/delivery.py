@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
-import uuid
 from datetime import timedelta
 
-from backend.concurrency.background_task import BackgroundTask
 from backend.domain.mail.mail import MailFailure, QueuedMail, SmtpStep
 from backend.mail.message import message_bytes, message_of
 from backend.mail.server import MailServer, SmtpConnection
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
-from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.processes.leased_task import LeasedTask
 from backend.storage.reports import recipients
 from backend.system.clock import Clock
 
@@ -27,49 +24,32 @@ _MAILS_PER_STEP = 50
 _logger = logging.getLogger(__name__)
 
 
-class MailDelivery:
-    """Sends mails in the background; without a mail server it does nothing."""
+class MailDelivery(LeasedTask):
+    """Sends mails in the background. A mail whose text is on its way when it stops is uncertain."""
 
-    def __init__(self, database: Database, server: MailServer | None, clock: Clock) -> None:
-        self._database = database
+    def __init__(self, database: Database, server: MailServer, clock: Clock) -> None:
+        super().__init__("sending mails", database, LEASE, _LEASE_DURATION)
         self._server = server
         self._clock = clock
-        self._id = uuid.uuid4().hex
-        self._task = BackgroundTask("sending mails", self._go_on)
 
-    async def start(self) -> None:
-        """Start to send, if a mail server is configured."""
-        if self._server:
-            await self._task.start()
+    async def step(self) -> float:
+        """Send all mails that are due."""
+        if await self.has_turn():
+            await mails.end_interrupted(self._database, self._clock())
+            while await self._send_due():
+                pass
+        return STEP_SECONDS
 
-    async def stop(self) -> None:
-        """Stop. Another process goes on; a mail whose text is on its way is uncertain."""
-        await self._task.stop()
-        if self._server:
-            await end_lease(self._database, LEASE, self._id)
-
-    async def _go_on(self) -> None:
-        assert self._server
-        while True:
-            if await self._has_turn():
-                await mails.end_interrupted(self._database, self._clock())
-                while await self._send_due(self._server):
-                    pass
-            await asyncio.sleep(STEP_SECONDS)
-
-    async def _has_turn(self) -> bool:
-        return await take_lease(self._database, LEASE, self._id, _LEASE_DURATION)
-
-    async def _send_due(self, server: MailServer) -> bool:
+    async def _send_due(self) -> bool:
         """Send the next mails by one connection. Returns whether more may be due."""
         due = await mails.due_mails(self._database, self._clock(), _MAILS_PER_STEP)
         left = list(reversed(due))
         if not due:
             return False
         try:
-            async with server.connected() as connection:
-                while left and connection.is_open and await self._has_turn():
-                    await self._send(server, connection, left.pop())
+            async with self._server.connected() as connection:
+                while left and connection.is_open and await self.has_turn():
+                    await self._send(connection, left.pop())
         except MailFailure as failure:  # no mail of these can be sent now
             _logger.warning("Mails wait. %s", failure)
             for queued in left:
@@ -77,12 +57,12 @@ class MailDelivery:
             return False
         return not left and len(due) == _MAILS_PER_STEP
 
-    async def _send(self, server: MailServer, connection: SmtpConnection, queued: QueuedMail) -> None:
+    async def _send(self, connection: SmtpConnection, queued: QueuedMail) -> None:
         mail = queued.mail
         try:
-            message = message_bytes(message_of(mail, server.sender, self._clock()))
+            message = message_bytes(message_of(mail, self._server.sender, self._clock()))
             await connection.name_addresses(mail.address)
-            if not await mails.begin_sending(self._database, mail, self._id, self._clock()):
+            if not await mails.begin_sending(self._database, mail, self.holder, self._clock()):
                 await connection.begin_again()
                 return
             await connection.give_message(message)
@@ -91,7 +71,7 @@ class MailDelivery:
                 _logger.warning("A mail waits. %s", failure)
             await self._fail(queued, failure)
         else:
-            await mails.end_sent(self._database, mail, self._id, self._clock())
+            await mails.end_sent(self._database, mail, self.holder, self._clock())
 
     async def _fail(self, queued: QueuedMail, failure: MailFailure) -> None:
         chance = random.random()  # noqa: S311 - jitter

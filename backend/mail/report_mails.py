@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import uuid
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from backend.concurrency.background_task import BackgroundTask
 from backend.domain.accounts.organizations import Organization
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.reports.recipient import Recipient
@@ -22,7 +19,7 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.question import FactsNotReady, NoAnswer
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
-from backend.storage.processes.leases import end_lease, take_lease
+from backend.storage.processes.leased_task import LeasedTask
 from backend.storage.reports import recipients
 from backend.storage.reports.reports import get_report
 from backend.system.clock import Clock
@@ -47,33 +44,20 @@ class ReportMailResources:
     clock: Clock
 
 
-class ReportMails:
-    """Makes mails with figures in the background; without a mail server it does nothing, and nothing gets
-    due."""
+class ReportMails(LeasedTask):
+    """Makes mails with figures in the background, for a service that has a mail server."""
 
     def __init__(self, resources: ReportMailResources) -> None:
+        super().__init__("making mails with figures", resources.database, LEASE, _LEASE_DURATION)
         self._resources = resources
-        self._id = uuid.uuid4().hex
-        self._task = BackgroundTask("making mails with figures", self._go_on)
 
-    async def start(self) -> None:
-        """Start, if a mail server is configured."""
-        if self._resources.settings.sends_mail:
-            await self._task.start()
-
-    async def stop(self) -> None:
-        """Stop; another process goes on."""
-        await self._task.stop()
-        if self._resources.settings.sends_mail:
-            await end_lease(self._resources.database, LEASE, self._id)
-
-    async def _go_on(self) -> None:
-        database, clock = self._resources.database, self._resources.clock
-        while True:
-            if await take_lease(database, LEASE, self._id, _LEASE_DURATION):
-                for recipient in await recipients.due_recipients(database, clock(), _RECIPIENTS_PER_STEP):
-                    await make_due_mail(self._resources, recipient)
-            await asyncio.sleep(STEP_SECONDS)
+    async def step(self) -> float:
+        """Make the next mails that are due."""
+        database, now = self._database, self._resources.clock
+        if await self.has_turn():
+            for recipient in await recipients.due_recipients(database, now(), _RECIPIENTS_PER_STEP):
+                await make_due_mail(self._resources, recipient)
+        return STEP_SECONDS
 
 
 async def make_due_mail(resources: ReportMailResources, recipient: Recipient) -> None:

@@ -247,7 +247,7 @@ async def test_one_process_looks_at_a_time(
     await add_rejections(database, [RejectedCalls(organization.id, NOW, (rejection,))])
     await end_lease(database, LEASE, "tests")
     first, second = (AlertWatch(database, analytics, CHANNELS, lambda: NOW) for _ in range(2))
-    await first._has_turn()
+    await first.has_turn()
     await second.look_at_all()
     assert await _fired(database, organization) == []
     await first.stop()
