@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from quart import Response
 
 from backend.dashboard.accounts.settings import settings_page
@@ -17,6 +19,7 @@ from backend.domain.accounts.organizations import (
 )
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
+from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import (
     rename_organization,
     set_audit_days,
@@ -26,9 +29,11 @@ from backend.storage.accounts.organizations import (
     set_requires_second_factor,
 )
 from backend.storage.driver.deadlines import new_deadline
+from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.retention import set_retention
 from backend.web.current import resources
 
+SetDays = Callable[[Database, OrgId, int | None], Awaitable[object]]
 _RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
 
 
@@ -48,44 +53,39 @@ async def settings_name() -> Response:
 @dashboard.post("/settings/retention")
 @needs(Permission.ORGANIZATION_WRITE)
 async def settings_retention() -> Response:
-    """Set for how many days data about visitors is kept; an empty field means without limit."""
-    text = field("retention_days")
-    try:
-        days = parse_days(text) if text else None
-    except ValueError:
-        rule = f"must be a whole number from 1 to {MOST_DAYS:,}, or empty"
-        return await settings_page({"retention_days": rule}, retention_days=text)
+    """Set for how many days data about visitors is kept."""
+    return await _set_days("retention_days", 1, _set_retention, "retention-set")
+
+
+async def _set_retention(database: Database, own_id: OrgId, days: int | None) -> None:
     with new_deadline(_RETENTION_TIMEOUT):
-        await set_retention(resources().database, org_id(), days)
-    return redirect_with_notice("settings", "retention-set")
+        await set_retention(database, own_id, days)
 
 
 @dashboard.post("/settings/click-retention")
 @needs(Permission.ORGANIZATION_WRITE)
 async def settings_click_retention() -> Response:
-    """Set for how many days single clicks are kept; their counts stay. An empty field: without limit."""
-    text = field("click_days")
-    try:
-        days = parse_days(text, FEWEST_CLICK_DAYS) if text else None
-    except ValueError:
-        rule = f"must be a whole number from {FEWEST_CLICK_DAYS} to {MOST_DAYS:,}, or empty"
-        return await settings_page({"click_days": rule}, click_days=text)
-    await set_click_days(resources().database, org_id(), days)
-    return redirect_with_notice("settings", "click-retention-set")
+    """Set for how many days single clicks are kept; their counts stay."""
+    return await _set_days("click_days", FEWEST_CLICK_DAYS, set_click_days, "click-retention-set")
 
 
 @dashboard.post("/settings/audit-retention")
 @needs(Permission.ORGANIZATION_WRITE)
 async def settings_audit_retention() -> Response:
-    """Set for how many days entries of the audit log are kept; an empty field means without limit."""
-    text = field("audit_days")
+    """Set for how many days entries of the audit log are kept."""
+    return await _set_days("audit_days", FEWEST_AUDIT_DAYS, set_audit_days, "audit-retention-set")
+
+
+async def _set_days(name: str, fewest: int, set_days: SetDays, notice: str) -> Response:
+    """Set for how many days something is kept, by the field with this name; an empty one: without limit."""
+    text = field(name)
     try:
-        days = parse_days(text, FEWEST_AUDIT_DAYS) if text else None
+        days = parse_days(text, fewest) if text else None
     except ValueError:
-        rule = f"must be a whole number from {FEWEST_AUDIT_DAYS} to {MOST_DAYS:,}, or empty"
-        return await settings_page({"audit_days": rule}, audit_days=text)
-    await set_audit_days(resources().database, org_id(), days)
-    return redirect_with_notice("settings", "audit-retention-set")
+        rule = f"must be a whole number from {fewest} to {MOST_DAYS:,}, or empty"
+        return await settings_page({name: rule}, **{name: text})
+    await set_days(resources().database, org_id(), days)
+    return redirect_with_notice("settings", notice)
 
 
 @dashboard.post("/settings/withdrawal")
