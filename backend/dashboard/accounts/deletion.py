@@ -23,7 +23,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.analytics.period import MOST_DAYS, QueryPeriod
 from backend.domain.analytics.query import Measure, Query
 from backend.domain.archives.archive import ArchiveState
-from backend.mail.organization_mails import mail_announcement, mail_taken_back
+from backend.mail.organization_mails import deletion_mail
 from backend.storage.accounts.announced_deletions import (
     NotAnnounced,
     announce_deletion,
@@ -37,6 +37,7 @@ from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.archives.archives import list_archives
 from backend.storage.driver.mongo import StorageError
 from backend.storage.links.links import count_links
+from backend.storage.mail.mails import queue_mail
 from backend.web.current import resources
 
 # So long after the sign-in whoever has no password here, or came through the provider, is trusted to be who
@@ -74,7 +75,7 @@ async def settings_deletion_take_back() -> Response:
         deletion = await take_back_deletion(resources().database, org_id())
     except NotAnnounced:
         return redirect_with_notice("settings_deletion", "deletion-not-announced")
-    await _mail(deletion, is_taken_back=True)
+    await _mail(deletion, taken_back_by=user().email)
     return redirect_with_notice("settings_deletion", "deletion-taken-back")
 
 
@@ -92,24 +93,18 @@ async def _problems() -> dict[str, str]:
     return {} if resources().clock() - session().created_at < _FRESH else {"sign_in": _SIGN_IN_AGAIN}
 
 
-async def _mail(deletion: AnnouncedDeletion, *, is_taken_back: bool = False) -> None:
+async def _mail(deletion: AnnouncedDeletion, *, taken_back_by: str | None = None) -> None:
     """Tell all owners, if mails are sent."""
     database, settings = resources().database, resources().settings
     if not settings.sends_mail:
         return
-    organization = await get_organization(database, org_id())
-    members = await list_users(database, org_id())
-    addresses = [member.email for member in members if member.role_in(org_id()) is Role.OWNER]
-    to: dict[str, Any] = {
-        "addresses": addresses,
-        "language": mail_language(),
-        "now": resources().clock(),
-    }
-    if is_taken_back:
-        to["taken_back_by"] = user().email
-        await mail_taken_back(database, settings.base_url, organization, deletion, **to)
-    else:
-        await mail_announcement(database, settings.base_url, organization, deletion, **to)
+    organization, language = await get_organization(database, org_id()), mail_language()
+    for member in await list_users(database, org_id()):
+        if member.role_in(org_id()) is Role.OWNER:
+            mail = deletion_mail(
+                settings.base_url, organization, deletion, language, member.email, taken_back_by=taken_back_by
+            )
+            await queue_mail(database, mail, resources().clock())
 
 
 async def _page(problems: dict[str, str]) -> Response:
