@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from pymongo import ReplaceOne, UpdateOne
-
 from backend.domain.audit.differences import difference
 from backend.domain.audit.entries import AuditTarget
 from backend.domain.feed.facts import Fact
@@ -100,25 +98,10 @@ class _RecordingCollection:
     async def find_one_and_delete(self, condition: Document, **options: Any) -> Any:
         return await self._write(self._stored.find_one_and_delete, 1, condition, **options)
 
-    async def bulk_write(
-        self, changes: Sequence[UpdateOne | ReplaceOne[Document]], session: ClientSession | None = None
-    ) -> Any:
-        # The driver shows only here what a change is about.
-        about = {"$or": [change._filter for change in changes]}
-
-        async def work(session: ClientSession) -> Any:
-            before = await self._find(about, session)
-            result = await self._stored.bulk_write(changes, session=session)
-            ids = [*before, *(result.upserted_ids or {}).values()]
-            await self._record(before, await self._find({"_id": {"$in": ids}}, session), session)
-            return result
-
-        return await self._run(session, work)
-
     async def insert_many(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("write them one by one, or with `unrecorded`")
+        raise NotImplementedError("write them by another method, or with `unrecorded`")
 
-    find_one_and_replace = insert_many
+    bulk_write = find_one_and_replace = insert_many
 
     async def _write(
         self,

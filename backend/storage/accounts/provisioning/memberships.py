@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pymongo import UpdateOne
-
 from backend.domain.accounts.provisioning.membership import role_by_groups, settled_role
 from backend.domain.accounts.provisioning.people import ProvisionedPerson
 from backend.domain.accounts.roles import LastOwner, Role
@@ -128,23 +126,32 @@ async def _store(
     session: ClientSession,
 ) -> None:
     """Write what differs, and end what those who left could still do."""
-    records, accounts, left = list[UpdateOne](), list[UpdateOne](), list[ProvisionedPerson]()
+    # People by what changes of them, as most of many get the same: a group has another role, or is gone.
+    records = defaultdict[tuple[tuple[str, str | None], ...], list[str]](list)
+    accounts = defaultdict[Role | None, list[UserId | None]](list)
+    left = list[ProvisionedPerson]()
     for person, change in zip(stored, settled, strict=True):
-        if change.person != person:
-            records.append(UpdateOne({"_id": person.id, "org_id": org_id}, {"$set": _links(change.person)}))
+        if links := _changed_links(person, change.person):
+            records[links].append(person.id)
         if change.now != change.before:
-            owned = {"_id": change.person.user_id}
-            accounts.append(UpdateOne(owned, _membership(org_id, change.now)))
+            accounts[change.now].append(change.person.user_id)
         if change.now is None and not (person.is_active and person.user_id is None):
             left.append(change.person)
-    if records:
-        await database[people.NAME].bulk_write(records, session=session)
-    if accounts:
-        await database[users.NAME].bulk_write(accounts, session=session)
+    for links, ids in records.items():
+        owned = {"_id": {"$in": ids}, "org_id": org_id}
+        await database[people.NAME].update_many(owned, {"$set": dict(links)}, session=session)
+    for role, user_ids in accounts.items():
+        chosen = {"_id": {"$in": user_ids}}
+        await database[users.NAME].update_many(chosen, _membership(org_id, role), session=session)
     await end_access(database, org_id, left, session)
 
 
-def _links(person: ProvisionedPerson) -> Document:
+def _changed_links(before: ProvisionedPerson, after: ProvisionedPerson) -> tuple[tuple[str, str | None], ...]:
+    was, is_now = _links(before), _links(after)
+    return tuple((name, value) for name, value in is_now.items() if value != was[name])
+
+
+def _links(person: ProvisionedPerson) -> dict[str, str | None]:
     return {
         "user_id": person.user_id,
         "group_role": person.group_role.value if person.group_role else None,
