@@ -1,4 +1,4 @@
-"""Who writes links: each of them notes it in the feed (backend/storage/feed)."""
+"""Who writes links: each of them notes it in the feed (backend/storage/feed). And who writes the feed."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ def test_each_writer_of_links_is_known() -> None:
         if _may_be_links(name, collection)
     }
     assert found == TELLS | TELLS_NOTHING.keys() | OTHERS.keys()
+
+
+def test_nothing_changes_the_feed_or_the_audit_log() -> None:
+    """Entries are added, get their places, and are deleted when they are too old. That is all."""
+    found = {
+        file.relative_to(STORAGE).as_posix()
+        for file in STORAGE.rglob("*.py")
+        for collection in _writes(file.read_text())
+        if collection == ("NAME" if file == STORAGE / "outbox" / "entries.py" else "entries.NAME")
+    }
+    assert found == {"outbox/entries.py", "outbox/sequencer.py", "outbox/aging.py"}
 
 
 def test_each_of_them_tells() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from backend.archives.export import export_organization
-from backend.domain.feed.events import EventType
+from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import CustomerId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, Document
@@ -62,15 +62,17 @@ async def test_what_only_analytics_reads(
     organization: TestOrganization,
     tmp_path: Path,
 ) -> None:
-    """Facts that no event tells are in archives as well, and come back."""
+    """Facts that no event tells are in archives as well, and come back; so does the audit log, as it was."""
     org_id, file = organization.id, tmp_path / "organization.jsonl"
     await Visitor(client, organization).results(call("identify", customer_id="ada"), call("lead"))
     await erase_subject(database, org_id, Subject(customer_id=CustomerId("ada")))
-    before = await read_all(database, org_id)
+    types = [*USUAL_TYPES, EventType.AUDIT]
+    before = await read_all(database, org_id, types)
+    assert [event.data["action"] for event in before if event.type is EventType.AUDIT] == ["customer.erased"]
     await export_organization(database, org_id, file, lambda *_: None)
     archive = Archive(file, organization)
     await restore(elsewhere, file)
-    assert await read_all(elsewhere, org_id) == before
-    types = await elsewhere[entries.NAME].distinct("facts.type", {"org_id": org_id})
-    assert {"device", "reread"} <= set(types)
+    assert await read_all(elsewhere, org_id, types) == before
+    told = await elsewhere[entries.NAME].distinct("facts.type", {"org_id": org_id})
+    assert {"device", "reread"} <= set(told)
     await remove(elsewhere, archive)

@@ -69,8 +69,10 @@ def kill_while_it_stores(command: tuple[str, ...], environment: dict[str, str], 
 
 def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongodb_uri: str) -> None:
     """Killed while it stores, a restore leaves no organization; the next one ends with all, and a third is
-    refused."""
+    refused. The audit log has the export, and the restore that ended."""
     org_id, file = export_one(running, tmp_path)
+    [logged] = running.command("audit", "--org", org_id, "--action", "organization.exported")["entries"]
+    assert logged["actor"]["kind"] == "command_line"
     with (
         own_database(mongodb_uri) as variables,
         MongoClient[dict[str, Any]](mongodb_uri) as client,
@@ -91,6 +93,7 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongo
             "organizations": 1,
         }
         assert stored["links"].count_documents({}) == MANY
+        assert stored["feed_entries"].distinct("facts.action") == ["organization.restored"]
         again = run_process(*command, environment=environment)
         assert again.returncode == 1
         assert f"already has an organization with the id {org_id}" in again.stderr
