@@ -5,16 +5,21 @@ What requests do record is compared with that in every test (`records_as_declare
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from quart import Quart
 
 from backend.app_api import app_api
 from backend.dashboard import dashboard
+from backend.dashboard.audit.shown import KINDS
 from backend.rest_api.openapi.operations import OPERATIONS
 from backend.scim_api.blueprint import scim
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.schema.audited import Audited
 from tests.architecture.recorded_actions import DECLARED
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "audit.md"
 # Actions that no collection's declaration names: what is recorded is no write of one document.
 BY_THEMSELVES = {"link", "cost", "customer"}
 # Of pages, it is recorded who took persons' data out, and who signed in by coming back from a provider.
@@ -34,6 +39,19 @@ def changing_routes() -> set[str]:
     return forms | {f"rest.{operation.endpoint}" for operation in OPERATIONS if operation.method != "GET"}
 
 
+def recorded_kinds() -> set[str]:
+    """The kinds of targets that entries are about."""
+    audited = [collection.audited for collection in COLLECTIONS]
+    return {declared.kind for declared in audited if isinstance(declared, Audited)} | BY_THEMSELVES
+
+
+def test_each_kind_has_a_name() -> None:
+    """Each kind of target has a name on the page of the log, and a row in its documentation."""
+    rows = re.findall(r"^\| (`[^|]*) \|", DOCUMENT.read_text().partition("## An entry")[0], re.MULTILINE)
+    documented = {kind for row in rows for kind in re.findall(r"`(\w+)`", row)}
+    assert documented == recorded_kinds() == KINDS.keys()
+
+
 def test_each_declares_what_it_records() -> None:
     """What may change something has its actions in the list, or the reason why it records none."""
     missing = changing_routes() - DECLARED.keys()
@@ -43,8 +61,7 @@ def test_each_declares_what_it_records() -> None:
 def test_declared_actions_are_such_as_there_are() -> None:
     """A declaration is of a route that there is, and its actions are of kinds that collections declare."""
     assert DECLARED.keys() - changing_routes() == PAGES
-    audited = [collection.audited for collection in COLLECTIONS]
-    kinds = {declared.kind for declared in audited if isinstance(declared, Audited)} | BY_THEMSELVES
+    kinds = recorded_kinds()
     for route, actions in DECLARED.items():
         assert actions, route
         if not isinstance(actions, str):
