@@ -5,7 +5,7 @@ An owner opens it to leave with everything, and any owner to take that back in t
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from quart import Response
@@ -13,6 +13,7 @@ from quart import Response
 from backend.dashboard.accounts.users.own_code import code_problem
 from backend.dashboard.accounts.users.own_password import password_problem
 from backend.dashboard.accounts.users.reader import mail_language
+from backend.dashboard.analytics.answers import ask
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
@@ -32,8 +33,6 @@ from backend.storage.accounts.announced_deletions import (
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.users.users import list_users
-from backend.storage.analytics.latest_clicks import FirstDay
-from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.archives.archives import list_archives
 from backend.storage.driver.mongo import StorageError
 from backend.storage.links.links import count_links
@@ -126,19 +125,10 @@ async def _page(problems: dict[str, str]) -> Response:
 
 async def _clicks() -> dict[str, Any]:
     """How many clicks the organization has; None where the figures can't be read now."""
-    analytics = resources().analytics
+    end = datetime.combine(resources().clock().date() + timedelta(days=1), time(), UTC)
+    period = QueryPeriod(end - timedelta(days=MOST_DAYS), end, UTC)
     try:
-        first = await analytics.ask(org_id(), FirstDay())
-        if first is None:
-            return {"clicks": 0}
-        end = resources().clock().date() + timedelta(days=1)
-        start = max(first, end - timedelta(days=MOST_DAYS))
-        period = QueryPeriod(_midnight(start), _midnight(end), UTC)
-        answer = await analytics.ask(org_id(), AskQuery(Query(period=period), is_whole=True))
+        answer = await ask(Query(period=period), is_whole=True)
     except StorageError:
         return {"clicks": None}
     return {"clicks": answer.totals.values[Measure.CLICKS]}
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
