@@ -5,6 +5,7 @@ An owner opens it to leave with everything, and any owner to take that back in t
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -58,11 +59,9 @@ async def settings_deletion_ask() -> Response:
     """Announce the deletion, for whoever typed the organization's name, and the password or a code."""
     if problems := await _problems():
         return await _page(problems)
-    try:
-        deletion = await announce_deletion(resources().database, org_id(), user().email, resources().clock())
-    except DeletionAnnounced:
-        return redirect_with_notice("settings_deletion", "deletion-announced")
-    await _mail(deletion)
+    database, now = resources().database, resources().clock()
+    with suppress(DeletionAnnounced):  # by another owner, or by a second click
+        await _mail(await announce_deletion(database, org_id(), user().email, now))
     return redirect_with_notice("settings_deletion", "deletion-announced")
 
 
