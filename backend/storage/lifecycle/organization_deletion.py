@@ -166,7 +166,7 @@ async def _end_memberships(database: Database, session: ClientSession, org_id: O
     await delete_identities_of(database, ids, session)
     await unlink_people_of(database, ids, session)
     await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
-    leave = {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
+    leave = users.membership_change(org_id, None)
     await database[users.NAME].update_many({"org_ids": org_id}, leave, session=session)
     return len(ids)
 

@@ -205,7 +205,7 @@ async def _join_known_users(
     collection = database[users.NAME]
     emails = {document["_id"]: document["email"] for document in documents}
     roles = {
-        document["_id"]: document.get("roles", {}).get(org_id, Role.OWNER.value) for document in documents
+        document["_id"]: Role(document.get("roles", {}).get(org_id, Role.OWNER)) for document in documents
     }
     known_ids = {
         user["_id"]
@@ -213,7 +213,7 @@ async def _join_known_users(
         if user["email"] == emails[user["_id"]]
     }
     for user_id in known_ids:
-        join = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": roles[user_id]}}
+        join = users.membership_change(org_id, roles[user_id])
         await collection.update_one({"_id": user_id}, join, session=session)
     return [document for document in documents if document["_id"] not in known_ids]
 

@@ -8,7 +8,7 @@ on. Nothing here changes an account beyond its membership of the one organizatio
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -142,8 +142,8 @@ async def _store(
         await database[people.NAME].update_many(owned, {"$set": dict(links)}, session=session)
     for role, user_ids in accounts.items():
         chosen = {"_id": {"$in": user_ids}}
-        await database[users.NAME].update_many(chosen, _membership(org_id, role), session=session)
-    await end_access(database, org_id, left, session)
+        await database[users.NAME].update_many(chosen, users.membership_change(org_id, role), session=session)
+    await _end_access(database, org_id, left, session)
 
 
 def _changed_links(before: ProvisionedPerson, after: ProvisionedPerson) -> tuple[tuple[str, str | None], ...]:
@@ -158,17 +158,10 @@ def _links(person: ProvisionedPerson) -> dict[str, str | None]:
     }
 
 
-def _membership(org_id: OrgId, role: Role | None) -> Document:
-    if role is None:
-        return {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
-    return {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
-
-
-async def end_access(
-    database: Database, org_id: OrgId, left: Iterable[ProvisionedPerson], session: ClientSession
+async def _end_access(
+    database: Database, org_id: OrgId, left: Sequence[ProvisionedPerson], session: ClientSession
 ) -> None:
     """End the sessions that these people have in the organization, and withdraw their invitations to it."""
-    left = list(left)
     user_ids = [person.user_id for person in left if person.user_id]
     emails = [person.email for person in left if person.email]
     await sessions.delete_sessions_in(database, org_id, user_ids, session)

@@ -140,4 +140,4 @@ class _Admission:
         if await people.find_person_of(self.database, self.org_id, user.id, self.session):
             return
         if not await members.is_last_owner(self.database, self.org_id, user.id, self.session):
-            await members.take_out(self.database, self.org_id, user.id, self.session)
+            await members.put_role(self.database, self.org_id, user.id, None, self.session)

@@ -14,7 +14,7 @@ from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.directory.people import find_person_of
 from backend.storage.accounts.users import sessions, users
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 
 
 async def get_member(database: Database, org_id: OrgId, user_id: UserId) -> User:
@@ -37,14 +37,11 @@ async def set_role(
     """Give a member another role, for somebody with these permissions.
 
     Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where groups of the organization's
-    provider give the role. The member's open sessions follow from their next
-    request on.
+    provider give the role. The member's open sessions follow from their next request on.
     """
     if not role.is_grantable_by(granted):
         raise RoleNotGrantable(role)
-    change = {"$set": {f"roles.{org_id}": role.value}}
-    stays_owner = role is Role.OWNER
-    await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=stays_owner)
+    await _change(database, org_id, user_id, role, granted=granted, now=now)
     return await get_member(database, org_id, user_id)
 
 
@@ -56,8 +53,7 @@ async def remove_member(
     Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where the organization's provider
     told of the member.
     """
-    change = _leaving(org_id)
-    await _change(database, org_id, user_id, change, granted=granted, now=now, stays_owner=False, ends=True)
+    await _change(database, org_id, user_id, None, granted=granted, now=now)
 
 
 async def is_last_owner(database: Database, org_id: OrgId, user_id: UserId, session: ClientSession) -> bool:
@@ -66,21 +62,12 @@ async def is_last_owner(database: Database, org_id: OrgId, user_id: UserId, sess
 
 
 async def put_role(
-    database: Database, org_id: OrgId, user_id: UserId, role: Role, session: ClientSession
+    database: Database, org_id: OrgId, user_id: UserId, role: Role | None, session: ClientSession
 ) -> None:
-    """Make the user a member with this role in the caller's transaction, which has noted the change of
-    members and looked whether the user is the last owner."""
-    change = {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
+    """Make the user a member with this role, or with None no member, in the caller's transaction, which has
+    noted the change of members and looked whether the user is the last owner."""
+    change = users.membership_change(org_id, role)
     await database[users.NAME].update_one({"_id": user_id}, change, session=session)
-
-
-async def take_out(database: Database, org_id: OrgId, user_id: UserId, session: ClientSession) -> None:
-    """End a membership in the caller's transaction, as `put_role` changes one."""
-    await database[users.NAME].update_one({"_id": user_id}, _leaving(org_id), session=session)
-
-
-def _leaving(org_id: OrgId) -> Document:
-    return {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
 
 
 def _is_last_owner(members: Iterable[User], org_id: OrgId, user_id: UserId) -> bool:
@@ -91,13 +78,13 @@ async def _change(
     database: Database,
     org_id: OrgId,
     user_id: UserId,
-    change: Document,
+    role: Role | None,
     *,
     granted: Set[Permission],
     now: datetime,
-    stays_owner: bool,
-    ends: bool = False,
 ) -> None:
+    """Give a member this role, or end the membership with None."""
+
     async def work(session: ClientSession) -> None:
         # Of two changes at one moment the second one waits, and sees what the first one did.
         await organizations.note_member_change(database, session, org_id, now)
@@ -106,15 +93,15 @@ async def _change(
         if member is None:
             raise ItemUnknown
         person = await find_person_of(database, org_id, user_id, session)
-        if person and (ends or person.group_role):
+        if person and (role is None or person.group_role):
             raise ProvisionedMember
-        role = member.role_in(org_id)
-        if not role.is_grantable_by(granted):
-            raise RoleNotGrantable(role)
-        if not stays_owner and _is_last_owner(members, org_id, user_id):
+        current = member.role_in(org_id)
+        if not current.is_grantable_by(granted):
+            raise RoleNotGrantable(current)
+        if role is not Role.OWNER and _is_last_owner(members, org_id, user_id):
             raise LastOwner
-        if ends:
+        if role is None:
             await sessions.delete_provider_sessions(database, org_id, user_id=user_id, session=session)
-        await database[users.NAME].update_one({"_id": user_id}, change, session=session)
+        await put_role(database, org_id, user_id, role, session)
 
     await in_transaction(database, work)

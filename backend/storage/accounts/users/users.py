@@ -122,6 +122,13 @@ async def set_roles(database: Database, user_id: UserId, roles: Mapping[OrgId, R
     await database[NAME].update_one({"_id": user_id}, {"$set": set_all})
 
 
+def membership_change(org_id: OrgId, role: Role | None) -> Document:
+    """The change by which a user becomes a member with this role, or with None is no member any more."""
+    if role is None:
+        return {"$pull": {"org_ids": org_id}, "$unset": {f"roles.{org_id}": ""}}
+    return {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
+
+
 async def delete_user(database: Database, user_id: UserId) -> None:
     """Delete a user. Open sessions end at their next request."""
     await database[NAME].delete_one({"_id": user_id})
