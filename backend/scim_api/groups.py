@@ -8,11 +8,11 @@ from typing import Any
 from backend.domain.accounts.provisioning.groups import MOST_GROUP_MEMBERS, ProvisionedGroup
 from backend.domain.accounts.provisioning.search import Condition, ResultPage
 from backend.domain.accounts.single_sign_on.group_roles import GROUP_RULE
-from backend.domain.errors import InvalidField, ItemUnknown, MissingField
+from backend.domain.errors import InvalidField, MissingField
 from backend.domain.ids import OrgId
 from backend.scim_api.kind import ResourceKind, meta, text_or_none
 from backend.scim_api.resources import GroupMember, ScimGroup
-from backend.storage.accounts.directory import groups
+from backend.storage.accounts.directory.groups import GROUPS
 from backend.storage.accounts.provisioning.group_changes import add_group, change_group, delete_group
 from backend.storage.driver.mongo import Database
 
@@ -27,14 +27,11 @@ class Groups(ResourceKind[ScimGroup]):
 
     async def get(self, resource_id: str) -> ScimGroup:
         """The group with this id. Raises ItemUnknown."""
-        group = await groups.find_group(self._database, self._org_id, resource_id)
-        if group is None:
-            raise ItemUnknown
-        return self._resource(group)
+        return self._resource(await GROUPS.get(self._database, self._org_id, resource_id))
 
     async def search(self, condition: Condition, page: ResultPage) -> tuple[int, list[ScimGroup]]:
         """How many fit, and those of the page."""
-        total, found = await groups.search_groups(self._database, self._org_id, condition, page)
+        total, found = await GROUPS.search(self._database, self._org_id, condition, page)
         return total, [self._resource(group) for group in found]
 
     async def create(self, resource: ScimGroup, new_id: str, now: datetime) -> ScimGroup:

@@ -11,11 +11,12 @@ from scim2_models import Name
 
 from backend.domain.accounts.provisioning.people import MOST_EMAILS, ProvisionedEmail, ProvisionedPerson
 from backend.domain.accounts.provisioning.search import Condition, ResultPage
-from backend.domain.errors import InvalidField, ItemUnknown
+from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.scim_api.kind import ResourceKind, meta, text, text_or_none
 from backend.scim_api.resources import Email, GroupOfUser, ScimUser
-from backend.storage.accounts.directory import groups, people
+from backend.storage.accounts.directory import groups
+from backend.storage.accounts.directory.people import PEOPLE
 from backend.storage.accounts.provisioning.people_changes import add_person, change_person, delete_person
 from backend.storage.driver.mongo import Database
 
@@ -30,15 +31,12 @@ class Users(ResourceKind[ScimUser]):
 
     async def get(self, resource_id: str) -> ScimUser:
         """The user with this id. Raises ItemUnknown."""
-        person = await people.find_person(self._database, self._org_id, resource_id)
-        if person is None:
-            raise ItemUnknown
-        [user] = await self._users([person])
+        [user] = await self._users([await PEOPLE.get(self._database, self._org_id, resource_id)])
         return user
 
     async def search(self, condition: Condition, page: ResultPage) -> tuple[int, list[ScimUser]]:
         """How many fit, and those of the page."""
-        total, found = await people.search_people(self._database, self._org_id, condition, page)
+        total, found = await PEOPLE.search(self._database, self._org_id, condition, page)
         return total, await self._users(found)
 
     async def create(self, resource: ScimUser, new_id: str, now: datetime) -> ScimUser:

@@ -8,7 +8,7 @@ from pymongo import ReturnDocument
 
 from backend.domain.errors import ItemUnknown, TooManyItems
 from backend.domain.ids import OrgId
-from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.mongo import ClientSession, Database, Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,12 @@ class OwnDocuments:
         if await database[self.collection].count_documents(owned, limit=self.most) >= self.most:
             raise TooManyItems(self.field, self.most, self.things)
 
-    async def get(self, database: Database, org_id: OrgId, given_id: str) -> Document:
+    async def get(
+        self, database: Database, org_id: OrgId, given_id: str, session: ClientSession | None = None
+    ) -> Document:
         """The document with this id."""
-        return existing(await database[self.collection].find_one({"_id": given_id, "org_id": org_id}))
+        owned = {"_id": given_id, "org_id": org_id}
+        return existing(await database[self.collection].find_one(owned, session=session))
 
     async def change(self, database: Database, org_id: OrgId, given_id: str, changes: Document) -> Document:
         """Set these fields, if any. Returns the document as it is then."""
@@ -46,10 +49,12 @@ class OwnDocuments:
             )
         )
 
-    async def delete(self, database: Database, org_id: OrgId, given_id: str) -> Document:
+    async def delete(
+        self, database: Database, org_id: OrgId, given_id: str, session: ClientSession | None = None
+    ) -> Document:
         """Delete the document. Returns it as it was."""
         owned = {"_id": given_id, "org_id": org_id}
-        return existing(await database[self.collection].find_one_and_delete(owned))
+        return existing(await database[self.collection].find_one_and_delete(owned, session=session))
 
 
 def existing(document: Document | None) -> Document:

@@ -8,15 +8,14 @@ from datetime import datetime
 
 from pymongo import IndexModel
 
-from backend.domain.accounts.provisioning.groups import ProvisionedGroup
+from backend.domain.accounts.provisioning.groups import MOST_GROUPS, ProvisionedGroup
 from backend.domain.accounts.provisioning.people import folded
-from backend.domain.accounts.provisioning.search import Condition, ResultPage
 from backend.domain.ids import OrgId
-from backend.storage.accounts.directory.conditions import to_query
-from backend.storage.accounts.directory.people import MADE_ORDER
+from backend.storage.accounts.directory.entries import ENTRY_INDEXES, DirectoryEntries
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
 NAME = "provisioned_groups"
@@ -24,13 +23,8 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("org_id", 1), ("display_name_key", 1)], unique=True),
-        IndexModel(
-            [("org_id", 1), ("external_id", 1)],
-            unique=True,
-            partialFilterExpression={"external_id": {"$type": "string"}},
-        ),
         IndexModel([("org_id", 1), ("member_ids", 1)]),
-        IndexModel([("org_id", 1), *MADE_ORDER]),
+        *ENTRY_INDEXES,
     ],
     owned_by=ByField(),
     personal=NotPersonal("groups of the organization's own people, not visitors"),
@@ -41,14 +35,6 @@ COLLECTION = Collection(
         kind="provisioned_group", name="display_name", ignored=frozenset({"display_name_key", "modified_at"})
     ),
 )
-
-
-async def find_group(
-    database: Database, org_id: OrgId, group_id: str, session: ClientSession | None = None
-) -> ProvisionedGroup | None:
-    """The organization's group with this id; None if there is none."""
-    document = await database[NAME].find_one({"_id": group_id, "org_id": org_id}, session=session)
-    return _from_document(document) if document else None
 
 
 async def groups_of(
@@ -64,29 +50,6 @@ async def list_groups(database: Database, org_id: OrgId) -> list[ProvisionedGrou
     """All groups of the organization, by name."""
     found = database[NAME].find({"org_id": org_id}).sort("display_name_key", 1)
     return [_from_document(document) async for document in found]
-
-
-async def search_groups(
-    database: Database, org_id: OrgId, condition: Condition, page: ResultPage
-) -> tuple[int, list[ProvisionedGroup]]:
-    """How many of the organization's groups fit, and those of the page."""
-    query = {"org_id": org_id, **to_query(condition)}
-    total = await database[NAME].count_documents(query)
-    if page.count == 0:
-        return total, []
-    found = database[NAME].find(query).sort(MADE_ORDER).skip(page.skipped).limit(page.count)
-    return total, [_from_document(document) async for document in found]
-
-
-async def insert_group(database: Database, group: ProvisionedGroup, session: ClientSession) -> None:
-    """Store a new group. Raises DuplicateKeyError where a unique index refuses it."""
-    await database[NAME].insert_one(_to_document(group), session=session)
-
-
-async def replace_group(database: Database, group: ProvisionedGroup, session: ClientSession) -> None:
-    """Store a group in the place of the one with the same id. Raises DuplicateKeyError likewise."""
-    owned = {"_id": group.id, "org_id": group.org_id}
-    await database[NAME].replace_one(owned, _to_document(group), session=session)
 
 
 async def delete_from_groups(
@@ -112,3 +75,6 @@ def _to_document(group: ProvisionedGroup) -> Document:
 def _from_document(document: Document) -> ProvisionedGroup:
     values = known_fields(document, ProvisionedGroup)
     return ProvisionedGroup(id=document["_id"], **values | {"member_ids": tuple(document["member_ids"])})
+
+
+GROUPS = DirectoryEntries(OwnDocuments(NAME, MOST_GROUPS, "Groups", "groups"), _to_document, _from_document)

@@ -7,27 +7,26 @@ from dataclasses import asdict
 
 from pymongo import IndexModel
 
-from backend.domain.accounts.provisioning.people import ProvisionedEmail, ProvisionedPerson, folded
-from backend.domain.accounts.provisioning.search import Condition, ResultPage
+from backend.domain.accounts.provisioning.people import (
+    MOST_PEOPLE,
+    ProvisionedEmail,
+    ProvisionedPerson,
+    folded,
+)
 from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId, UserId
-from backend.storage.accounts.directory.conditions import to_query
+from backend.storage.accounts.directory.entries import ENTRY_INDEXES, MADE_ORDER, DirectoryEntries
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
 NAME = "provisioned_people"
-MADE_ORDER = [("created_at", 1), ("_id", 1)]
 COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("org_id", 1), ("user_name_key", 1)], unique=True),
-        IndexModel(
-            [("org_id", 1), ("external_id", 1)],
-            unique=True,
-            partialFilterExpression={"external_id": {"$type": "string"}},
-        ),
         IndexModel(
             [("org_id", 1), ("user_id", 1)],
             unique=True,
@@ -37,7 +36,7 @@ COLLECTION = Collection(
         IndexModel([("org_id", 1), ("email", 1)]),
         IndexModel([("org_id", 1), ("emails.key", 1)]),
         IndexModel([("org_id", 1), ("display_name_key", 1)]),
-        IndexModel([("org_id", 1), *MADE_ORDER]),
+        *ENTRY_INDEXES,
     ],
     owned_by=ByField(),
     personal=NotPersonal("the organization's own people, not visitors; its identity provider deletes them"),
@@ -50,13 +49,6 @@ COLLECTION = Collection(
         ignored=frozenset({"user_name_key", "display_name_key", "modified_at"}),
     ),
 )
-
-
-async def find_person(
-    database: Database, org_id: OrgId, person_id: str, session: ClientSession | None = None
-) -> ProvisionedPerson | None:
-    """The organization's person with this id; None if there is none."""
-    return await _find_one(database, {"_id": person_id, "org_id": org_id}, session)
 
 
 async def find_person_of(
@@ -75,40 +67,12 @@ async def find_people(
     return [_from_document(document) async for document in found]
 
 
-async def search_people(
-    database: Database, org_id: OrgId, condition: Condition, page: ResultPage
-) -> tuple[int, list[ProvisionedPerson]]:
-    """How many of the organization's people fit, and those of the page."""
-    query = {"org_id": org_id, **to_query(condition)}
-    total = await database[NAME].count_documents(query)
-    if page.count == 0:
-        return total, []
-    found = database[NAME].find(query).sort(MADE_ORDER).skip(page.skipped).limit(page.count)
-    return total, [_from_document(document) async for document in found]
-
-
 async def list_people(
     database: Database, org_id: OrgId, session: ClientSession | None = None
 ) -> list[ProvisionedPerson]:
     """All people of the organization, by user name."""
     found = database[NAME].find({"org_id": org_id}, session=session).sort("user_name_key", 1)
     return [_from_document(document) async for document in found]
-
-
-async def insert_person(database: Database, person: ProvisionedPerson, session: ClientSession) -> None:
-    """Store a new person. Raises DuplicateKeyError where a unique index refuses it."""
-    await database[NAME].insert_one(_to_document(person), session=session)
-
-
-async def replace_person(database: Database, person: ProvisionedPerson, session: ClientSession) -> None:
-    """Store a person in the place of the one with the same id. Raises DuplicateKeyError likewise."""
-    owned = {"_id": person.id, "org_id": person.org_id}
-    await database[NAME].replace_one(owned, _to_document(person), session=session)
-
-
-async def delete_person(database: Database, org_id: OrgId, person_id: str, session: ClientSession) -> None:
-    """Forget a person."""
-    await database[NAME].delete_one({"_id": person_id, "org_id": org_id}, session=session)
 
 
 async def find_told(
@@ -174,3 +138,6 @@ def _from_document(document: Document) -> ProvisionedPerson:
         "group_role": Role(role) if role else None,
     }
     return ProvisionedPerson(id=document["_id"], **values | changed)
+
+
+PEOPLE = DirectoryEntries(OwnDocuments(NAME, MOST_PEOPLE, "Users", "users"), _to_document, _from_document)

@@ -7,11 +7,19 @@ from contextlib import contextmanager
 
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.accounts.provisioning.groups import ProvisionedGroup
+from backend.domain.accounts.provisioning.people import ProvisionedPerson
 from backend.domain.errors import RequestError
 
 
 class ChangedMeanwhile(Exception):
     """Another request has changed it since it was read."""
+
+
+def check_version(stored: ProvisionedPerson | ProvisionedGroup, expected_version: int) -> None:
+    """Raise ChangedMeanwhile unless what is stored has the version that was read."""
+    if stored.version != expected_version:
+        raise ChangedMeanwhile
 
 
 class ValueTaken(RequestError):

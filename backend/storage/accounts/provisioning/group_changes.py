@@ -6,26 +6,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from backend.domain.accounts.provisioning.groups import MOST_GROUPS, ProvisionedGroup
-from backend.domain.errors import ItemUnknown
+from backend.domain.accounts.provisioning.groups import ProvisionedGroup
 from backend.domain.ids import OrgId
-from backend.storage.accounts.directory import groups, people
-from backend.storage.accounts.provisioning.changes import ChangedMeanwhile, MembersUnknown, told_as_taken
+from backend.storage.accounts.directory import people
+from backend.storage.accounts.directory.groups import GROUPS
+from backend.storage.accounts.provisioning.changes import MembersUnknown, check_version, told_as_taken
 from backend.storage.accounts.provisioning.memberships import settle
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
-from backend.storage.schema.own_documents import OwnDocuments
 
-_OWN = OwnDocuments(groups.NAME, MOST_GROUPS, "Groups", "groups")
 _UNIQUE = ("displayName", "externalId")
 
 
 async def add_group(database: Database, group: ProvisionedGroup) -> None:
     """Store a new group. Raises TooManyItems, ValueTaken, MembersUnknown and LastOwner."""
-    await _OWN.check_room(database, group.org_id)
+    await GROUPS.own.check_room(database, group.org_id)
 
     async def work(session: ClientSession) -> None:
         with told_as_taken(_UNIQUE):
-            await groups.insert_group(database, group, session)
+            await GROUPS.insert(database, group, session)
         await _check_members(database, group, session)
         await _settle_members(database, group.org_id, group.member_ids, group.created_at, session)
 
@@ -39,10 +37,11 @@ async def change_group(database: Database, group: ProvisionedGroup, expected_ver
     """
 
     async def work(session: ClientSession) -> None:
-        stored = await _get(database, group.org_id, group.id, expected_version, session)
+        stored = await GROUPS.get(database, group.org_id, group.id, session)
+        check_version(stored, expected_version)
         changed = replace(group, created_at=stored.created_at, version=stored.version + 1)
         with told_as_taken(_UNIQUE):
-            await groups.replace_group(database, changed, session)
+            await GROUPS.replace(database, changed, session)
         await _check_members(database, changed, session)
         await _settle_members(database, group.org_id, _concerned(stored, changed), group.modified_at, session)
 
@@ -55,8 +54,9 @@ async def delete_group(
     """Delete a group, whose members lose what it gave them. Raises as `change_group` does."""
 
     async def work(session: ClientSession) -> None:
-        stored = await _get(database, org_id, group_id, expected_version, session)
-        await database[groups.NAME].delete_one({"_id": group_id, "org_id": org_id}, session=session)
+        stored = await GROUPS.get(database, org_id, group_id, session)
+        check_version(stored, expected_version)
+        await GROUPS.own.delete(database, org_id, group_id, session)
         await _settle_members(database, org_id, stored.member_ids, now, session)
 
     await in_transaction(database, work)
@@ -80,14 +80,3 @@ async def _settle_members(
 ) -> None:
     concerned = await people.find_people(database, org_id, set(person_ids), session)
     await settle(database, org_id, concerned, now, session)
-
-
-async def _get(
-    database: Database, org_id: OrgId, group_id: str, expected_version: int, session: ClientSession
-) -> ProvisionedGroup:
-    stored = await groups.find_group(database, org_id, group_id, session)
-    if stored is None:
-        raise ItemUnknown
-    if stored.version != expected_version:
-        raise ChangedMeanwhile
-    return stored

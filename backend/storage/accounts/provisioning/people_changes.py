@@ -5,27 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from backend.domain.accounts.provisioning.people import MOST_PEOPLE, ProvisionedPerson
+from backend.domain.accounts.provisioning.people import ProvisionedPerson
 from backend.domain.accounts.single_sign_on.group_roles import GroupRoles
-from backend.domain.errors import ItemUnknown
 from backend.domain.ids import OrgId
 from backend.storage.accounts.directory import groups, people
-from backend.storage.accounts.provisioning.changes import ChangedMeanwhile, told_as_taken
+from backend.storage.accounts.directory.people import PEOPLE
+from backend.storage.accounts.provisioning.changes import check_version, told_as_taken
 from backend.storage.accounts.provisioning.memberships import settle
 from backend.storage.accounts.single_sign_on.settings import set_group_roles
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
-from backend.storage.schema.own_documents import OwnDocuments
 
-_OWN = OwnDocuments(people.NAME, MOST_PEOPLE, "Users", "users")
+_UNIQUE = ("userName", "externalId")
 
 
 async def add_person(database: Database, person: ProvisionedPerson) -> None:
     """Store a new person. Raises TooManyItems, ValueTaken and LastOwner."""
-    await _OWN.check_room(database, person.org_id)
+    await PEOPLE.own.check_room(database, person.org_id)
 
     async def work(session: ClientSession) -> None:
-        with told_as_taken(("userName", "externalId")):
-            await people.insert_person(database, person, session)
+        with told_as_taken(_UNIQUE):
+            await PEOPLE.insert(database, person, session)
         await settle(database, person.org_id, [person], person.created_at, session)
 
     await in_transaction(database, work)
@@ -39,7 +38,8 @@ async def change_person(database: Database, person: ProvisionedPerson, expected_
     """
 
     async def work(session: ClientSession) -> None:
-        stored = await _get(database, person.org_id, person.id, expected_version, session)
+        stored = await PEOPLE.get(database, person.org_id, person.id, session)
+        check_version(stored, expected_version)
         changed = replace(
             person,
             is_active=stored.is_active if person.active is None else person.active,
@@ -48,8 +48,8 @@ async def change_person(database: Database, person: ProvisionedPerson, expected_
             group_role=stored.group_role,
             version=stored.version + 1,
         )
-        with told_as_taken(("userName", "externalId")):
-            await people.replace_person(database, changed, session)
+        with told_as_taken(_UNIQUE):
+            await PEOPLE.replace(database, changed, session)
         await settle(database, person.org_id, [changed], person.modified_at, session)
 
     await in_transaction(database, work)
@@ -61,10 +61,11 @@ async def delete_person(
     """Delete a person, who is in no group then, and no member. Raises as `change_person` does."""
 
     async def work(session: ClientSession) -> None:
-        stored = await _get(database, org_id, person_id, expected_version, session)
+        stored = await PEOPLE.get(database, org_id, person_id, session)
+        check_version(stored, expected_version)
         await groups.delete_from_groups(database, org_id, person_id, now, session)
         await settle(database, org_id, [replace(stored, is_active=False)], now, session)
-        await people.delete_person(database, org_id, person_id, session)
+        await PEOPLE.own.delete(database, org_id, person_id, session)
 
     await in_transaction(database, work)
 
@@ -95,14 +96,3 @@ async def forget_everybody(database: Database, org_id: OrgId) -> None:
         await database[people.NAME].delete_many({"org_id": org_id}, session=session)
 
     await in_transaction(database, work)
-
-
-async def _get(
-    database: Database, org_id: OrgId, person_id: str, expected_version: int, session: ClientSession
-) -> ProvisionedPerson:
-    stored = await people.find_person(database, org_id, person_id, session)
-    if stored is None:
-        raise ItemUnknown
-    if stored.version != expected_version:
-        raise ChangedMeanwhile
-    return stored

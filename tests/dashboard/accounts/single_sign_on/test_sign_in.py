@@ -16,7 +16,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import SignInWay
 from backend.domain.accounts.single_sign_on.group_roles import GroupRoles
 from backend.domain.accounts.single_sign_on.refusals import REFUSAL_WORDS, Refusal
-from backend.storage.accounts.directory.people import delete_person, find_person_of, insert_person
+from backend.storage.accounts.directory import people
 from backend.storage.accounts.organizations import set_requires_second_factor, set_requires_single_sign_on
 from backend.storage.accounts.single_sign_on.settings import find_provider, set_group_roles, set_provider
 from backend.storage.accounts.users.invitations import invite, list_invitations
@@ -262,7 +262,7 @@ async def test_who_was_told_by_scim(entrance: Entrance) -> None:
         user = await entrance.user(guest)
         assert user is not None
         assert user.role_in(entrance.org_id) is Role.ANALYST
-        joined = await find_person_of(entrance.database, entrance.org_id, user.id)
+        joined = await people.find_person_of(entrance.database, entrance.org_id, user.id)
         assert joined is not None
         assert joined.id == told.id
         guest.client.cookies.clear()
@@ -274,8 +274,8 @@ async def _tell(database: Database, person: ProvisionedPerson) -> None:
     """Store what the provider told, in the place of what it told before."""
 
     async def work(session: ClientSession) -> None:
-        await delete_person(database, person.org_id, person.id, session)
-        await insert_person(database, person, session)
+        await database[people.NAME].delete_one({"_id": person.id}, session=session)
+        await people.PEOPLE.insert(database, person, session)
 
     await in_transaction(database, work)
 
