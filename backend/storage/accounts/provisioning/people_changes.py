@@ -72,20 +72,19 @@ async def delete_person(
 
 async def change_group_roles(
     database: Database, org_id: OrgId, group_roles: GroupRoles, now: datetime
-) -> GroupRoles:
+) -> None:
     """Set which roles groups give, and give them at once to the people whom the provider told.
 
-    Others get them when they sign in next. Returns the roles of before. Raises LastOwner.
+    Others get them when they sign in next. Raises LastOwner.
     """
 
-    async def work(session: ClientSession) -> GroupRoles:
-        before = await set_group_roles(database, org_id, group_roles, session)
+    async def work(session: ClientSession) -> None:
+        await set_group_roles(database, org_id, group_roles, session)
         everybody = await people.list_people(database, org_id, session)
         if everybody:
             await settle(database, org_id, everybody, now, session)
-        return before
 
-    return await in_transaction(database, work)
+    await in_transaction(database, work)
 
 
 async def forget_everybody(database: Database, org_id: OrgId) -> None:

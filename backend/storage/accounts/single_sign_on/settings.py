@@ -33,21 +33,23 @@ async def find_group_roles(
     database: Database, org_id: OrgId, session: ClientSession | None = None
 ) -> GroupRoles:
     """The organization's. Where none were set, no group has a role, and nobody else has one either."""
-    document = await database[NAME].find_one({"_id": org_id}, {"group_roles": 1}, session=session)
-    return _group_roles_in(document)
+    document = await database[NAME].find_one({"_id": org_id}, {"group_roles": 1}, session=session) or {}
+    stored = document.get("group_roles", {})
+    mapping = tuple(GroupRole(row["group"], Role(row["role"])) for row in stored.get("mapping", ()))
+    otherwise = stored.get("otherwise")
+    return GroupRoles(mapping, Role(otherwise) if otherwise else None)
 
 
 async def set_group_roles(
     database: Database, org_id: OrgId, group_roles: GroupRoles, session: ClientSession | None = None
-) -> GroupRoles:
-    """Set which roles groups give. Returns those of before.
+) -> None:
+    """Set which roles groups give.
 
     Nobody's role changes by it: provisioning/people_changes.py does that for people whom the provider told.
     """
     stored = {"mapping": [asdict(group_role) for group_role in group_roles.mapping]}
     changed = {"$set": {"group_roles": stored | {"otherwise": group_roles.otherwise}}}
-    before = await database[NAME].find_one_and_update({"_id": org_id}, changed, upsert=True, session=session)
-    return _group_roles_in(before)
+    await database[NAME].update_one({"_id": org_id}, changed, upsert=True, session=session)
 
 
 async def find_provider(database: Database, org_id: OrgId) -> IdentityProvider | None:
@@ -55,17 +57,15 @@ async def find_provider(database: Database, org_id: OrgId) -> IdentityProvider |
     return _provider_in(await database[NAME].find_one({"_id": org_id}, {"provider": 1}))
 
 
-async def set_provider(
-    database: Database, org_id: OrgId, provider: IdentityProvider | None
-) -> IdentityProvider | None:
-    """Set the provider, or take it away by None. Returns the one of before.
+async def set_provider(database: Database, org_id: OrgId, provider: IdentityProvider | None) -> None:
+    """Set the provider, or take it away by None.
 
     If it was another one, or this service was another client of it, what it said about people is worth
     nothing any more: nobody has to use it, nobody is known by its ids, and all sessions that it began end.
     """
     stored = None if provider is None else asdict(provider) | {"email_domains": list(provider.email_domains)}
 
-    async def work(session: ClientSession) -> IdentityProvider | None:
+    async def work(session: ClientSession) -> None:
         changed = {"$set": {"provider": stored}}
         document = await database[NAME].find_one_and_update(
             {"_id": org_id}, changed, upsert=True, session=session
@@ -75,9 +75,8 @@ async def set_provider(
             await organizations.set_requires_single_sign_on(database, org_id, is_on=False, session=session)
             await identities.delete_identities_in(database, org_id, session)
             await sessions.delete_provider_sessions(database, org_id, session=session)
-        return before
 
-    return await in_transaction(database, work)
+    await in_transaction(database, work)
 
 
 def _provider_in(document: Document | None) -> IdentityProvider | None:
@@ -86,10 +85,3 @@ def _provider_in(document: Document | None) -> IdentityProvider | None:
         return None
     values = known_fields(stored, IdentityProvider)
     return IdentityProvider(**values | {"email_domains": tuple(stored["email_domains"])})
-
-
-def _group_roles_in(document: Document | None) -> GroupRoles:
-    stored = (document or {}).get("group_roles", {})
-    mapping = tuple(GroupRole(row["group"], Role(row["role"])) for row in stored.get("mapping", ()))
-    otherwise = stored.get("otherwise")
-    return GroupRoles(mapping, Role(otherwise) if otherwise else None)

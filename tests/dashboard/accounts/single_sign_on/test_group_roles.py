@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
-from backend.storage.accounts.single_sign_on.settings import find_group_roles, set_group_roles
+from backend.storage.accounts.single_sign_on.settings import find_group_roles
 from backend.storage.driver.mongo import Database
 from tests.dashboard.people import Person
 from tests.facts.organizations import TestOrganization
@@ -33,10 +33,3 @@ async def test_what_is_wrong_is_said_at_its_row(
     assert (refused.status_code, "Group 2 has a role already, further up" in refused.text) == (422, True)
     assert refused.text.count('value="Board"') == 2
     assert await find_group_roles(database, organization.id) == GroupRoles()
-
-
-async def test_setting_returns_what_was_before(organization: TestOrganization, database: Database) -> None:
-    """So whoever writes down changes knows both."""
-    group_roles = GroupRoles((GroupRole("Board", Role.VIEWER),))
-    assert await set_group_roles(database, organization.id, group_roles) == GroupRoles()
-    assert await set_group_roles(database, organization.id, GroupRoles()) == group_roles
