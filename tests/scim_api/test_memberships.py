@@ -64,8 +64,8 @@ async def test_who_is_shut_out_loses_the_one_membership_at_once(
     organization: TestOrganization,
     make_organization: OrganizationFactory,
 ) -> None:
-    """Sessions there and open invitations end with it. The account, its password and its other organization
-    stay, and so does the session there."""
+    """Sessions there end with it. The account, its password and its other organization stay, and so does the
+    session there."""
     other = await make_organization()
     await make_user(database, organization.id)
     email = await make_user(database, organization.id, other.id, role=Role.EDITOR)
@@ -184,6 +184,19 @@ async def test_an_invitation_brings_in_who_was_told(
     assert await role_of(database, email, organization.id) is Role.EDITOR
     assert (await provider.set_active(user, False)).is_success
     assert await role_of(database, email, organization.id) is None
+
+
+async def test_who_is_shut_out_before_they_come_is_not_invited_any_more(
+    provider: IdentityProvider, database: Database, organization: TestOrganization
+) -> None:
+    """The link that they got makes them no member."""
+    email = f"{secrets.token_hex(8)}@example.com"
+    user = await provider.user(email)
+    token, _ = await invitations.invite(
+        database, organization.id, email, Role.OWNER, invited_by="a key", granted=EVERYTHING, now=utc_now()
+    )
+    assert (await provider.set_active(user, False)).is_success
+    assert await invitations.find_invitation(database, token, utc_now()) is None
 
 
 async def test_who_is_told_is_not_changed_by_hand(

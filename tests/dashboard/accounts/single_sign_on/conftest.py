@@ -67,16 +67,18 @@ class Entrance:
         parts = urlsplit(address)
         return await person.get(f"{parts.path}?{parts.query}")
 
-    async def user(self, person: Person) -> User | None:
-        """The person's account."""
-        return await find_user_by_email(self.database, person.email)
+    async def account(self, person: Person) -> User:
+        """The person's account, which there is."""
+        user = await find_user_by_email(self.database, person.email)
+        assert user is not None
+        return user
 
     async def refusals(self) -> list[RefusedSignIn]:
         """What the owner sees."""
         return await list_refusals(self.database, self.org_id)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def providers() -> Iterator[list[Provider]]:
     """Two providers, of different people."""
     with identity_providers() as running:

@@ -1,0 +1,137 @@
+"""What a sign-in by one organization's provider can do to another organization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backend.domain.accounts.permissions import EVERYTHING
+from backend.domain.accounts.roles import Role
+from backend.domain.ids import OrgId
+from backend.storage.accounts.users.invitations import invite, list_invitations
+from backend.storage.accounts.users.members import remove_member
+from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.audit.log import LogFilter, read_back
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.conftest import OrganizationFactory
+from tests.dashboard.accounts.single_sign_on.conftest import Entrance, open_entrance
+from tests.dashboard.people import PASSWORD, FormsOf, make_user, open_session
+from tests.processes.identity_provider.provider_process import Provider
+
+
+async def invitation(database: Database, org_id: OrgId, email: str) -> str:
+    """The token of an invitation to the organization."""
+    token, _ = await invite(
+        database, org_id, email, Role.VIEWER, invited_by="x", granted=EVERYTHING, now=utc_now()
+    )
+    return token
+
+
+async def test_a_known_address_of_another_organization(
+    entrance: Entrance, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """No provider takes over an account: it takes an invitation, and opens its own organization only."""
+    victims = await make_organization()
+    async with entrance.guest() as guest:
+        await make_user(database, victims.id, email=guest.email)
+        refused = await entrance.come(guest, "IT")
+        assert (refused.status_code, "does not belong to this organization" in refused.text) == (403, True)
+        before = await entrance.account(guest)
+        assert before.org_ids == (victims.id,)
+        token = await invitation(database, entrance.org_id, guest.email)
+        assert f'href="{entrance.start}"' in (await guest.get(f"/join/{token}")).text
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        assert await list_invitations(database, entrance.org_id, utc_now()) == []
+        settings = (await guest.get("/settings")).text
+        assert victims.id not in settings
+        assert 'action="/settings/password"' not in settings
+        form = FormsOf(settings).fields_of("/sign-out") | {
+            "org_id": victims.id,
+            "current": PASSWORD,
+            "new": "x" * 12,
+        }
+        for path, status in (
+            ("/organization", 404),
+            ("/settings/password", 403),
+            ("/settings/second-factor", 403),
+            ("/settings/second-factor/passkeys", 403),
+        ):
+            assert (await guest.client.post(path, data=form)).status_code == status, path
+        assert (await guest.get("/settings/second-factor")).status_code == 403
+        assert await entrance.account(guest) == replace(
+            before, org_ids=(victims.id, entrance.org_id), roles={**before.roles, entrance.org_id: Role.OWNER}
+        )
+
+
+async def test_a_session_through_a_provider_reaches_no_other_organization(
+    entrance: Entrance, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """It sees no other session, hands no one a link for a password elsewhere, and accepts no invitation; when
+    the membership ends, it ends."""
+    elsewhere = await make_organization()
+    async with entrance.guest() as guest, entrance.guest() as own:
+        own.email = guest.email
+        await make_user(database, elsewhere.id, entrance.org_id, email=guest.email)
+        colleague = await make_user(database, elsewhere.id, entrance.org_id)
+        await open_session(database, own)
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        assert (await guest.get("/settings")).text.count("Signed in ") == 1
+        assert (await own.get("/settings")).text.count("Signed in ") == 2
+        other = await find_user_by_email(database, colleague)
+        assert other is not None
+        assert f"/members/{other.id}/new-password" not in (await guest.get("/members")).text
+        third = await make_organization()
+        path = f"/join/{await invitation(database, third.id, guest.email)}"
+        assert "by single sign-on of another organization" in (await guest.get(path)).text
+        form = FormsOf((await guest.get("/settings")).text).fields_of("/sign-out")
+        assert "by single sign-on of another organization" in (await guest.client.post(path, data=form)).text
+        user = await entrance.account(guest)
+        assert third.id not in user.org_ids
+        await remove_member(database, entrance.org_id, user.id, granted=EVERYTHING, now=utc_now())
+        assert (await guest.get("/")).headers["location"].startswith("/sign-in")
+        assert (await own.get("/links")).status_code == 200
+        assert (await entrance.come(own, "IT")).status_code == 303  # a member again
+        assert (await guest.get("/")).headers["location"].startswith("/sign-in")
+
+
+async def test_another_organization_hears_nothing_of_it(
+    entrance: Entrance, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """Whoever runs a provider writes into no log but that of the organization whose provider it is."""
+    elsewhere = await make_organization()
+    async with entrance.guest() as guest:
+        await make_user(database, elsewhere.id, entrance.org_id, email=guest.email)
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        await guest.send("/settings", "/sign-out")
+    for org_id, recorded in ((entrance.org_id, ["session.ended", "session.opened"]), (elsewhere.id, [])):
+        log = await read_back(database, org_id, LogFilter(action="session"), None, 10)
+        assert [entry.action for entry in log.entries] == recorded
+
+
+async def test_two_organizations_with_their_own_providers(
+    entrance: Entrance,
+    make_organization: OrganizationFactory,
+    database: Database,
+    providers: list[Provider],
+) -> None:
+    """The other provider can't name somebody by the id that they have at the first, nor by their address."""
+    other = await open_entrance(entrance.service, database, providers[1], await make_organization())
+    async with entrance.guest() as guest, other.guest() as impostor:
+        impostor.email = guest.email
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        refused = await other.come(impostor, "IT")  # with the same `sub`
+        assert (refused.status_code, "does not belong to this organization" in refused.text) == (403, True)
+        user = await entrance.account(guest)
+        assert user.org_ids == (entrance.org_id,)
+
+
+async def test_one_provider_of_two_organizations(
+    entrance: Entrance, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """It is the same person at both, by the provider's own id, and needs no invitation."""
+    second = await open_entrance(entrance.service, database, entrance.provider, await make_organization())
+    async with entrance.guest() as guest:
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        assert (await second.come(guest, "Marketing")).status_code == 303
+        user = await entrance.account(guest)
+        assert user.roles == {entrance.org_id: Role.OWNER, second.org_id: Role.EDITOR}
