@@ -11,7 +11,7 @@ import httpcore
 
 from backend.domain.links.destinations.web_address import encoded_address
 from backend.web_client.guarded_network import GuardedNetwork
-from backend.web_client.page_reader import request_errors
+from backend.web_client.page_reader import headers_by_name, read_beginning, request_errors
 
 # Connections of a process that stay open for the next request.
 _MOST_IDLE_CONNECTIONS = 100
@@ -60,20 +60,12 @@ class GuardedClient:
                 asyncio.timeout(self.seconds),
                 self._pool.stream(method, encoded_address(url), headers=sent_headers, content=body) as answer,
             ):
-                return await self._read(answer)
+                content = await read_beginning(answer, self._most_bytes)
+                return GuardedAnswer(
+                    answer.status, headers_by_name(answer), content.decode("utf-8", "replace")
+                )
 
     async def close(self) -> None:
         """End all connections."""
         if "_pool" in self.__dict__:
             await self._pool.aclose()
-
-    async def _read(self, answer: httpcore.Response) -> GuardedAnswer:
-        received = bytearray()
-        async for piece in answer.aiter_stream():
-            received += piece
-            if len(received) >= self._most_bytes:
-                break
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
-        return GuardedAnswer(
-            answer.status, headers, bytes(received[: self._most_bytes]).decode("utf-8", "replace")
-        )

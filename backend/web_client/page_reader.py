@@ -82,6 +82,21 @@ def request_errors() -> Iterator[None]:
         raise Unreadable(_reason(error)) from None
 
 
+def headers_by_name(response: httpcore.Response) -> dict[str, str]:
+    """The headers of a response, by their names in lower case."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+
+
+async def read_beginning(response: httpcore.Response, most_bytes: int) -> bytes:
+    """At most the first `most_bytes` of a response's content."""
+    received = bytearray()
+    async for piece in response.aiter_stream():
+        received += piece
+        if len(received) >= most_bytes:
+            break
+    return bytes(received[:most_bytes])
+
+
 class PageReader:
     """Reads pages. With `allows_private`, also those inside the operator's own network."""
 
@@ -125,17 +140,10 @@ async def _answer(
     """The answer with at most the first MOST_BYTES of its content, unpacked if it is compressed; with none of
     a redirect's."""
     async with pool.stream(method, url, headers=headers) as response:
-        response_headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
-        }
+        response_headers = headers_by_name(response)
         if response.status in _REDIRECTS and response_headers.get("location"):
             return WebAnswer(url, response.status, response_headers, b"")
-        received = bytearray()
-        async for piece in response.aiter_stream():
-            received += piece
-            if len(received) >= MOST_BYTES:
-                break
-    content = bytes(received[:MOST_BYTES])
+        content = await read_beginning(response, MOST_BYTES)
     if response_headers.get("content-encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
         content = _unpacked(content)
     return WebAnswer(url, response.status, response_headers, content)
