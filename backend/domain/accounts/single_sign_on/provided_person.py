@@ -48,10 +48,15 @@ def check_address(provider: IdentityProvider, person: ProvidedPerson) -> None:
     """Raise SignInRefused unless the address can stand for the person, and people who have it may enter."""
     if not person.email:
         raise SignInRefused(Refusal.NO_EMAIL)
-    if not is_of_domains(person.email, provider.email_domains):
-        raise SignInRefused(Refusal.OTHER_DOMAIN, email=person.email)
+    check_domain(provider, person)
     if not (provider.vouches_for_emails if person.is_email_verified is None else person.is_email_verified):
         raise SignInRefused(Refusal.EMAIL_NOT_VERIFIED, email=person.email)
+
+
+def check_domain(provider: IdentityProvider, person: ProvidedPerson) -> None:
+    """Raise SignInRefused if the provider told an address of a domain that the owner does not let in."""
+    if person.email and not is_of_domains(person.email, provider.email_domains):
+        raise SignInRefused(Refusal.OTHER_DOMAIN, email=person.email)
 
 
 def _email(claims: Mapping[str, object]) -> str:

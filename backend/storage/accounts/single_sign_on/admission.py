@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.single_sign_on.provided_person import ProvidedPerson, check_address
-from backend.domain.accounts.single_sign_on.provider import IdentityProvider, is_of_domains
+from backend.domain.accounts.single_sign_on.provided_person import ProvidedPerson, check_address, check_domain
+from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
@@ -59,7 +59,7 @@ class _Admission:
         user, is_known_here = await self._identified()
         role = await self._role(user)
         if user and is_known_here:
-            self._check_domain()
+            check_domain(self.provider, self.person)
             if role:
                 return await self._admit(user, role)
             await self._expel(user)
@@ -94,11 +94,6 @@ class _Admission:
             return None, False
         user_id, is_known_here = known
         return await users.find_user(self.database, user_id, self.session), is_known_here
-
-    def _check_domain(self) -> None:
-        email = self.person.email
-        if email and not is_of_domains(email, self.provider.email_domains):
-            raise SignInRefused(Refusal.OTHER_DOMAIN, email=email)
 
     async def _by_address(self) -> User | None:
         """The user with the person's address, who must belong to the organization already, or be invited: it
