@@ -9,6 +9,7 @@ from quart import Blueprint, Response, request
 
 from backend.domain.accounts.actors import key_holder
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
+from backend.domain.accounts.provisioning.people import SCIM_PATH
 from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.json_body import read_bytes
@@ -19,12 +20,11 @@ from backend.storage.audit.acting import act_as
 from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import header, resources
 
-ROOT = "/scim/v2"
 # A group may be told with all its members: some 90 bytes for each of 10,000.
 MAX_BODY_BYTES = 1024 * 1024
 _AUTHORIZATION = b"authorization"
 
-scim = Blueprint("scim", __name__, url_prefix=ROOT)
+scim = Blueprint("scim", __name__, url_prefix=SCIM_PATH)
 answer_errors_of(scim)
 
 
@@ -69,7 +69,7 @@ async def scim_call(path: str) -> Response:
 
     call = ScimRequest(
         method="GET" if request.method == "HEAD" else request.method,
-        base_url=f"{resources().settings.base_url}{ROOT}",
+        base_url=f"{resources().settings.base_url}{SCIM_PATH}",
         path=f"/{path}",
         query=dict(request.args),
         headers=list(request.headers),

@@ -21,6 +21,7 @@ from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.key_input import KEY_FIELDS
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.provisioning.membership import role_by_groups
+from backend.domain.accounts.provisioning.people import SCIM_PATH
 from backend.domain.accounts.roles import Role
 from backend.domain.errors import FieldError, raise_all
 from backend.domain.fields.rules import parse_fields
@@ -32,7 +33,6 @@ from backend.storage.accounts.provisioning.people_changes import forget_everybod
 from backend.storage.accounts.single_sign_on.settings import find_group_roles
 from backend.web.current import resources
 
-SCIM_PATH = "/scim/v2"
 _FIELDS = ("name", "expires_at")
 
 

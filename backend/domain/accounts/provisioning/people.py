@@ -10,6 +10,8 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import InvalidEmail, normalize_email
 from backend.domain.ids import OrgId, UserId
 
+# Below this path of the API's host, providers tell people and groups.
+SCIM_PATH = "/scim/v2"
 MOST_PEOPLE = 10_000
 MOST_EMAILS = 20
 
