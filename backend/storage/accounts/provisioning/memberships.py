@@ -49,11 +49,12 @@ async def settle(
     await organizations.note_member_change(database, session, org_id, now)
     changed = list(changed)
     members = {user.id: user for user in await users.list_users(database, org_id, session)}
+    by_email = {user.email: user for user in members.values()}
     taken = await _linked(database, org_id, members, session)
     group_roles = await find_group_roles(database, org_id, session)
     names = await _group_names(database, org_id, changed, session)
     settled = [
-        _settled(_recognized(person, members, taken), names[person.id], group_roles, members)
+        _settled(_recognized(person, by_email, taken), names[person.id], group_roles, members)
         for person in changed
     ]
     _check_owners(org_id, members, settled)
@@ -82,12 +83,12 @@ async def _group_names(
 
 
 def _recognized(
-    person: ProvisionedPerson, members: Mapping[UserId, User], taken: set[UserId]
+    person: ProvisionedPerson, by_email: Mapping[str, User], taken: set[UserId]
 ) -> ProvisionedPerson:
     """The person, with the account of the member who has their address, if they have none yet."""
     if person.user_id:
         return person
-    member = next((user for user in members.values() if user.email == person.email), None)
+    member = by_email.get(person.email or "")
     if member is None or member.id in taken:
         return person
     taken.add(member.id)
