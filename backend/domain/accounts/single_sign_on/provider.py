@@ -13,11 +13,11 @@ from backend.domain.fields.rules import HostName, Rule, Schema, Text, parse_stri
 from backend.domain.ids import OrgId
 
 DEFAULT_GROUPS_CLAIM = "groups"
-MOST_EMAIL_DOMAINS = 50
+_MOST_EMAIL_DOMAINS = 50
 # What every provider has at this place below its issuer (OpenID Connect Discovery 1.0, section 4).
 DISCOVERY_PATH = "/.well-known/openid-configuration"
 _SIGN_IN_PATH = "/sign-in/single"
-CLIENT_TEXT = Text(500)
+_CLIENT_TEXT = Text(500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class EmailDomains:
             raise InvalidField(field, "must be a list of domains")
         names = (parse_string(field, name).removeprefix("@") for name in value)
         domains = tuple(dict.fromkeys(HostName().parse(field, name) for name in names))
-        if len(domains) > MOST_EMAIL_DOMAINS:
-            raise InvalidField(field, f"must have at most {MOST_EMAIL_DOMAINS} domains")
+        if len(domains) > _MOST_EMAIL_DOMAINS:
+            raise InvalidField(field, f"must have at most {_MOST_EMAIL_DOMAINS} domains")
         return domains
 
     def schema(self) -> Schema:
@@ -91,8 +91,8 @@ def provider_fields(*, allows_loopback: bool) -> Mapping[str, Rule[Any]]:
     """The rule of each field of a provider that is text or a list of texts, by its name."""
     return {
         "issuer": IssuerUrl(allows_loopback),
-        "client_id": CLIENT_TEXT,
-        "client_secret": CLIENT_TEXT,
+        "client_id": _CLIENT_TEXT,
+        "client_secret": _CLIENT_TEXT,
         "email_domains": EmailDomains(),
         "groups_claim": Text(200),
     }

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GROUP_RULE, MOST_GROUP_ROLES
-from backend.domain.accounts.single_sign_on.provider import CLIENT_TEXT, MOST_EMAIL_DOMAINS, provider_fields
-from backend.domain.fields.rules import Flag, HostName
+from backend.domain.accounts.single_sign_on.provider import provider_fields
+from backend.domain.fields.rules import Flag
 from backend.storage.accounts.single_sign_on import settings
 from backend.storage.lifecycle.archive_context import DocumentRule
 from backend.storage.schema.document_fields import DocumentFields, list_of, nested, one_of, or_none
@@ -16,15 +16,12 @@ _GROUP_ROLE = DocumentFields({"group": GROUP_RULE.parse, "role": one_of(Role)})
 _GROUP_ROLES = DocumentFields(
     {"mapping": list_of(nested(_GROUP_ROLE), MOST_GROUP_ROLES), "otherwise": or_none(one_of(Role))}
 )
-_FIELDS = provider_fields(allows_loopback=True)
+_PROVIDER_RULES = provider_fields(allows_loopback=True)
 _PROVIDER = DocumentFields(
-    {
-        "issuer": _FIELDS["issuer"].parse,
-        "client_id": CLIENT_TEXT.parse,
-        "client_secret": CLIENT_TEXT.parse,
-        "email_domains": list_of(HostName().parse, MOST_EMAIL_DOMAINS),
+    {name: rule.parse for name, rule in _PROVIDER_RULES.items()}
+    | {
+        "email_domains": lambda name, value: list(_PROVIDER_RULES["email_domains"].parse(name, value)),
         "vouches_for_emails": Flag().parse,
-        "groups_claim": _FIELDS["groups_claim"].parse,
     }
 )
 _SETTINGS = DocumentFields({}, {"group_roles": nested(_GROUP_ROLES), "provider": or_none(nested(_PROVIDER))})
