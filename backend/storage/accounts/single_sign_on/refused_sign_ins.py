@@ -1,4 +1,4 @@
-"""The `refused_sign_ins` collection: the latest sign-ins that each organization's provider did not get in."""
+"""The `refused_sign_ins` collection: the latest sign-ins through each organization's provider that failed."""
 
 from __future__ import annotations
 
@@ -29,21 +29,24 @@ COLLECTION = Collection(
     shard_key=NotSharded("one document an organization, of bounded size"),
     audited=NotAudited("whoever could not sign in changed nothing; sign-ins are recorded as sessions"),
 )
-KEPT = 20
+_KEPT = 20
 _DURATION = timedelta(days=30)
 
 
 async def note_refusal(database: Database, org_id: OrgId, refused: SignInRefused, now: datetime) -> None:
-    """Store it. Only the organization's latest ones are kept."""
+    """Store a refused sign-in. Only the organization's latest ones are kept."""
     entry = {"refusal": refused.refusal, "detail": refused.detail, "email": refused.email, "at": now}
-    pushed = {"recent": {"$each": [entry], "$slice": -KEPT}}
+    pushed = {"recent": {"$each": [entry], "$slice": -_KEPT}}
     await database[NAME].update_one(
         {"_id": org_id}, {"$push": pushed, "$set": {"expires_at": now + _DURATION}}, upsert=True
     )
 
 
 async def list_refusals(database: Database, org_id: OrgId) -> list[RefusedSignIn]:
-    """The organization's latest ones, newest first. What a newer version refused for is left out."""
+    """The organization's latest refused sign-ins, newest first.
+
+    Those with a reason that only a newer version of the service knows are left out.
+    """
     document = await database[NAME].find_one({"_id": org_id}) or {}
     known = (entry for entry in reversed(document.get("recent", [])) if entry["refusal"] in set(Refusal))
     return [

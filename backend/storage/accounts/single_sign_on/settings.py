@@ -32,7 +32,7 @@ COLLECTION = Collection(
 async def find_group_roles(
     database: Database, org_id: OrgId, session: ClientSession | None = None
 ) -> GroupRoles:
-    """The organization's. Where none were set, no group has a role, and nobody else has one either."""
+    """The roles that groups give. Where none were set, nobody has one."""
     document = await database[NAME].find_one({"_id": org_id}, {"group_roles": 1}, session=session) or {}
     stored = document.get("group_roles", {})
     mapping = tuple(GroupRole(row["group"], Role(row["role"])) for row in stored.get("mapping", ()))
