@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -48,11 +47,6 @@ def is_challenge(challenge: bytes, token: str, now: datetime) -> bool:
         return False
     age = now.timestamp() - int.from_bytes(content[NONCE_BYTES:])
     return -1 <= age <= CHALLENGE_DURATION.total_seconds()
-
-
-def base64url(content: bytes) -> str:
-    """Bytes as WebAuthn writes them."""
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
 
 
 def _mark(token: str, content: bytes) -> bytes:

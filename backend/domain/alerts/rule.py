@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hmac
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from backend.domain.ids import AlertRuleId, LinkId, OrgId, TagId
 from backend.domain.mail.language import Language
+from backend.domain.web.base64url import base64url
 
 # Of an organization. Two that are made at the same moment may exceed it.
 MOST_RULES = 50
@@ -72,7 +72,7 @@ class AlertRule:
     def unsubscribe_token(self, address: str) -> str:
         """What only mails of this rule to this address have."""
         digest = hmac.digest(self.secret.encode(), address.encode(), "sha256")
-        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        return base64url(digest)
 
     def covers(self, link_id: LinkId, tag_ids: Collection[TagId]) -> bool:
         """Whether it is about a link with this id and these tags."""

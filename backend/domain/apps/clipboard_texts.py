@@ -6,13 +6,13 @@ first launch (decisions, "clipboard-texts").
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.web.base64url import base64url
 
 # How long a text can be redeemed.
 KEPT = timedelta(days=1)
@@ -45,7 +45,7 @@ def write_text(short_url: str, token: bytes) -> str:
     It is an address, so that an app learns without a question to its user whether the clipboard may have it
     (`detectPatterns`). Behind the `#`, no browser sends the token to anybody.
     """
-    return f"{short_url}{_MARK}{base64.urlsafe_b64encode(token).rstrip(b'=').decode()}"
+    return f"{short_url}{_MARK}{base64url(token)}"
 
 
 def id_of_text(text: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Any
 from backend.domain.fields.rules import Moment, Text, is_uuid
 from backend.domain.ids import LinkId
 from backend.domain.links.listing import LinkOrder
+from backend.domain.web.base64url import base64url, from_base64url
 from backend.rest_api.routes.query_string import query_error
 from backend.storage.links.lists.listing import ListPlace
 
@@ -38,7 +38,7 @@ class ListCursor:
         is_time = isinstance(value, datetime)
         place = self.rank if self.rank[0] else (value.isoformat() if is_time else value, link_id)
         text = json.dumps([_fingerprint(question), *place], separators=(",", ":"), ensure_ascii=False)
-        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        return base64url(text.encode())
 
 
 def cursor_in(query: Mapping[str, Any], question: str, order: LinkOrder) -> ListCursor | None:
@@ -51,7 +51,7 @@ def cursor_in(query: Mapping[str, Any], question: str, order: LinkOrder) -> List
 
 def _read(text: str, question: str, order: LinkOrder) -> ListCursor:
     try:
-        fingerprint, first, second = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        fingerprint, first, second = json.loads(from_base64url(text))
         cursor = _cursor(first, second, order)
     except (ValueError, TypeError, RecursionError):
         raise _InvalidCursor("is not one that was answered here") from None

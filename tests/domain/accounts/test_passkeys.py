@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from backend.domain.accounts.passkeys import (
     CHALLENGE_DURATION,
     NONCE_BYTES,
-    base64url,
     challenge_of,
     is_challenge,
 )
@@ -35,8 +34,3 @@ def test_no_other_bytes_are_a_challenge() -> None:
     ]
     for other in (b"", b"x", challenge[:-1], challenge + b"\0", *changed):
         assert not is_challenge(other, "token", NOW)
-
-
-def test_base64url() -> None:
-    """As browsers write bytes: no padding, and two other characters."""
-    assert base64url(b"\xfb\xff") == "-_8"

@@ -6,7 +6,6 @@ worth something in that browser only, and a page that strangers may open as ofte
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from backend.domain.accounts.single_sign_on.metadata import ProviderMetadata
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.ids import OrgId
+from backend.domain.web.base64url import base64url, from_base64url
 
 # How long somebody may take at the provider.
 ATTEMPT_DURATION = timedelta(minutes=10)
@@ -50,7 +50,7 @@ class SignInAttempt:
             "scope": " ".join(metadata.scopes_with(provider.groups_claim)),
             "state": self.state,
             "nonce": self.nonce,
-            "code_challenge": _base64url(challenge),
+            "code_challenge": base64url(challenge),
             "code_challenge_method": "S256",
         }
         separator = "&" if urlsplit(metadata.authorization_endpoint).query else "?"
@@ -61,13 +61,13 @@ def new_attempt(token: str, org_id: OrgId, salt: bytes, now: datetime, following
     """An attempt in the browser with this token in its cookie. `salt` is SALT_BYTES random bytes."""
     path = following.encode() if len(following.encode()) <= _LONGEST_FOLLOWING else b"/"
     content = salt + int(now.timestamp()).to_bytes(_TIME_BYTES) + path
-    return _attempt(token, _base64url(_mark(token, org_id, content) + content), content)
+    return _attempt(token, base64url(_mark(token, org_id, content) + content), content)
 
 
 def find_attempt(token: str, org_id: OrgId, state: str) -> SignInAttempt | None:
     """The attempt with this state; None unless it was begun in this browser, for this organization."""
     try:
-        sent = base64.urlsafe_b64decode(state.encode("ascii") + b"=" * (-len(state) % 4))
+        sent = from_base64url(state)
     except ValueError:
         return None
     mark, content = sent[:_MARK_BYTES], sent[_MARK_BYTES:]
@@ -82,8 +82,8 @@ def _attempt(token: str, state: str, content: bytes) -> SignInAttempt:
     begun = int.from_bytes(content[SALT_BYTES : SALT_BYTES + _TIME_BYTES])
     return SignInAttempt(
         state=state,
-        nonce=_base64url(_derived(token, b"nonce", content)),
-        code_verifier=_base64url(_derived(token, b"code verifier", content)),
+        nonce=base64url(_derived(token, b"nonce", content)),
+        code_verifier=base64url(_derived(token, b"code verifier", content)),
         begun_at=datetime.fromtimestamp(begun, UTC),
         following=content[SALT_BYTES + _TIME_BYTES :].decode(),
     )
@@ -96,7 +96,3 @@ def _mark(token: str, org_id: OrgId, content: bytes) -> bytes:
 def _derived(token: str, purpose: bytes, content: bytes) -> bytes:
     key = token.encode("utf-8", "surrogatepass")
     return hmac.digest(key, b"waylink single sign-on " + purpose + b"\0" + content, "sha256")
-
-
-def _base64url(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")

@@ -24,9 +24,10 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from backend.domain.accounts.passkeys import NONCE_BYTES, Passkey, base64url, challenge_of, is_challenge
+from backend.domain.accounts.passkeys import NONCE_BYTES, Passkey, challenge_of, is_challenge
 from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
+from backend.domain.web.base64url import base64url
 
 _SERVICE = "Waylink"
 # What reading a text raises that is no credential.

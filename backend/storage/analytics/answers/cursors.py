@@ -6,7 +6,6 @@ counted. Each page sees the clicks that the first page saw, since blocks of clic
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import zlib
@@ -18,6 +17,7 @@ from duckdb import DuckDBPyConnection
 from backend.domain.analytics.query import Filter, Not, Prefix, Query
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import SURROGATE
+from backend.domain.web.base64url import base64url, from_base64url
 
 # A cursor holds the values of one row, among them some texts.
 _MOST_CURSOR_BYTES = 100_000
@@ -41,7 +41,7 @@ def written(query: Query, place: Place) -> str:
     """The cursor of this place, which belongs to the query."""
     parts = [_mark(query), place.block, place.block_id, *place.values]
     packed = zlib.compress(json.dumps(parts, ensure_ascii=False).encode())
-    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    return base64url(packed)
 
 
 def read(query: Query, are_texts: Sequence[bool]) -> Place | None:
@@ -78,7 +78,7 @@ def _is_value(value: object, is_text: bool) -> bool:
 def _parts(text: str) -> list[object]:
     try:
         unpacking = zlib.decompressobj()
-        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        packed = from_base64url(text)
         parts: object = json.loads(unpacking.decompress(packed, _MOST_CURSOR_BYTES))
     except (ValueError, zlib.error, RecursionError):
         raise _no_cursor() from None
