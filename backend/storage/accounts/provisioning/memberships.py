@@ -22,7 +22,7 @@ from backend.storage.accounts import organizations
 from backend.storage.accounts.directory import groups, people
 from backend.storage.accounts.single_sign_on.settings import find_group_roles
 from backend.storage.accounts.users import invitations, sessions, users
-from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.driver.mongo import ClientSession, Database
 
 
 @dataclass(frozen=True, slots=True)
