@@ -34,13 +34,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": {"concurrency", "domain", "rate_limits", "settings", "storage", "system", "web_client"},
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "domain", "rate_limits", "storage", "web"},
-    "archives": {"concurrency", "domain", "storage", "system"},
+    "archives": {"domain", "storage", "system"},
     "imports": {"domain", "storage"},
-    "alert_watch": {"concurrency", "domain", "storage", "system"},
+    "alert_watch": {"domain", "storage", "system"},
     "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},
     "follow": {"concurrency", "domain", "storage", "system"},
-    "mail": {"concurrency", "domain", "settings", "storage", "system"},
+    "mail": {"domain", "settings", "storage", "system"},
     "doctor": {
         "concurrency", "domain", "environment", "mail", "settings", "storage", "system", "web", "web_client",
     },

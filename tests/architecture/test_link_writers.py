@@ -27,6 +27,7 @@ TELLS_NOTHING = {
 # Who writes collections that others name, among which are no links.
 OTHERS = {
     "sales/batches.py": "leads, conversions and events",
+    "accounts/directory/entries.py": "people and groups of a directory",
     "apps/counters.py": "counters",
     "audit/recording.py": "what is declared as audited, as links are not",
     "visitors/dated_writes.py": "what visitors did",

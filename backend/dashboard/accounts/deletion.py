@@ -14,7 +14,6 @@ from quart import Response
 from backend.dashboard.accounts.users.own_code import code_problem
 from backend.dashboard.accounts.users.own_password import password_problem
 from backend.dashboard.accounts.users.reader import mail_language
-from backend.dashboard.analytics.answers import ask
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, session, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
@@ -34,6 +33,7 @@ from backend.storage.accounts.announced_deletions import (
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.users.users import list_users
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.archives.archives import list_archives
 from backend.storage.driver.mongo import StorageError
 from backend.storage.links.links import count_links
@@ -127,7 +127,7 @@ async def _clicks() -> dict[str, Any]:
     end = datetime.combine(resources().clock().date() + timedelta(days=1), time(), UTC)
     period = QueryPeriod(end - timedelta(days=MOST_DAYS), end, UTC)
     try:
-        answer = await ask(Query(period=period), is_whole=True)
+        answer = await resources().analytics.ask(org_id(), AskQuery(Query(period=period), is_whole=True))
     except StorageError:
         return {"clicks": None}
     return {"clicks": answer.totals.values[Measure.CLICKS]}
