@@ -138,6 +138,22 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """So does what clears up, also for a whole file or worker."""
+    with time_limit(_longest(item)):
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Name what failed at once: a run that is stopped before its end prints no summary."""
+    if not report.failed:
+        return None
+    category = "failed" if report.when == "call" else "error"
+    return category, f"\n{category.upper()} {report.nodeid}\n", category.upper()
+
+
 def _longest(item: pytest.Item) -> float:
     return LONGEST_WITH_LONG if item.config.getoption("--long", default=False) else LONGEST
 
