@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from threading import Event
 
 import pytest
+import uvloop
 
 from tests.processes.time_limit import time_limit
 
@@ -21,20 +23,32 @@ async def turn_for_ever() -> None:
     await asyncio.Event().wait()
 
 
+async def wait_for_ever() -> None:
+    """Leave the event loop nothing to do."""
+    await asyncio.Event().wait()
+
+
 def work_for_ever() -> None:
     """Never end."""
     while True:
         pass
 
 
-@pytest.mark.parametrize(
-    "endless", [work_for_ever, lambda: Event().wait(), lambda: asyncio.run(turn_for_ever())]
-)
-def test_what_never_ends_fails(endless: object) -> None:
-    """Whether it works, waits for another thread, or has an event loop turn."""
-    assert callable(endless)
+@pytest.mark.parametrize("endless", [work_for_ever, lambda: Event().wait()])
+def test_what_never_ends_fails(endless: Callable[[], object]) -> None:
+    """Whether it works, or waits for another thread."""
     with pytest.raises(pytest.fail.Exception, match=r"did not end within 0\.2 seconds"), time_limit(0.2):
         endless()
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+@pytest.mark.parametrize("endless", [turn_for_ever, wait_for_ever])
+def test_an_event_loop_that_never_ends_fails(
+    run: Callable[[object], object], endless: Callable[[], object]
+) -> None:
+    """Whether the loop turns or waits, with a word on what its tasks wait for."""
+    with pytest.raises(pytest.fail.Exception, match=f"{endless.__name__} > "), time_limit(0.2):
+        run(endless())
 
 
 def test_what_ends_is_left_alone() -> None:
