@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from typing import NoReturn
 
+from backend.concurrency.cancellation import raise_if_cancelled
+
 
 class Retries:
     """Counts the failures in a row of one piece of work, and says how long to pause after each.
@@ -73,4 +75,5 @@ async def keep_trying(
         except retried as error:
             rest = retries.fail()
             when_failed(error)
+        raise_if_cancelled()
         await asyncio.sleep(rest)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.cancellation import raise_if_cancelled
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.leases import end_lease, take_lease
 
@@ -36,7 +37,8 @@ class LeasedTask(ABC):
         """Do what is due, if this process has the turn. Returns the seconds until the next step."""
 
     async def has_turn(self) -> bool:
-        """Take or renew the lease. Returns whether this process has it now."""
+        """Take or renew the lease. Returns whether this process has it now. Does not return once it stops."""
+        raise_if_cancelled()
         self._has_asked = True
         return await take_lease(self._database, self._lease, self.holder, self._duration)
 
@@ -52,5 +54,7 @@ class LeasedTask(ABC):
 
     async def _go_on(self) -> None:
         await asyncio.sleep(self._first_pause)
-        while True:  # noqa: ASYNC110 - nothing tells when a step is due
-            await asyncio.sleep(await self.step())
+        while True:
+            pause = await self.step()
+            raise_if_cancelled()
+            await asyncio.sleep(pause)
