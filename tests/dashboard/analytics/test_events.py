@@ -75,7 +75,7 @@ async def test_events_wherever_people_look_for_them(
     only = (await person.get("/events?event=signed+up&event.plan=pro&chart=identities")).text
     assert figures(only)["Events"][0] == "2"
     assert "plan: <strong>pro</strong>" in only
-    single = "of=events&amp;event=signed+up&amp;event.plan=pro"
+    single = "event=signed+up&amp;event.plan=pro&amp;of=events"
     assert f'href="/sales?{single}"' in only
     assert len(rows((await person.get(f"/sales?{unescape(single)}")).text)) == 2
     shared = (await person.get(f"/reports/new?kind=sales&{unescape(single)}")).text

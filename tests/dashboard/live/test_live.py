@@ -126,11 +126,11 @@ async def test_a_rare_type_has_a_bound(
 
 
 async def test_an_empty_feed(person: Person) -> None:
-    """It says so, and its script goes on from the beginning."""
+    """It says so, and its script goes on from the last entry: of the audit log, which the page leaves out."""
     page = (await person.get("/live")).text
     assert rows(page) == []
     assert "data-feed-none>Nothing yet" in page
-    assert cursor_of(page) == "1.0"
+    assert cursor_of(page) in {"1.0", "2.0", "3.0"}  # three keys, as far as they have places in the feed
 
 
 class Stream:
