@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -27,21 +27,30 @@ def difference(
     only one of the answers, and so is one that is None or empty in the other. The values of `hidden` fields
     are compared, and not shown.
     """
-    was, is_now = dict(_flat(before or {}, hidden)), dict(_flat(after or {}, hidden))
-    names = [name for name in {**was, **is_now} if was.get(name, _NOTHING) != is_now.get(name, _NOTHING)]
-    old, new = ({name: state[name] for name in names if name in state} for state in (was, is_now))
+    was, is_now = _flat(before or {}, hidden), _flat(after or {}, hidden)
     return (
-        None if before is None else _shown(old, hidden),
-        None if after is None else _shown(new, hidden),
+        None if before is None else _shown(_unlike(was, is_now), hidden),
+        None if after is None else _shown(_unlike(is_now, was), hidden),
     )
 
 
-def _flat(values: Mapping[str, Any], hidden: Collection[str], path: str = "") -> Iterator[tuple[str, Any]]:
+def _unlike(values: Mapping[str, Any], others: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values that the others do not have."""
+    if not others:  # as for each new link
+        return values
+    return {name: value for name, value in values.items() if others.get(name, _NOTHING) != value}
+
+
+def _flat(values: Mapping[str, Any], hidden: Collection[str], path: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
     for name, value in values.items():
+        if not value and not isinstance(value, (int, float)):  # None, or empty
+            continue
         if isinstance(value, dict) and name not in hidden:
-            yield from _flat(value, hidden, f"{path}{name}.")
-        elif value is not None and value not in ([], (), ""):
-            yield f"{path}{name}", value
+            flat |= _flat(value, hidden, f"{path}{name}.")
+        else:
+            flat[f"{path}{name}" if path else name] = value
+    return flat
 
 
 def _shown(values: Mapping[str, Any], hidden: Collection[str]) -> ShownFields:
@@ -55,7 +64,7 @@ def _readable(value: Any) -> Any:
     """The value as JSON can have it, but for times; a long one is cut."""
     if type(value) is str:  # as most are
         return _cut(CONTROL_BUT_LINES.sub(_REPLACED, value))
-    if value is None or isinstance(value, (bool, int, float, datetime)):
+    if isinstance(value, (int, float, datetime)):
         return value
     if isinstance(value, (list, tuple, dict)):
         plain = _plain(value)
@@ -67,9 +76,9 @@ def _readable(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {_plain(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, (int, float)):
         return value
     return CONTROL_BUT_LINES.sub(_REPLACED, str(value))
 
