@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
+
+from tests.processes.suspended import suspended
 
 
 def mongod_of(data_dir: Path) -> int:
@@ -15,12 +14,6 @@ def mongod_of(data_dir: Path) -> int:
     return int(json.loads((data_dir / "mongodb" / "server.json").read_text())["pid"])
 
 
-@contextmanager
-def stopped_mongod(data_dir: Path) -> Iterator[None]:
+def stopped_mongod(data_dir: Path) -> AbstractContextManager[None]:
     """The server neither answers nor closes connections for the length of the block."""
-    mongod = mongod_of(data_dir)
-    os.kill(mongod, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(mongod, signal.SIGCONT)
+    return suspended(mongod_of(data_dir))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +16,7 @@ from pymongo.errors import PyMongoError
 from backend.storage.embedded.mongod_process import find_mongod
 from tests.polling import wait_for
 from tests.processes.service_process import free_port
+from tests.processes.suspended import suspended
 
 NAME = "waylink"
 PATIENCE = 60.0  # seconds
@@ -41,17 +41,9 @@ class ReplicaSet:
         self.members[port].wait()
         return port
 
-    @contextmanager
-    def frozen(self, *ports: int) -> Iterator[None]:
+    def frozen(self, *ports: int) -> AbstractContextManager[None]:
         """These members, or all, neither answer nor close connections for the length of the block."""
-        stopped = [self.members[port] for port in ports or self.members]
-        for member in stopped:
-            member.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for member in stopped:
-                member.send_signal(signal.SIGCONT)
+        return suspended(*(self.members[port].pid for port in ports or self.members))
 
     def restart(self, port: int) -> None:
         """End a member in order, as an upgrade does, and start it again."""

@@ -15,7 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from backend.cli import main
 from backend.environment import load_settings
 from tests import used_databases
 from tests.processes.forked_service import ForkedProcess, forked
+from tests.processes.suspended import suspend
 
 WAYLINK = (sys.executable, "-m", "backend.cli")
 SERVE = (*WAYLINK, "serve", "--json")
@@ -82,9 +82,7 @@ class ServiceProcess:
 
     def kill(self) -> None:
         """End it and its workers at once, as a power cut would; its port is free then."""
-        self.process.send_signal(signal.SIGSTOP)  # else it may just be replacing a worker
-        while _state(self.process.pid) not in {"T", "Z"}:
-            time.sleep(0.001)
+        suspend(self.process.pid)  # else it may just be replacing a worker
         workers = [os.pidfd_open(pid) for pid in self.workers]
         self.process.kill()
         for worker in workers:
@@ -198,11 +196,6 @@ def environment_of(data_dir: Path, **settings: str) -> dict[str, str]:
     """The environment of a `waylink` process that keeps its data in `data_dir`."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("WAYLINK_")}
     return inherited | {"WAYLINK_DATA_DIR": str(data_dir)} | settings
-
-
-def _state(pid: int) -> str:
-    """What the process does: T is stopped, Z has ended."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def free_port() -> int:
