@@ -19,7 +19,7 @@ from backend.dashboard import answer_browsers, attach_dashboard_services, dashbo
 from backend.destination_watch.watch import DestinationWatch
 from backend.environment import load_settings
 from backend.json_api.error_handlers import answer_errors, answer_http_error
-from backend.json_api.one_way_rule import OneWayRule
+from backend.json_api.lazy_rule import LazyRule
 from backend.mail.alert_mails import alert_mail
 from backend.mail.delivery import MailDelivery
 from backend.mail.organization_mails import archive_mail
@@ -239,7 +239,7 @@ def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     attach(
         api, resources, sdk_service, LinkService(resources), SalesService(resources), AppService(resources)
     )
-    api.url_rule_class = OneWayRule
+    api.url_rule_class = LazyRule
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
     api.url_map.converters["link"] = LinkText
