@@ -86,8 +86,17 @@ async def test_forms_that_can_not_be_read(person: Person, body: str, status: int
 
 
 async def test_every_answer_is_locked_down(person: Person, stranger: Person) -> None:
-    """Pages, redirects and errors: nothing inline, no frame, no sniffing, no cache."""
-    answers = [await person.get(path) for path in set(routes("GET"))]
+    """Pages, redirects and errors: nothing inline, no frame, no sniffing, no cache.
+
+    No style, script or handler stands in a page, either: the policy would stop it.
+    """
+    pages = [await person.client.get(path, follow_redirects=True) for path in set(routes("GET"))]
+    for page in pages:
+        assert "<style" not in page.text
+        assert " style=" not in page.text
+        assert " onclick=" not in page.text
+        assert page.text.count("<script") == len(OWN_SCRIPT.findall(page.text)), page.url
+    answers = [answer for page in pages for answer in (*page.history, page)]
     answers += [await stranger.get("/nothing"), await person.client.post("/sign-out", data={})]
     answers.append(await person.client.get("/nothing", headers=HTML))
     for answer in answers:
@@ -100,16 +109,6 @@ async def test_every_answer_is_locked_down(person: Person, stranger: Person) -> 
         assert answer.headers["X-Frame-Options"] == "DENY"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Cache-Control"] == "no-store"
-
-
-async def test_pages_hold_nothing_inline(person: Person) -> None:
-    """No style, script or handler stands in a page: the policy would stop it."""
-    for path in set(routes("GET")):
-        page = (await person.client.get(path, follow_redirects=True)).text
-        assert "<style" not in page
-        assert " style=" not in page
-        assert " onclick=" not in page
-        assert page.count("<script") == len(OWN_SCRIPT.findall(page)), path
 
 
 async def test_assets_are_found_by_their_content(stranger: Person) -> None:

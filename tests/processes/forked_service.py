@@ -5,13 +5,15 @@ What is forked does all else as if it had been started; tests of the start itsel
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import runpy
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -21,6 +23,7 @@ from backend.cli import main
 # A process has one such server: who forks something else takes this one too.
 FORK_SERVER = multiprocessing.get_context("forkserver")
 FORK_SERVER.set_forkserver_preload(["tests.processes.imported_service"])
+ROOT = Path(__file__).parents[2]
 
 
 class ForkedProcess:
@@ -70,8 +73,7 @@ def forked(
     `module` is one to run instead, as `python -m` does.
     """
     reader, writer = FORK_SERVER.Pipe(duplex=False)
-    process = FORK_SERVER.Process(target=_serve, args=(environment, writer, log, module))
-    process.start()
+    process = _started(_serve, environment, writer, log, module)
     writer.close()
     forked = ForkedProcess(process)
     with reader, os.fdopen(os.dup(reader.fileno())) as printed:
@@ -86,14 +88,26 @@ def forked_command(
     environment: dict[str, str], log: Path, arguments: Sequence[str]
 ) -> Iterator[ForkedProcess]:
     """`waylink ARGUMENTS` with this environment, until the end of the block; it writes stderr to `log`."""
-    process = FORK_SERVER.Process(target=_run_command, args=(environment, log, arguments))
-    process.start()
+    process = _started(_run_command, environment, log, arguments)
     forked = ForkedProcess(process)
     try:
         yield forked
     finally:
         forked.kill()
         forked.wait()
+
+
+def _started(run: Callable[..., None], *arguments: object) -> BaseProcess:
+    """A process that runs this.
+
+    Its server finds what it imports only from the root of the repository. Elsewhere it would import nothing,
+    say nothing of that, and leave the imports to each process: a test may have gone to a folder of its own.
+    """
+    with contextlib.chdir(ROOT):
+        forkserver.ensure_running()
+    process = FORK_SERVER.Process(target=run, args=arguments)
+    process.start()
+    return process
 
 
 def _run_command(environment: dict[str, str], log: Path, arguments: Sequence[str]) -> None:
