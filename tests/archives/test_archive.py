@@ -6,7 +6,7 @@ import json
 import pkgutil
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 import backend.storage
+from backend.app import Service
 from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import RestoreResult, restore_organization
@@ -39,6 +40,14 @@ from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.fresh_database import fresh_database
 
 
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An archive that tests leave as it is, and how many documents of each collection it says to have."""
+
+    file: Path
+    counts: dict[str, int]
+
+
 @pytest.fixture
 async def elsewhere(database: Database) -> AsyncIterator[Database]:
     """A fresh database."""
@@ -46,13 +55,23 @@ async def elsewhere(database: Database) -> AsyncIterator[Database]:
         yield fresh
 
 
-@pytest.fixture
-async def full(
-    client: httpx.AsyncClient, database: Database, organization: TestOrganization
-) -> TestOrganization:
-    """An organization with something in every collection."""
-    await fill(client, database, organization)
+@pytest.fixture(scope="module")
+async def full(service: Service, database: Database) -> TestOrganization:
+    """An organization with something in every collection, which tests leave as it is."""
+    organization = await create_test_organization(database)
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        await fill(client, database, organization)
     return organization
+
+
+@pytest.fixture(scope="module")
+async def exported(
+    database: Database, full: TestOrganization, tmp_path_factory: pytest.TempPathFactory
+) -> Exported:
+    """The full organization's archive, and what it counts."""
+    file = tmp_path_factory.mktemp("exported") / "organization.jsonl"
+    return Exported(file, await export(database, full.id, file))
 
 
 async def export(database: Database, org_id: OrgId, path: Path) -> dict[str, int]:
@@ -111,11 +130,10 @@ def test_every_collection_is_archived_or_named_as_not() -> None:
 
 
 async def test_a_round_trip_changes_nothing(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    elsewhere: Database, exported: Exported, full: TestOrganization, tmp_path: Path
 ) -> None:
     """Exported, restored elsewhere and exported again, it says the same to the byte, at another time."""
-    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    counts = await export(database, full.id, first)
+    first, counts, second = exported.file, exported.counts, tmp_path / "second.jsonl"
     assert {name for name, count in counts.items() if count} == archived_collections().keys()
     restored = await restore(elsewhere, first)
     assert (restored.counts, restored.resumed) == (counts, False)
@@ -125,11 +143,10 @@ async def test_a_round_trip_changes_nothing(
 
 
 async def test_types_are_kept_and_keys_work(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    database: Database, elsewhere: Database, exported: Exported, full: TestOrganization
 ) -> None:
     """Amounts are exact decimals, times are times, and a key opens what it opened before."""
-    file = tmp_path / "organization.jsonl"
-    await export(database, full.id, file)
+    file = exported.file
     await restore(elsewhere, file)
     key = await api_keys.find_active_key(elsewhere, hash_key(full.rest_key), utc_now())
     assert key
@@ -143,11 +160,10 @@ async def test_types_are_kept_and_keys_work(
 
 
 async def test_external_ids_and_the_archive_are_kept(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    database: Database, elsewhere: Database, exported: Exported, full: TestOrganization
 ) -> None:
     """A restored link has its external id, which nobody else can take, and is archived if it was."""
-    file = tmp_path / "organization.jsonl"
-    await export(database, full.id, file)
+    file = exported.file
     await restore(elsewhere, file)
     for link_filter in (LinkFilter(external_id="sku-0"), LinkFilter(external_id="sku-1")):
         before, after = [
@@ -167,23 +183,20 @@ async def test_external_ids_and_the_archive_are_kept(
 
 
 async def test_nothing_of_others_is_in_the_file(
-    client: httpx.AsyncClient, database: Database, make_organization: OrganizationFactory, tmp_path: Path
+    database: Database, full: TestOrganization, organization: TestOrganization, tmp_path: Path
 ) -> None:
     """The file of an organization without links holds none of another's documents."""
-    full, empty = await make_organization(), await make_organization()
-    await fill(client, database, full)
     file = tmp_path / "organization.jsonl"
-    counts = await export(database, empty.id, file)
+    counts = await export(database, organization.id, file)
     assert counts == {"organizations": 1, "domains": 1, "origins": 1, "api_keys": 3}
     assert full.id not in file.read_text()
 
 
 async def test_a_restore_goes_on_where_it_was(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    elsewhere: Database, exported: Exported, full: TestOrganization, tmp_path: Path
 ) -> None:
     """Interrupted anywhere, a restore leaves no organization; run again, it ends in the same database."""
-    file, after = tmp_path / "first.jsonl", tmp_path / "after.jsonl"
-    await export(database, full.id, file)
+    file, after = exported.file, tmp_path / "after.jsonl"
     for tenth in range(10):
         with pytest.raises(KeyboardInterrupt):
             await restore_organization(
@@ -198,11 +211,10 @@ async def test_a_restore_goes_on_where_it_was(
 
 
 async def test_what_changed_while_a_restore_lay_still_stays(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    elsewhere: Database, exported: Exported, full: TestOrganization
 ) -> None:
     """A count that was restored and has grown since is not set back when the restore goes on."""
-    file = tmp_path / "first.jsonl"
-    await export(database, full.id, file)
+    file = exported.file
     with pytest.raises(KeyboardInterrupt):
         await restore_organization(elsewhere, file, utc_now(), Interruption(file, 0.97), lambda _: False)
     await elsewhere["restores"].update_one({"_id": full.id}, {"$set": {"position": 0}})
@@ -215,11 +227,10 @@ async def test_what_changed_while_a_restore_lay_still_stays(
 
 
 async def test_a_restore_refuses_what_is_taken(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    database: Database, elsewhere: Database, exported: Exported, full: TestOrganization
 ) -> None:
     """Where the organization is there, or its domain is another's, nothing at all is stored."""
-    file = tmp_path / "organization.jsonl"
-    await export(database, full.id, file)
+    file = exported.file
     with pytest.raises(AlreadyTaken, match=f"an organization with the id {full.id}"):
         await restore(database, file)
     other = await create_test_organization(elsewhere)
@@ -263,13 +274,13 @@ async def test_users_of_several_organizations(
 
 
 async def test_another_file_does_not_go_on_with_a_restore(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    database: Database, elsewhere: Database, organization: TestOrganization, tmp_path: Path
 ) -> None:
     """A restore that was begun is finished with its own file only."""
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    await export(database, full.id, first)
-    await insert_domain(database, f"x{full.domain}", full.id, datetime.now(UTC))
-    await export(database, full.id, second)
+    await export(database, organization.id, first)
+    await insert_domain(database, f"x{organization.domain}", organization.id, datetime.now(UTC))
+    await export(database, organization.id, second)
     with pytest.raises(KeyboardInterrupt):
         await restore_organization(elsewhere, first, utc_now(), Interruption(first, 0.5), lambda _: False)
     with pytest.raises(OtherRestoreUnfinished):
@@ -290,18 +301,15 @@ async def test_another_file_does_not_go_on_with_a_restore(
     ],
 )
 async def test_a_changed_file_is_refused(
-    database: Database,
     elsewhere: Database,
-    full: TestOrganization,
+    exported: Exported,
     tmp_path: Path,
     old: bytes,
     new: bytes,
     sentence: str,
 ) -> None:
     """A file that is not as it was written is refused before anything is stored."""
-    file = tmp_path / "organization.jsonl"
-    await export(database, full.id, file)
-    content = file.read_bytes()
+    file, content = tmp_path / "organization.jsonl", exported.file.read_bytes()
     assert old in content
     file.write_bytes(content.replace(old, new))
     with pytest.raises(UnreadableArchive, match=sentence):
@@ -310,12 +318,10 @@ async def test_a_changed_file_is_refused(
 
 
 async def test_a_file_that_is_cut_off_is_refused(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+    elsewhere: Database, exported: Exported, tmp_path: Path
 ) -> None:
     """Wherever a file ends too early, it is refused."""
-    file = tmp_path / "organization.jsonl"
-    await export(database, full.id, file)
-    content = file.read_bytes()
+    file, content = tmp_path / "organization.jsonl", exported.file.read_bytes()
     lines = content.splitlines(keepends=True)
     for kept in (b"", b"".join(lines[:1]), b"".join(lines[:-1]), content[:-20], content[: len(content) // 2]):
         file.write_bytes(kept)
