@@ -113,13 +113,12 @@ class Report:
 
     def day(self, at: float) -> str:
         """The day of a time, in the report's time zone."""
-        return (self.beginning + timedelta(seconds=at)).astimezone(self.timezone).date().isoformat()
+        return _day(self.beginning, self.timezone, at)
 
     @property
     def period(self) -> tuple[str, str]:
         """The first day, and the one after the last."""
-        day = self.beginning.astimezone(self.timezone).date()
-        return (day + timedelta(self.first)).isoformat(), (day + timedelta(self.end)).isoformat()
+        return _period(self.beginning, self.timezone, self.first, self.end)
 
     def has(self, at: float) -> bool:
         """Whether a time is in the period."""
@@ -146,6 +145,17 @@ class Report:
         return not {"day", "event.plan"}.issuperset(self.group_by)
 
 
+@cache
+def _day(beginning: datetime, timezone: tzinfo, at: float) -> str:
+    return (beginning + timedelta(seconds=at)).astimezone(timezone).date().isoformat()
+
+
+@cache
+def _period(beginning: datetime, timezone: tzinfo, first: int, end: int) -> tuple[str, str]:
+    day = beginning.astimezone(timezone).date()
+    return (day + timedelta(first)).isoformat(), (day + timedelta(end)).isoformat()
+
+
 def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
     """The rows of these histories."""
     found: defaultdict[Key, Row] = defaultdict(Row)
@@ -158,15 +168,11 @@ def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
             row = found[_key(report, history, Source(click.link), click.at)]
             row.clicks += 1
             row.histories.add(history.number)
-        facts = known_of(history, report.rules.as_of)
-        for sale in facts.sales.values():
-            is_asked = not sale.is_conversion or report.currency in {None, sale.currency}
-            if is_asked and report.has(sale.at):
-                _count(found, report, history, facts, sale)
-        for measure, told in (("events", facts.events.values()), ("identities", facts.first_identities)):
-            for fact in told:
-                if report.has(fact.at):
-                    _count_told(found, report, history, facts, measure, fact)
+        for credited in credited_of(history, report.rules):
+            fact = credited.fact
+            is_asked = not fact.is_conversion or report.currency in {None, fact.currency}
+            if is_asked and report.has(fact.at):
+                _count(found, report, history, credited)
     return dict(found)
 
 
@@ -176,39 +182,67 @@ def known_of(history: History, as_of: int | None) -> Known:
     return known(history, as_of)
 
 
-def _count(found: defaultdict[Key, Row], report: Report, history: History, facts: Known, sale: Sale) -> None:
-    """Add a sale to the rows of the touches that get it."""
-    customer = customer_of(facts, sale)
-    for source, part in shares(facts, sale, report.rules):
-        if not part:
-            continue
-        row = found[_key(report, history, source, sale.at)]
+@dataclass(frozen=True, slots=True)
+class Credited:
+    """Something that is credited, what it counts as, whose it is, and the touches that get a part of it."""
+
+    fact: Sale
+    measure: Literal["sales", "events", "identities"]
+    customer: str | None
+    shares: list[tuple[Source | None, Fraction]]
+
+
+@cache
+def credited_of(history: History, rules: Rules) -> list[Credited]:
+    """All that is credited in a history: the same in each report by these rules."""
+    facts = known_of(history, rules.as_of)
+    sales = [Credited(sale, "sales", customer_of(facts, sale), []) for sale in facts.sales.values()]
+    events = [Credited(event, "events", None, []) for event in facts.events.values()]
+    identities = [Credited(first, "identities", None, []) for first in facts.first_identities]
+    return [
+        replace(
+            credited,
+            shares=[(source, part) for source, part in shares(facts, credited.fact, rules) if part],
+        )
+        for credited in (*sales, *events, *identities)
+    ]
+
+
+def _count(found: defaultdict[Key, Row], report: Report, history: History, credited: Credited) -> None:
+    """Add it to the rows of the touches that get it."""
+    fact = credited.fact
+    plan = None if credited.measure == "sales" else fact.tellings[0].fact.plan
+    for source, part in credited.shares:
+        row = found[_key(report, history, source, fact.at, plan)]
         row.histories.add(history.number)
-        if customer is not None:
-            row.contacts.add(history.name(customer))
-        if not sale.is_conversion:
-            row.leads += part
-            continue
-        row.conversions += part
-        row.conversions_by_currency[sale.currency] += part
-        row.revenue[sale.currency] += part * Fraction(sale.amount)
-        row.refunds[sale.currency] += part * Fraction(sum(sale.refunds))
-        if source is not None and source.link is not None:
-            row.conversions_of_links += part
-            row.revenue_of_links[sale.currency] += part * Fraction(sale.amount)
-        if customer is not None:
-            row.customers.add(history.name(customer))
+        if credited.measure == "events":
+            row.events += part
+        elif credited.measure == "identities":
+            row.identities += part
+        else:
+            _count_sale(row, history, credited, source, part)
 
 
-def _count_told(
-    found: defaultdict[Key, Row], report: Report, history: History, facts: Known, measure: str, told: Sale
+def _count_sale(
+    row: Row, history: History, credited: Credited, source: Source | None, part: Fraction
 ) -> None:
-    """Add an event or an identity to the rows of the touches that get it."""
-    for source, part in shares(facts, told, report.rules):
-        if part:
-            row = found[_key(report, history, source, told.at, told.tellings[0].fact.plan)]
-            row.histories.add(history.number)
-            setattr(row, measure, getattr(row, measure) + part)
+    """Add a part of a conversion or a lead."""
+    sale, customer = credited.fact, credited.customer
+    if customer is not None:
+        row.contacts.add(history.name(customer))
+    if not sale.is_conversion:
+        row.leads += part
+        return
+    amount = part * Fraction(sale.amount)
+    row.conversions += part
+    row.conversions_by_currency[sale.currency] += part
+    row.revenue[sale.currency] += amount
+    row.refunds[sale.currency] += part * Fraction(sum(sale.refunds))
+    if source is not None and source.link is not None:
+        row.conversions_of_links += part
+        row.revenue_of_links[sale.currency] += amount
+    if customer is not None:
+        row.customers.add(history.name(customer))
 
 
 def _key(report: Report, history: History, source: Source | None, at: float, plan: str | None = None) -> Key:

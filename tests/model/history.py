@@ -81,6 +81,10 @@ class History:
     purged: tuple[str, ...] = ()  # links that were deleted for good then
     links: tuple[str, ...] = field(default=("a", "b", "c"))
 
+    def __hash__(self) -> int:
+        """By its number alone: to go through all that it tells takes long, and is done for each look-up."""
+        return self.number
+
     def name(self, own: str) -> str:
         """The name of something of this history among those of all histories."""
         return f"h{self.number}-{own}"
