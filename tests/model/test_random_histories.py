@@ -1,4 +1,4 @@
-"""Hundreds of random histories: what the service answers follows from the documents' rules and nothing else.
+"""Random histories: what the service answers follows from the documents' rules and nothing else.
 
 `pytest tests/model --seed 7 --histories 10000` tells others, and more of them.
 """
