@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,7 +31,8 @@ from tests.facts.organizations import create_test_organization
 from tests.faults.mongod import mongod_of, stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
-from tests.processes.service_process import WAYLINK, environment_of, free_port, service_process
+from tests.processes.forked_service import forked_command
+from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
 USE = """
 import asyncio, sys
@@ -75,6 +76,17 @@ def servers_of(folder: Path) -> list[int]:
     return [pid for pid in every if mongod.is_process(pid)]
 
 
+@pytest.fixture(scope="module")
+async def used(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Path]:
+    """The data folder of a server that a process uses: one for all tests that end neither of them."""
+    data_dir = tmp_path_factory.mktemp("used") / "data"
+    with user_of(data_dir / "mongodb") as user:
+        assert is_open(user)
+        yield data_dir
+    await open_and_close(data_dir)
+    assert servers_of(data_dir / "mongodb") == []
+
+
 @pytest.mark.parametrize("delay", DELAYS)
 async def test_a_start_that_was_killed_is_in_nobodys_way(tmp_path: Path, delay: float) -> None:
     """kill -9 right after mongod was spawned, before or after that was noted: the next one uses its server or
@@ -96,9 +108,9 @@ def test_a_service_killed_as_it_starts(tmp_path: Path) -> None:
     """The same with all processes of the whole service, which then starts again and answers."""
     folder = tmp_path / "mongodb"
     environment = environment_of(tmp_path, WAYLINK_PORT=str(free_port()))
-    with subprocess.Popen([*WAYLINK, "serve"], env=environment, start_new_session=True) as service:
+    with forked_command(environment, tmp_path / "log", ["serve"]) as service:
         wait_for(lambda: servers_of(folder), "no mongod was spawned", seconds=60)
-        os.killpg(service.pid, signal.SIGKILL)
+        ServiceProcess(service, environment, "").kill()
     with service_process(tmp_path) as again:
         assert again.command("organization", "list") == {"organizations": []}
         assert servers_of(folder) == [mongod_of(tmp_path)]
@@ -118,33 +130,27 @@ async def test_a_note_may_name_another_process(tmp_path: Path) -> None:
     assert servers_of(folder) == []
 
 
-async def test_a_command_waits_for_a_server_that_stands_still(tmp_path: Path) -> None:
+async def test_a_command_waits_for_a_server_that_stands_still(used: Path) -> None:
     """A server that misses pings for two seconds is waited for: nothing is noted or started meanwhile."""
-    with user_of(tmp_path / "mongodb") as user:
-        assert is_open(user)
-        noted = (tmp_path / "mongodb" / "server.json").read_text()
-        with stopped_mongod(tmp_path):
-            opening = asyncio.create_task(open_and_close(tmp_path))
-            await asyncio.sleep(2)  # how long it stands still
-            assert len(servers_of(tmp_path / "mongodb")) == 1
-        await opening
-        assert (tmp_path / "mongodb" / "server.json").read_text() == noted
-        assert servers_of(tmp_path / "mongodb") == [mongod_of(tmp_path)]
+    noted = (used / "mongodb" / "server.json").read_text()
+    with stopped_mongod(used):
+        opening = asyncio.create_task(open_and_close(used))
+        await asyncio.sleep(2)  # how long it stands still
+        assert len(servers_of(used / "mongodb")) == 1
+    await opening
+    assert (used / "mongodb" / "server.json").read_text() == noted
+    assert servers_of(used / "mongodb") == [mongod_of(used)]
 
 
-async def test_a_server_that_others_use_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_that_others_use_is_left_alone(used: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that stands still for long is told of by its process, and goes on for those who use it."""
-    with user_of(tmp_path / "mongodb") as user:
-        assert is_open(user)
-        server = mongod_of(tmp_path)
-        with stopped_mongod(tmp_path), monkeypatch.context() as patch:
-            patch.setattr(embedded_mongodb, "_ANSWER_TIMEOUT", 1.0)
-            with pytest.raises(MongoDBHangs, match=f"process {server}, .* does not answer"):
-                await open_and_close(tmp_path)
-        await open_and_close(tmp_path)
-        assert servers_of(tmp_path / "mongodb") == [server]
+    server = mongod_of(used)
+    with stopped_mongod(used), monkeypatch.context() as patch:
+        patch.setattr(embedded_mongodb, "_ANSWER_TIMEOUT", 1.0)
+        with pytest.raises(MongoDBHangs, match=f"process {server}, .* does not answer"):
+            await open_and_close(used)
+    await open_and_close(used)
+    assert servers_of(used / "mongodb") == [server]
 
 
 STOPPED_IN_THE_MIDDLE = """
@@ -210,12 +216,12 @@ async def test_a_stop_ends_a_server_that_stands_still(tmp_path: Path) -> None:
     assert time.monotonic() - began < 20
 
 
-async def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
+async def test_nobody_gets_in_without_the_password(used: Path) -> None:
     """Other users of the machine can't enter the folder, and reach nothing over the port: no data, no names,
     no new user, no stop."""
-    async with open_database(Settings(data_dir=tmp_path / "data"), Indexes.LEAVE) as database:
+    folder = used / "mongodb"
+    async with open_database(Settings(data_dir=used), Indexes.LEAVE) as database:
         await create_test_organization(database)
-        folder = tmp_path / "data" / "mongodb"
         port = int(json.loads((folder / "server.json").read_text())["port"])
         with MongoClient[dict[str, object]]("127.0.0.1", port, directConnection=True) as stranger:
             for work in (
@@ -226,7 +232,7 @@ async def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
             ):
                 with pytest.raises(OperationFailure, match=r"requires authentication|not authorized"):
                     work()
-        for path in (tmp_path / "data", folder, folder / "db"):
+        for path in (used, folder, folder / "db"):
             assert path.stat().st_mode & 0o777 == 0o700, path
         assert (folder / "key").stat().st_mode & 0o777 == 0o600
 
