@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
@@ -19,13 +18,8 @@ from tests.faults.links import new_link, wait_for_clicks
 from tests.faults.mongod import mongod_of
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for
-from tests.processes.service_process import (
-    WAYLINK,
-    ServiceProcess,
-    environment_of,
-    free_port,
-    service_process,
-)
+from tests.processes.forked_service import forked_command
+from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
 SECONDS = 30.0
 
@@ -107,7 +101,7 @@ def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
         )
 
 
-async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
+def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
     """With a MongoDB that does not answer, several workers end with the same sentence as one."""
     environment = environment_of(
         tmp_path,
@@ -115,12 +109,10 @@ async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
         WAYLINK_PORT=str(free_port()),
         WAYLINK_MONGODB_URI=f"mongodb://127.0.0.1:{free_port()}/?serverSelectionTimeoutMS=200",
     )
-    process = await asyncio.create_subprocess_exec(
-        *WAYLINK, "serve", env=environment, stderr=asyncio.subprocess.PIPE
-    )
-    _, printed = await asyncio.wait_for(process.communicate(), 60)
-    assert process.returncode == 1
-    lines = printed.decode().splitlines()
+    log = tmp_path / "log"
+    with forked_command(environment, log, ["serve"]) as process:
+        assert process.wait(60) == 1
+    lines = log.read_text().splitlines()
     assert lines[-1].startswith("Error: MongoDB at 127.0.0.1:")
     assert not any("Traceback" in line for line in lines)
 

@@ -94,8 +94,12 @@ class Small(FileQuestion):
 
 @pytest.fixture(scope="module")
 def own_settings(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings of a host of these tests' own. What a test does to its process, the next one outlives."""
-    return replace(settings, data_dir=tmp_path_factory.mktemp("host"), analytics_seconds=2)
+    """Settings of a host of these tests' own. What a test does to its process, the next one outlives.
+
+    A question that never ends takes one processor, and not all of them.
+    """
+    folder = tmp_path_factory.mktemp("host")
+    return replace(settings, data_dir=folder, analytics_seconds=2, analytics_threads=1)
 
 
 @pytest.fixture(scope="module")
