@@ -12,6 +12,7 @@ import pytest
 
 from backend.web.sdk_files import app_archive, npm_archive
 from tests.processes.demo_process import demo_process
+from tests.processes.service_process import own_database
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("backend", "demo_site", "sdk_dist", "app_sdk_dist", "pyproject.toml", "README.md", "LICENSE")
@@ -30,13 +31,19 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def test_everything_is_in_the_wheel(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_is_in_the_wheel(
+    installed: Path, mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Away from the checkout the service and the demo have their pages, styles, scripts and the SDK."""
     monkeypatch.setenv("PYTHONPATH", str(installed))
     monkeypatch.chdir(tmp_path)
     where = [sys.executable, "-c", "import backend; print(backend.__file__)"]
     assert subprocess.run(where, check=True, capture_output=True, text=True).stdout.startswith(str(installed))
-    with demo_process(tmp_path / "data") as demo:
+    command = [sys.executable, "-m", "demo_site"]
+    with (
+        own_database(mongodb_uri) as variables,
+        demo_process(tmp_path / "data", command=command, **variables) as demo,
+    ):
         api = demo.value("REST API").removesuffix("/serviceCore/pa/v1")
         shop = demo.value("Demo shop")
         for address in (

@@ -1,23 +1,25 @@
-"""`make run` as a person starts it: `python -m demo_site`, and what it prints."""
+"""`make run`: `python -m demo_site`, forked as the service is, or started; and what it prints."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-from tests.processes.service_process import environment_of, free_port
+from backend.operations.shared_counts import SHARED_FOLDER
+from tests.processes.forked_service import ForkedProcess, forked
+from tests.processes.service_process import environment_of, free_port, started
 
 
 @dataclass(frozen=True, slots=True)
 class DemoProcess:
     """A running demo: its process, its settings, and the text that it printed when it was ready."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | ForkedProcess
     environment: dict[str, str]
     printed: str
 
@@ -37,29 +39,44 @@ class DemoProcess:
 
 @contextmanager
 def demo_process(
-    data_dir: Path, options: Sequence[str] = ("--without-history",), **settings: str
+    data_dir: Path,
+    options: Sequence[str] = ("--without-history",),
+    *,
+    command: Sequence[str] | None = None,
+    **settings: str,
 ) -> Iterator[DemoProcess]:
-    """The service and the demo site for the length of the block, on free ports."""
+    """The service and the demo site for the length of the block, on free ports.
+
+    They are forked, unless there is a command to start.
+    """
     usual = {
         "WAYLINK_PORT": str(free_port()),
         "WAYLINK_DEMO_PORT": str(free_port()),
         "WAYLINK_DRAIN_SECONDS": "0.05",
     }
     environment = environment_of(data_dir, **(usual | settings))
-    command = [sys.executable, "-m", "demo_site", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    data_dir.mkdir(parents=True, exist_ok=True)
+    log = data_dir / "log"
+    starting: AbstractContextManager[tuple[subprocess.Popen[str] | ForkedProcess, IO[str]]]
+    if command:
+        starting = started([*command, *options], environment, log)
+    else:
+        # What is forked was imported to count for several processes, and needs a folder for that.
+        counts = data_dir / "counts"
+        counts.mkdir(exist_ok=True)
+        starting = forked(environment | {SHARED_FOLDER: str(counts)}, log, "demo_site", options)
+    with starting as (process, printed):
         try:
-            yield DemoProcess(process, environment, _printed_until_ready(process))
+            yield DemoProcess(process, environment, _until_ready(printed))
         finally:
             process.terminate()
             process.wait(timeout=60)
 
 
-def _printed_until_ready(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    printed = ""
-    for line in process.stdout:
-        printed += line
+def _until_ready(printed: IO[str]) -> str:
+    text = ""
+    for line in printed:
+        text += line
         if line.startswith("Ctrl-C stops"):
-            return printed
-    raise AssertionError(f"the demo ended before it was ready: {printed}")
+            return text
+    raise AssertionError(f"the demo ended before it was ready: {text}")

@@ -11,12 +11,14 @@ import os
 import runpy
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TextIO
 
 from backend.cli import main
 
@@ -66,19 +68,19 @@ class ForkedProcess:
 
 @contextmanager
 def forked(
-    environment: dict[str, str], log: Path, module: str | None = None
-) -> Iterator[tuple[ForkedProcess, str]]:
-    """A service with this environment, and the line that it prints; it writes stderr to `log`.
+    environment: dict[str, str], log: Path, module: str | None = None, arguments: Sequence[str] = ()
+) -> Iterator[tuple[ForkedProcess, TextIO]]:
+    """A service with this environment, and what it prints; it writes stderr to `log`.
 
-    `module` is one to run instead, as `python -m` does.
+    `module` is one to run instead, with these arguments, as `python -m` does.
     """
     reader, writer = FORK_SERVER.Pipe(duplex=False)
-    process = _started(_serve, environment, writer, log, module)
+    process = _started(_serve, environment, writer, log, module, arguments)
     writer.close()
     forked = ForkedProcess(process)
     with reader, os.fdopen(os.dup(reader.fileno())) as printed:
         try:
-            yield forked, printed.readline()
+            yield forked, printed
         finally:
             forked.wait()
 
@@ -122,11 +124,18 @@ def _begin(environment: dict[str, str], log: Path) -> None:
         os.dup2(written.fileno(), 2)
 
 
-def _serve(environment: dict[str, str], printed: Connection, log: Path, module: str | None) -> None:
+def _serve(
+    environment: dict[str, str],
+    printed: Connection,
+    log: Path,
+    module: str | None,
+    arguments: Sequence[str],
+) -> None:
     _begin(environment, log)
     os.dup2(printed.fileno(), 1)
     printed.close()
     if module:
+        sys.argv[1:] = arguments
         runpy.run_module(module, run_name="__main__")
     else:
         main(["serve", "--json"], prog_name="waylink")

@@ -21,8 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from click import Command
 from click.testing import CliRunner, Result
 from pymongo import MongoClient
 
@@ -112,9 +113,10 @@ def service_process(
     environment = environment_of(data_dir, **(usual | settings))
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir / "log"
-    starting = _started(command, environment, log) if command else forked(environment, log, module)
-    with starting as (process, ready):
+    starting = started(command, environment, log) if command else forked(environment, log, module)
+    with starting as (process, printed):
         try:
+            ready = printed.readline()
             assert ready, f"the service ended before it was ready: {log.read_text()}"
             yield ServiceProcess(process, environment, json.loads(ready)["base_url"])
         finally:
@@ -124,10 +126,10 @@ def service_process(
 
 
 @contextmanager
-def _started(
+def started(
     command: Sequence[str], environment: dict[str, str], log: Path
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process of this command, and the first line that it prints."""
+) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """A process of this command, and what it prints; it writes stderr to `log`."""
     with (
         log.open("a") as written,
         subprocess.Popen(
@@ -135,7 +137,7 @@ def _started(
         ) as process,
     ):
         assert process.stdout is not None
-        yield process, process.stdout.readline()
+        yield process, process.stdout
 
 
 @contextmanager
@@ -161,14 +163,14 @@ def run_command(*arguments: str, environment: dict[str, str], typed: str = "") -
     return printed
 
 
-def invoke(*arguments: str, environment: dict[str, str], typed: str = "") -> Result:
-    """`waylink ARGUMENTS`, run in this process; what the command does not expect fails the test."""
+def invoke(*arguments: str, environment: dict[str, str], typed: str = "", command: Command = main) -> Result:
+    """`waylink ARGUMENTS`, or another command, run in this process; what it does not expect is raised."""
     settings: dict[str, str | None] = dict.fromkeys(_settings_in(dict(os.environ)))
     # In a thread, since an event loop of the test, or of Playwright, may run in this one.
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(
             CliRunner().invoke,
-            main,
+            command,
             arguments,
             input=typed,
             env=settings | _settings_in(environment),
