@@ -13,7 +13,7 @@ import pytest
 
 from backend.domain.ids import OrgId
 from tests.conftest import ServiceStarter
-from tests.processes.service_process import ServiceProcess, environment_of, run_process
+from tests.processes.service_process import ServiceProcess, environment_of, run_command, run_process
 
 
 def test_organizations_are_listed(running: ServiceProcess, org_id: OrgId) -> None:
@@ -140,8 +140,7 @@ def test_commands_work_without_a_service(tmp_path: Path) -> None:
     """With nothing running, a command starts MongoDB for as long as it needs it, and what it stored stays."""
     environment = environment_of(tmp_path)
     created = run_process("organization", "create", "Alone", "--json", environment=environment)
-    listed = run_process("organization", "list", "--json", environment=environment)
-    [organization] = json.loads(listed.stdout)["organizations"]
+    [organization] = run_command("organization", "list", environment=environment)["organizations"]
     assert organization == json.loads(created.stdout)
 
 
