@@ -12,7 +12,7 @@ from pymongo import MongoClient
 
 from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from tests.faults.links import follow, new_link, wait_for_clicks
-from tests.processes.service_process import run_process, service_process
+from tests.processes.service_process import invoke, service_process
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "production.md"
@@ -62,8 +62,8 @@ async def test_the_listed_rights_are_enough(
             wait_for_clicks(service, link, number + 1)
             org_id = service.stored("organizations")[0]["_id"]
             service.command("export", "--org", org_id, "--output", str(tmp_path / f"{number}.jsonl"))
-            doctor = run_process("doctor", environment=service.environment)
-            assert doctor.returncode in {0, 1, 3}, doctor.stderr
+            doctor = invoke("doctor", environment=service.environment)
+            assert doctor.exit_code in {0, 1, 3}, doctor.stderr
             # The service that comes next ends what a former one left open, which needs a right of its own.
             service.process.kill()
     assert refused(log) == missing

@@ -16,7 +16,7 @@ from pymongo import MongoClient
 from tests.faults.links import follow, new_limited_link, new_link
 from tests.polling import wait_for
 from tests.processes.replica_set import ReplicaSet, replica_set
-from tests.processes.service_process import ServiceProcess, service_process
+from tests.processes.service_process import ServiceProcess, own_database, service_process
 
 # Longer than visitors wait for a link.
 SECONDS = 1.2
@@ -24,19 +24,32 @@ VISITS = 40
 Tell = Callable[[str], None]
 
 
-@pytest.fixture
-def members(tmp_path: Path) -> Iterator[ReplicaSet]:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
     """A MongoDB whose reads can be slow."""
-    (tmp_path / "members").mkdir()
-    with replica_set(tmp_path / "members", 1, can_fail=True, waits_for_disk=False) as members:
+    with replica_set(tmp_path_factory.mktemp("members"), 1, can_fail=True, waits_for_disk=False) as members:
         yield members
 
 
+@pytest.fixture
+def members(started: ReplicaSet) -> Iterator[ReplicaSet]:
+    """The same, as fast as it is until a test says otherwise."""
+    yield started
+    started.fail_commands()
+
+
+@pytest.fixture
+def own(members: ReplicaSet) -> Iterator[dict[str, str]]:
+    """Settings that name a database of the test's own there."""
+    with own_database(members.uri) as own:
+        yield own
+
+
 @contextmanager
-def other_host(members: ReplicaSet) -> Iterator[Any]:
+def other_host(own: dict[str, str]) -> Iterator[Any]:
     """The links, as another host changes them, whose reads are not slow."""
-    with MongoClient[dict[str, Any]](members.uri) as client:
-        yield client["waylink"]["links"]
+    with MongoClient[dict[str, Any]](own["WAYLINK_MONGODB_URI"]) as client:
+        yield client[own["WAYLINK_MONGODB_DATABASE"]]["links"]
 
 
 def visited(service: ServiceProcess, path: str) -> list[int]:
@@ -51,18 +64,18 @@ def wait_until(service: ServiceProcess, path: str, status: int) -> None:
 
 
 def test_links_changed_elsewhere_are_not_shown_as_they_were(
-    members: ReplicaSet, tmp_path: Path, tell: Tell
+    members: ReplicaSet, own: dict[str, str], tmp_path: Path, tell: Tell
 ) -> None:
     """One that another host disabled shows the error page, without a read; one that it deleted is 503; others
     redirect."""
-    with service_process(tmp_path / "data", WAYLINK_MONGODB_URI=members.uri) as service:
+    with service_process(tmp_path / "data", **own) as service:
         made = new_link(service)
         disabled, other = made["path"], new_limited_link(service, made["key"])
         deleted = new_limited_link(service, made["key"])
         paths = (disabled, deleted, other)
         assert [follow(service, path) for path in paths] == [302] * 3
         members.delay_commands("find", seconds=SECONDS)
-        with other_host(members) as links:
+        with other_host(own) as links:
             links.update_one({"path": disabled[1:]}, {"$set": {"is_enabled": False}})
             links.delete_one({"path": deleted[1:]})
         wait_until(service, disabled, 404)
@@ -76,20 +89,21 @@ def test_links_changed_elsewhere_are_not_shown_as_they_were(
         wait_until(service, deleted, 404)
 
 
-def test_a_restart_brings_nothing_back(members: ReplicaSet, tmp_path: Path, tell: Tell) -> None:
+def test_a_restart_brings_nothing_back(
+    members: ReplicaSet, own: dict[str, str], tmp_path: Path, tell: Tell
+) -> None:
     """The file of links is older than a change: a service that starts with it learns of the change, without a
     read, and shows what did not change."""
-    settings = {"WAYLINK_MONGODB_URI": members.uri}
-    with service_process(tmp_path / "data", **settings) as before:
+    with service_process(tmp_path / "data", **own) as before:
         made = new_link(before)
         disabled, other = made["path"], new_limited_link(before, made["key"])
         wait_for((tmp_path / "data" / "links.cache").exists, "changes are not followed")
         assert [follow(before, path) for path in (disabled, other)] == [302, 302]
         before.stop(signal.SIGTERM)
-    with other_host(members) as links:
+    with other_host(own) as links:
         links.update_one({"path": disabled[1:]}, {"$set": {"is_enabled": False}})
     members.delay_commands("find", seconds=SECONDS)
-    with service_process(tmp_path / "data", **settings) as service:
+    with service_process(tmp_path / "data", **own) as service:
         wait_until(service, disabled, 404)
         seen = visited(service, disabled)
         tell(f"after a restart, reads of {SECONDS} s: of {VISITS} visits {seen.count(302)} as it was")

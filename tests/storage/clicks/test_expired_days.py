@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sys
 import uuid
 from collections import Counter
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -44,6 +42,8 @@ from tests.facts.feeds import place_all, read_all
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
+from tests.processes.forked_service import FORK_SERVER
+from tests.storage.clicks.summing_process import add_up
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS = 40
@@ -244,15 +244,17 @@ async def test_killed_at_any_moment(database: Database, settings: Settings, org_
         await ship(database, clicks[number::40], "log" + org_id, number, number + 1)
     kills = 0
     while await recorded_clicks(database, org_id):
-        command = [sys.executable, "-c", _WORK, str(settings.mongodb_uri), settings.mongodb_database, org_id]
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-        assert process.stdout
-        await process.stdout.readline()
+        told, telling = FORK_SERVER.Pipe(duplex=False)
+        place = (settings.mongodb_uri, settings.mongodb_database, org_id)
+        process = FORK_SERVER.Process(target=add_up, args=(*place, telling))
+        process.start()
+        telling.close()
+        with told:
+            assert await asyncio.to_thread(told.recv) == "begins"
         await asyncio.sleep(0.005 * 2**kills)
-        kills += process.returncode is None
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        kills += process.is_alive()
+        process.kill()
+        await asyncio.to_thread(process.join)
         assert await requests(database, org_id) == 300
     assert kills > 1
     assert await summed(database, org_id) == counted_one_by_one(clicks)
@@ -260,22 +262,6 @@ async def test_killed_at_any_moment(database: Database, settings: Settings, org_
         name for fact in await facts(database, org_id) for name in fact["blocks"]
     )
     assert (len(summed_blocks), set(summed_blocks.values())) == (40, {1})
-
-
-# Adds up a block at a time, once it has said that it begins.
-_WORK = """
-import asyncio, sys
-from datetime import UTC, datetime
-from backend.storage.driver.connection import connect
-from backend.storage.clicks.expired_days import Bounds, sum_expired
-
-async def work(uri, name, org_id):
-    async with connect(uri, name, 60) as database:
-        print("begins", flush=True)
-        await sum_expired(database, org_id, datetime(2026, 6, 1, tzinfo=UTC), Bounds(blocks=1))
-
-asyncio.run(work(*sys.argv[1:]))
-"""
 
 
 async def test_a_block_that_is_changed_meanwhile(database: Database, org_id: OrgId) -> None:
