@@ -64,7 +64,7 @@ async def test_where_it_begins(feed: Feed) -> None:
             ("csv", None, "--after", "yesterday"),
             "is neither a cursor that a feed gave, nor beginning, now or",
         ),
-        (("csv", None, "--after", "9.0"), "is behind the end of this organization's feed, 1.0"),
+        (("csv", None, "--after", "9.0"), "is behind the end of this organization's feed, "),
         (("csv", None, "--types", "clicks"), "They are link.created, link.changed"),
         (("csv", "postgresql://db"), "use --into postgres"),
         (("postgres",), "Name the database by --to"),
