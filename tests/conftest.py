@@ -6,12 +6,9 @@ import asyncio
 import gc
 import os
 import uuid
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
-from inspect import iscoroutinefunction
-from operator import itemgetter
 from pathlib import Path
 
 import httpx
@@ -34,11 +31,13 @@ from tests import used_databases
 from tests.architecture.recorded_actions import RecordedActions
 from tests.examples import examples
 from tests.facts.organizations import TestOrganization, create_test_organization
+from tests.order import deal_out
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit
+from tests.summary import print_summary
 
 # Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
 # machine either may happen, and says nothing about what is tested.
@@ -53,41 +52,11 @@ certificates.read_once()
 # Of the tests that are collected nothing becomes garbage, and looking for it takes a fifth of the time.
 gc.disable()
 
-# After the first browser test Playwright's loop counts as running, and asyncio starts no other.
-BROWSER_FIXTURE = "playwright"
-
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
 ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
 
-ENGINES = {"chromium", "firefox", "webkit"}
-SLOWEST_SHOWN = 15
 LONGEST = 600.0  # seconds: none takes a tenth of it, also on a busy machine
 LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
-# What takes longest begins first, so that no worker is left alone with it at the end.
-LONGEST_FIRST = (
-    "tests/faults/",
-    "tests/model/",
-    "tests/api/description/test_openapi.py",
-    "tests/api/test_error_table.py",
-    "tests/storage/embedded/test_mongodb.py",
-    "tests/cli/test_commands.py",
-    "tests/cli/archives/test_archive.py",
-    "tests/dashboard/accessibility/",
-    "tests/browser/sites/test_hostile_sites.py",
-    "tests/browser/test_every_engine.py",
-    "tests/browser/test_service_restart.py",
-    "tests/browser/test_end_to_end.py",
-    "tests/browser/sites/test_demo_site.py",
-    "tests/proxy/test_in_a_browser.py",
-    "tests/browser/sites/test_good_guest.py",
-    "tests/browser/calls/test_delivery.py",
-    "tests/dashboard/",
-    "tests/browser/",
-    "tests/sdk/",
-    "tests/api/",
-)
-# Files whose tests wait most of their time: for processes that start, and for databases that are stopped.
-WAITING = ("tests/faults/", "tests/storage/embedded/test_mongodb.py", "tests/webhooks/", "tests/cli/")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -102,20 +71,8 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in a browser run last, so that those with an event loop of their own are done by then.
-
-    The tests of a file stay on one worker, since they share fixtures, but for that split, which a file
-    without event loops does not need; and those that share a tab of one engine, from whatever file. That
-    has to be said before xdist reads it.
-    """
-    whole = _files_of_browsers(items)
-    last = {item: _runs_in_browser(item) or _file_of(item.nodeid) in whole for item in items}
-    places = {at_end: _places(item for item in items if last[item] is at_end) for at_end in (False, True)}
-    items.sort(key=lambda item: (last[item], places[last[item]][_file_of(item.nodeid)]))
-    for item in items:
-        kind = "browser" if last[item] else "other"
-        place = "any" if "tab" in getattr(item, "fixturenames", ()) else _file_of(item.nodeid)
-        item.add_marker(pytest.mark.xdist_group("-".join((place, kind, *_engine(item)))))
+    """Deal the tests out, before xdist reads their marks."""
+    deal_out(items)
 
 
 def pytest_collection_finish() -> None:
@@ -156,46 +113,6 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 def _longest(item: pytest.Item) -> float:
     return LONGEST_WITH_LONG if item.config.getoption("--long", default=False) else LONGEST
-
-
-def _runs_in_browser(item: pytest.Item) -> bool:
-    return BROWSER_FIXTURE in getattr(item, "fixturenames", ())
-
-
-def _files_of_browsers(items: list[pytest.Item]) -> set[str]:
-    """The files that have tests in a browser, and none that needs an event loop."""
-    browsers = {_file_of(item.nodeid) for item in items if _runs_in_browser(item)}
-    return browsers - {_file_of(item.nodeid) for item in items if _is_async(item)}
-
-
-def _is_async(item: pytest.Item) -> bool:
-    return iscoroutinefunction(getattr(item, "obj", None))
-
-
-def _rank(file: str) -> tuple[int, str]:
-    ranks = (rank for rank, prefix in enumerate(LONGEST_FIRST) if file.startswith(prefix))
-    return next(ranks, len(LONGEST_FIRST)), file
-
-
-def _places(items: Iterable[pytest.Item]) -> dict[str, float]:
-    """When each file of these tests is to run, from 0 to 1.
-
-    Those that wait are spread among those that work, so that no processor waits with them.
-    """
-    files = sorted({_file_of(item.nodeid) for item in items}, key=_rank)
-    waiting = [file for file in files if file.startswith(WAITING)]
-    working = [file for file in files if file not in waiting]
-    return {file: (n + 0.5) / len(kind) for kind in (waiting, working) for n, file in enumerate(kind)}
-
-
-def _file_of(nodeid: str) -> str:
-    return nodeid.partition("::")[0]
-
-
-def _engine(item: pytest.Item) -> set[str]:
-    """The engine that the test is given by its parameters, if it is."""
-    call = getattr(item, "callspec", None)
-    return ENGINES.intersection(map(str, call.params.values())) if call else set()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -249,30 +166,8 @@ def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the figures that tests told, and which files took longest."""
-    reports = [
-        report
-        for outcome in ("passed", "failed", "error", "")  # "": what prepared a test, or cleared up behind it
-        for report in terminalreporter.stats.get(outcome, [])
-        if isinstance(report, pytest.TestReport)
-    ]
-    figures = [
-        value
-        for report in reports
-        for name, value in report.user_properties
-        if name == "figure" and report.when == "call"
-    ]
-    if figures:
-        terminalreporter.section("figures")
-        for figure in figures:
-            terminalreporter.write_line(str(figure))
-    seconds: defaultdict[str, float] = defaultdict(float)
-    for report in reports:
-        seconds[_file_of(report.nodeid)] += report.duration
-    if len(seconds) > 1:
-        terminalreporter.section("slowest files")
-        for file, taken in sorted(seconds.items(), key=itemgetter(1), reverse=True)[:SLOWEST_SHOWN]:
-            terminalreporter.write_line(f"{taken:6.1f} s  {file}")
+    """Print what all tests say together."""
+    print_summary(terminalreporter)
 
 
 class MovableClock:
