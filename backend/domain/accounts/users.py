@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.second_factor import SecondFactor
+from backend.domain.accounts.second_factor.factor import SecondFactor
 from backend.domain.ids import OrgId, UserId
 
 # Characters of a password. The upper limit only bounds the work of hashing it.

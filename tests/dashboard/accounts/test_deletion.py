@@ -12,7 +12,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.second_factor import SecondFactor
+from backend.domain.accounts.second_factor.factor import SecondFactor
 from backend.storage.accounts.announced_deletions import find_announced
 from backend.storage.accounts.users import sessions
 from backend.storage.accounts.users.authenticator_codes import new_secret

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from backend.domain.accounts.second_factor import is_secret
+from backend.domain.accounts.second_factor.factor import is_secret
 from backend.storage.accounts.users.authenticator_codes import matching_step, new_secret, provisioning_uri
 
 # The secret of RFC 6238's test vectors, "12345678901234567890", in Base32, and the last six of their digits.

@@ -11,7 +11,7 @@ from backend.dashboard.accounts.users.sign_in import next_page, open_session, si
 from backend.dashboard.frame.blueprint import dashboard, needs, of_own_account, public, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
-from backend.domain.accounts.passkeys import MOST_PASSKEYS, NAME_RULE
+from backend.domain.accounts.second_factor.passkeys import MOST_PASSKEYS, NAME_RULE
 from backend.domain.accounts.sessions import SignInWay
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.users.passkey_ceremony import PasskeyRefused

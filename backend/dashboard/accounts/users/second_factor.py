@@ -13,7 +13,12 @@ from backend.dashboard.frame.blueprint import dashboard, needs, of_own_account, 
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.domain.accounts.second_factor import SecondFactor, is_secret, recovery_hash, shown_recovery_code
+from backend.domain.accounts.second_factor.factor import (
+    SecondFactor,
+    is_secret,
+    recovery_hash,
+    shown_recovery_code,
+)
 from backend.storage.accounts.users.authenticator_codes import matching_step, new_secret, provisioning_uri
 from backend.storage.accounts.users.second_factors import (
     new_recovery_codes,

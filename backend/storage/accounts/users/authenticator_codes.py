@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pyotp import TOTP, random_base32
 
-from backend.domain.accounts.second_factor import SECRET_LENGTH, typed_code
+from backend.domain.accounts.second_factor.factor import SECRET_LENGTH, typed_code
 
 ISSUER = "Waylink"
 _STEP_SECONDS = 30

@@ -24,7 +24,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from backend.domain.accounts.passkeys import NONCE_BYTES, Passkey, challenge_of, is_challenge
+from backend.domain.accounts.second_factor.passkeys import NONCE_BYTES, Passkey, challenge_of, is_challenge
 from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
 from backend.domain.web.base64url import base64url

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from backend.domain.accounts.passkeys import MOST_PASSKEYS, Passkey
+from backend.domain.accounts.second_factor.passkeys import MOST_PASSKEYS, Passkey
 from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
 from backend.storage.accounts.users.passkey_ceremony import Ceremony, PasskeyRefused, claimed_by

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from backend.domain.accounts.second_factor import RECOVERY_CODES, SecondFactor, recovery_hash
+from backend.domain.accounts.second_factor.factor import RECOVERY_CODES, SecondFactor, recovery_hash
 from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
 from backend.storage.accounts.users.authenticator_codes import matching_step

@@ -9,9 +9,9 @@ from typing import Any
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from backend.domain.accounts.passkeys import Passkey
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.second_factor import SecondFactor
+from backend.domain.accounts.second_factor.factor import SecondFactor
+from backend.domain.accounts.second_factor.passkeys import Passkey
 from backend.domain.accounts.users import User
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId

@@ -17,12 +17,12 @@ from backend.domain.accounts.organizations import (
     NAME_RULE,
 )
 from backend.domain.accounts.origins import parse_origin
-from backend.domain.accounts.passkeys import MOST_PASSKEYS
-from backend.domain.accounts.passkeys import NAME_RULE as PASSKEY_NAME_RULE
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.reach.limited_to import MOST_NAMED
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.second_factor import RECOVERY_CODES, is_secret
+from backend.domain.accounts.second_factor.factor import RECOVERY_CODES, is_secret
+from backend.domain.accounts.second_factor.passkeys import MOST_PASSKEYS
+from backend.domain.accounts.second_factor.passkeys import NAME_RULE as PASSKEY_NAME_RULE
 from backend.domain.accounts.users import is_password_hash, normalize_email
 from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.domains.input import DOMAIN_FIELDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.domain.accounts.second_factor import is_secret, recovery_hash, shown_recovery_code
+from backend.domain.accounts.second_factor.factor import is_secret, recovery_hash, shown_recovery_code
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 

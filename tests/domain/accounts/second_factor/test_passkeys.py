@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from backend.domain.accounts.passkeys import (
+from backend.domain.accounts.second_factor.passkeys import (
     CHALLENGE_DURATION,
     NONCE_BYTES,
     challenge_of,

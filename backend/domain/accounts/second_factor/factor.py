@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.accounts.passkeys import Passkey
+from backend.domain.accounts.second_factor.passkeys import Passkey
 
 RECOVERY_CODES = 10
 # In Base32, as pyotp.random_base32 makes them: 160 bits, as RFC 4226 recommends.

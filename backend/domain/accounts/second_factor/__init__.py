@@ -1,0 +1,1 @@
+"""A user's second factor: codes of an app, and passkeys."""
