@@ -14,6 +14,7 @@ from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Measure, Query
 from backend.domain.ids import OrgId
 from backend.storage.analytics.answers.query import answer_query
+from backend.storage.analytics.conditions.moment_answers import rows_once
 from backend.storage.columns.tables import moments
 from backend.storage.columns.tables.forgetting import note_forgotten
 from backend.storage.columns.tables.staged import milliseconds
@@ -119,3 +120,19 @@ def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
     opened = store.attach(OrgId("shop"), datetime.now(UTC))
     assert opened.connection().execute("SELECT place FROM state").fetchone() == (7,)
     store.close()
+
+
+def test_what_is_read_once(file: ColumnFile) -> None:
+    """Facts are read once for a moment, and again for the next one, which sees what has changed."""
+    tags = "SELECT name FROM tags"
+    with file.moments.now() as connection:
+        first = rows_once(connection, tags)
+        assert first == []
+        assert rows_once(connection, tags) is first
+    writes = file.connection()
+    with transaction(writes):
+        writes.execute("INSERT INTO tags VALUES ('t', 'Tag')")
+        writes.execute("UPDATE state SET place = 1")
+    writes.close()
+    with file.moments.now() as connection:
+        assert rows_once(connection, tags) == [("Tag",)]

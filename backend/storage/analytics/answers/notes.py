@@ -14,6 +14,7 @@ from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.figures import GroupSums
 from backend.domain.analytics.notes import NotedFacts, notes_on, notes_on_former_days, notes_on_time
 from backend.domain.analytics.query import OF_CLICKS, SALES, Field, Measure
+from backend.storage.analytics.conditions.moment_answers import rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, knows_former_visitors
@@ -101,7 +102,7 @@ def _missing(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[M
     has_all = not period.link_groups or period.filters_links or Field.TAG in period.group_by
     if has_all or not measures:
         return {}
-    if not connection.execute("SELECT 1 FROM links WHERE NOT is_kept LIMIT 1").fetchone():
+    if not rows_once(connection, "SELECT 1 FROM links WHERE NOT is_kept LIMIT 1"):
         return {}
     parameters = SqlParameters()
     of_purged = "clicks.link IN (SELECT link FROM links WHERE NOT is_kept)"

@@ -21,6 +21,7 @@ from backend.storage.analytics.answers.ordering import behind, keys_of, values_o
 from backend.storage.analytics.answers.reading import FetchedColumns, RowReader, sums_of, table_of
 from backend.storage.analytics.answers.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.answers.variants import MOST_ROWS, chances_of
+from backend.storage.analytics.conditions.moment_answers import once, parsed, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.conditions.tags import choose_tags
@@ -79,7 +80,7 @@ class _Reading:
         self._keys = keys_of(query)
         self._place = cursors.read(query, [key.is_text for key in self._keys])
         spans = query.period.spans(query.time_field)
-        [(summed_until,)] = connection.execute("SELECT max(day) FROM day_visitors").fetchall()
+        [(summed_until,)] = rows_once(connection, "SELECT max(day) FROM day_visitors")
         self._now = QueriedPeriod(
             query,
             spans,
@@ -94,15 +95,18 @@ class _Reading:
             compared = query.period.compared_spans(query.time_field, query.compare)
             self._before = replace(self._now, spans=compared, sold="sold_before")
         self._reader = RowReader(query, self._now.labels, query.partial_labels)
+        self._kept_sales: list[str] = []
         if asks_for_sales(self._now):
-            for period in self._periods.values():
-                keep_sales(connection, period)
+            self._kept_sales = [keep_sales(connection, period) for period in self._periods.values()]
             fold_rare_values(connection, list(self._periods.values()))
 
     @cached_property
     def _totals(self) -> FetchedColumns:
         parameters = SqlParameters()
-        return self._fetched(totals_of(self._now, self._before, parameters), parameters)
+        text = totals_of(self._now, self._before, parameters)
+        # Whatever rows are grouped by, the totals are the same: a page asks for them with each of its tables.
+        key = (text, repr(parameters.values), *self._kept_sales)
+        return once(self._connection, key, lambda: self._fetched(text, parameters))
 
     @property
     def _periods(self) -> dict[str, QueriedPeriod]:
@@ -217,7 +221,7 @@ class _Reading:
         return cursors.written(self._query, Place(values, *(block or (None, None))))
 
     def _fetched(self, text: str, parameters: SqlParameters) -> FetchedColumns:
-        rows = self._connection.execute(text, parameters.values).fetchall()
+        rows = self._connection.execute(parsed(self._connection, text), parameters.values).fetchall()
         return table_of(self._names(), rows)
 
     def _names(self) -> list[str]:

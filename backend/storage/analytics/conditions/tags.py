@@ -11,6 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.query import Field, Filter, Not, Prefix, Query
 from backend.domain.fields.item_names import name_key
+from backend.storage.analytics.conditions.moment_answers import rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 
 _IDS = "coalesce(tag_ids, [])"
@@ -62,7 +63,7 @@ def choose_tags(connection: DuckDBPyConnection, query: Query) -> TagChoice | Non
 
 def choose_tags_by(connection: DuckDBPyConnection, chosen: Filter | None) -> TagChoice:
     """The tags that this filter shows; all without one."""
-    names = dict(connection.execute("SELECT id, name FROM tags").fetchall())
+    names = dict(rows_once(connection, "SELECT id, name FROM tags"))
     all_ids = sorted(names)
     if chosen is None:
         return TagChoice(all_ids, all_ids, without=True)

@@ -26,6 +26,7 @@ from backend.domain.analytics.query import (
 )
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
+from backend.storage.analytics.conditions.moment_answers import parsed
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.sql import Sql
@@ -97,10 +98,11 @@ def _kinds(period: QueriedPeriod) -> list[str]:
     return [kind for kind, measures in _READ_FOR.items() if not measures.isdisjoint(period.query.needed)]
 
 
-def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
+def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
     """Make the table `period.sold` of the shares of the period's sales that pass the query's filters.
 
-    A row is the sum of the shares that the query does not tell apart.
+    A row is the sum of the shares that the query does not tell apart. Returns what says which shares these
+    are: where it is the same, all rows together have the same sums.
     """
     parameters, query = SqlParameters(), period.query
     shares = shares_of(connection, period, _kinds(period), parameters)
@@ -128,18 +130,18 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> None:
         "sum(weight::HUGEINT * amount) AS amount",
         "sum(weight::HUGEINT * refunded) AS refunded",
     ]
-    connection.execute(
-        f"""
+    conditions = conditions_of_shares(period, parameters)
+    text = f"""
         CREATE OR REPLACE TEMP TABLE {period.sold} AS
         WITH shares AS ({shares.text}), {earning} matching_links AS ({links})
         SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN matching_links AS links ON links.link = shares.link
         {JOIN_EARNING if earning else ""} {_JOIN_EVENTS if event_fields(query.fields) else ""} {times.join}
-        WHERE {" AND ".join(conditions_of_shares(period, parameters))}
+        WHERE {" AND ".join(conditions)}
         {grouped_by(len(columns))}
-        """,
-        parameters.values,
-    )
+    """
+    connection.execute(parsed(connection, text), parameters.values)
+    return repr((shares.text, links, times.join, conditions, parameters.values, query.currency))
 
 
 def single_sales_of(connection: DuckDBPyConnection, period: QueriedPeriod) -> Sql:

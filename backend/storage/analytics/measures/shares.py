@@ -11,6 +11,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.query import PEOPLE
+from backend.storage.analytics.conditions.moment_answers import parsed, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.credit.credit import credited
@@ -65,7 +66,7 @@ def shares_of(
     has_customers = not PEOPLE.isdisjoint(period.query.needed)
     tables = [_TOLD.format(table) for table in ("tellings", *(["identities"] if "identify" in kinds else []))]
     counted = f"SELECT {' + '.join(f'({table})' for table in tables)}"
-    [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
+    [(tellings,)] = rows_once(connection, counted, {"start": start, "end": end})
     if not tellings:
         return Shares(NO_SHARES)
     if tellings > _MOST_TELLINGS_KEPT:
@@ -82,7 +83,7 @@ def shares_of(
     name = f"shares_{digest}"
     if not kept:
         shares = credited(connection, rules, start, end, all_kinds, has_customers=has_customers)
-        connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
+        connection.execute(parsed(connection, f"CREATE TEMP TABLE {name} AS {shares.text}"), shares.values)
         connection.execute(_KEEP, wanted | {"asked": asked})
         forget_credit(connection)
     return Shares(f"SELECT * FROM {name}", digest)
