@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -26,7 +28,7 @@ from backend.storage.feed.reading import read_feed
 from backend.storage.webhooks.endpoints import create_endpoint, get_endpoint
 from backend.system.clock import utc_now
 from tests.api.link_calls import API
-from tests.facts.sdk_batches import BATCH, Call, call, timestamp
+from tests.facts.sdk_batches import BATCH, Call, call, check, conversion, timestamp
 from tests.faults.killed_receiver import KilledReceiver
 from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
@@ -37,11 +39,28 @@ from tests.processes.service_process import ServiceProcess, free_port, is_free, 
 DOMAIN = "go.siege.localhost"
 ORIGIN = "https://siege.example"
 LONG_SECONDS = 600.0
-VISITORS_OF_A_HOST = 2
-PAUSE = 0.1  # seconds between two requests of one visitor
-LINKS_PAUSE = 0.5
-DOWN = 2.0  # seconds that the receiver stays away
+# So many, at such pauses, that a request is under way whenever something is killed.
+BUYERS_OF_A_HOST = 2
+PAUSE = 0.2  # seconds between two requests of one visitor
+LINKS_PAUSE = 1.0
 PATIENCE = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a visitor sends who comes by an advertisement, looks and buys; the first and the last time."""
+
+    device_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    calls: list[Call] = field(default_factory=lambda: [
+        check(gclid=uuid.uuid4().hex),
+        call("event", name="looked"),
+        conversion(transaction_id=str(uuid.uuid4())),
+    ])  # fmt: skip
+
+    def id_of(self, kind: str) -> str:
+        """The id of its call of this kind."""
+        (found,) = (str(call["call_id"]) for call in self.calls if call["kind"] == kind)
+        return found
 
 
 @dataclass
@@ -64,7 +83,7 @@ class Host:
 
 @dataclass
 class Siege:
-    """Two hosts, an organization with a link, and what visitors and browsers were told."""
+    """Two hosts, an organization with a link, and what visitors and buyers were told."""
 
     members: ReplicaSet
     hosts: list[Host]
@@ -74,7 +93,7 @@ class Siege:
     short_url: str = ""
     redirects: int = 0
     cut_off: int = 0
-    acknowledged: list[str] = field(default_factory=list)
+    acknowledged: list[Batch] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     is_over: bool = False
 
@@ -111,27 +130,27 @@ class Siege:
                 )  # fmt: skip
             await asyncio.sleep(LINKS_PAUSE)
 
-    async def send_sales(self, host: Host) -> None:
-        """Send sales one by one, each again, at whichever host answers, until it is acknowledged."""
+    async def buy(self, host: Host) -> None:
+        """Send batches one by one, each again, at whichever host answers, until it is acknowledged."""
         others = [host, *(other for other in self.hosts if other is not host)]
         async with httpx.AsyncClient(headers={"origin": ORIGIN}, timeout=30) as client:
             while not self.is_over:
-                sale = call("conversion", revenue=1, currency="EUR")
-                while not await self._send(client, others[0], sale):
+                batch = Batch()
+                while not await self._send(client, others[0], batch):
                     others.reverse()
                     await asyncio.sleep(PAUSE)
-                self.acknowledged.append(sale["call_id"])
+                self.acknowledged.append(batch)
                 await asyncio.sleep(PAUSE)
 
-    async def _send(self, client: httpx.AsyncClient, host: Host, sale: Call) -> bool:
-        batch = {
-            "api_key": self.web_key, "device_id": "0b0f6e9c-98b8-4d0a-9d3e-0a4c34c3a222",
-            "sdk": "js/test", "sent_at": timestamp(), "calls": [sale],
+    async def _send(self, client: httpx.AsyncClient, host: Host, batch: Batch) -> bool:
+        body = {
+            "api_key": self.web_key, "device_id": batch.device_id, "sdk": "js/test",
+            "sent_at": timestamp(), "calls": batch.calls,
         }  # fmt: skip
         with contextlib.suppress(httpx.TransportError):
-            answer = await client.post(host.service.base_url + BATCH, json=batch)
+            answer = await client.post(host.service.base_url + BATCH, json=body)
             if answer.status_code == httpx.codes.OK:
-                return bool(answer.json()["results"][0]["status"] in {"accepted", "duplicate"})
+                return {result["status"] for result in answer.json()["results"]} <= {"accepted", "duplicate"}
         return False
 
     def wait_for_clicks(self) -> int:
@@ -152,10 +171,20 @@ class Siege:
         address, headers = self.hosts[0].service.base_url + API + path, {"API-KEY": self.rest_key}
         return httpx.request(method, address, json=body, headers=headers, timeout=30)
 
-    def stored_sales(self) -> list[str]:
-        """The ids of the stored sales' calls."""
-        sales = self.hosts[0].service.stored("conversions", org_id=self.org_id)
-        return [str(sale["_id"]).rpartition("/")[2] for sale in sales]
+    def check_batches(self) -> tuple[int, int]:
+        """Fail unless each acknowledged batch is stored once. How many were, and how many sales are."""
+        stored = self.hosts[0].service.stored
+        ids = {
+            kind: sorted(str(document["_id"]).rpartition("/")[2] for document in stored(name))
+            for name, kind in (("conversions", "conversion"), ("events", "event"))
+        }
+        for kind, found in ids.items():
+            assert found == sorted(batch.id_of(kind) for batch in self.acknowledged)
+        assert len(stored("counted_once")) == len(self.acknowledged)
+        devices = stored("devices")
+        assert len(devices) == len(self.acknowledged)
+        assert {(len(device["touches"]), len(device["click_ids"])) for device in devices} == {(1, 1)}
+        return len(self.acknowledged), len(ids["conversion"])
 
 
 @contextlib.contextmanager
@@ -180,32 +209,36 @@ def siege(folder: Path) -> Iterator[Siege]:
 
 
 def kill_in_turn(machines: Siege, receiver: KilledReceiver, until: float) -> int:
-    """Kill the primary, a host and the receiver in turn, each once, and on `until` then. Returns how many."""
-    for number in range(10_000):
-        match number % 3:
-            case 0:
-                machines.members.start_again(machines.members.kill_primary())
-                machines.members.wait_for_primary()
-            case 1:
-                machines.hosts[number // 3 % 2].lose_power()
-            case _:
-                receiver.kill()
-                time.sleep(DOWN)
-                receiver.start_again()
-        before = done(machines, receiver)
-        wait_for(
-            lambda: min(now - then for now, then in zip(done(machines, receiver), before, strict=True)),  # noqa: B023
-            "nobody is answered any more",
-            lambda least: least > 10,
-            seconds=PATIENCE,
-        )
-        if number >= 2 and time.monotonic() > until:
-            return number + 1
-    return 0
+    """Kill the primary and the receiver, which stays away as long, and then a host; and again, until then.
+
+    Returns how many were killed.
+    """
+    for number in itertools.count():
+        receiver.kill()
+        machines.members.start_again(machines.members.kill_primary())
+        machines.members.wait_for_primary()
+        receiver.start_again()
+        wait_until_all_goes_on(machines, receiver)
+        machines.hosts[number % 2].lose_power()
+        wait_until_all_goes_on(machines, receiver)
+        if time.monotonic() > until:
+            break
+    return 3 * (number + 1)
+
+
+def wait_until_all_goes_on(machines: Siege, receiver: KilledReceiver) -> None:
+    """Return once more visits are redirected, more batches acknowledged, and more events received."""
+    before = done(machines, receiver)
+    wait_for(
+        lambda: min(now - then for now, then in zip(done(machines, receiver), before, strict=True)),
+        "nobody is answered any more",
+        lambda least: least > 5,
+        seconds=PATIENCE,
+    )
 
 
 def done(machines: Siege, receiver: KilledReceiver) -> tuple[int, int, int]:
-    """How many visits were redirected, sales acknowledged, and events received."""
+    """How many visits were redirected, batches acknowledged, and events received."""
     return machines.redirects, len(machines.acknowledged), len(receiver.event_ids)
 
 
@@ -223,8 +256,9 @@ async def all_ids(database: Database, org_id: OrgId, cursor: Cursor) -> list[str
 async def test_nothing_is_lost_while_members_hosts_and_the_receiver_are_killed_in_turn(
     tmp_path: Path, times_as_long: int, outcome: TellOutcome
 ) -> None:
-    """Each redirect and each acknowledged sale is counted once, though requests that were cut off may be; and
-    redirects, sales and new links come to the receiver in the feed's order, none missing."""
+    """Each redirect, and each call of an acknowledged batch, is counted once, though requests that were cut
+    off may be; and redirects, sales and new links come to the receiver in the feed's
+    order, none missing."""
     receiver = KilledReceiver(free_port(), tmp_path / "received")
     with siege(tmp_path) as machines:
         settings = Settings(mongodb_uri=machines.members.uri)
@@ -235,7 +269,7 @@ async def test_nothing_is_lost_while_members_hosts_and_the_receiver_are_killed_i
             until = time.monotonic() + (LONG_SECONDS if times_as_long > 1 else 0)
             killed = await besiege(machines, receiver, until)
             counted = await asyncio.to_thread(machines.wait_for_clicks)
-            stored = await asyncio.to_thread(machines.stored_sales)
+            acknowledged, stored = await asyncio.to_thread(machines.check_batches)
             told = await all_ids(database, org_id, endpoint.cursor)
 
             async def arrived() -> int:
@@ -249,23 +283,22 @@ async def test_nothing_is_lost_while_members_hosts_and_the_receiver_are_killed_i
         receiver.kill()
     repeats = len(came) - len(set(came))
     outcome(Outcome(f"{killed} killed in turn", machines.redirects, counted, None, machines.cut_off))
-    outcome(Outcome("the same, sales", len(machines.acknowledged), len(stored)))
+    outcome(Outcome("the same, sales", acknowledged, stored))
     outcome(Outcome(f"the same, webhook, {repeats} repeats", len(told), len(set(came))))
     assert machines.refused == []
     assert machines.redirects <= counted <= machines.redirects + machines.cut_off
-    assert sorted(stored) == sorted(machines.acknowledged)
     assert list(dict.fromkeys(came)) == told
     assert repeats <= repeats_told
 
 
 async def besiege(machines: Siege, receiver: KilledReceiver, until: float) -> int:
-    """Keep visitors, sales and new links coming, and kill in turn; how many were killed."""
+    """Keep visitors, buyers and new links coming, and kill in turn; how many were killed."""
     async with asyncio.TaskGroup() as load:
         load.create_task(machines.make_links())
         for host in machines.hosts:
-            load.create_task(machines.send_sales(host))
-            for _ in range(VISITORS_OF_A_HOST):
-                load.create_task(machines.visit(host))
+            load.create_task(machines.visit(host))
+            for _ in range(BUYERS_OF_A_HOST):
+                load.create_task(machines.buy(host))
         try:
             return await asyncio.to_thread(kill_in_turn, machines, receiver, until)
         finally:

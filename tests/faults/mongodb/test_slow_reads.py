@@ -1,5 +1,5 @@
-"""MongoDB answers reads too late for visitors: what is known to have changed is not shown as it was, and what
-nothing was heard of is."""
+"""MongoDB answers reads too late for visitors, or tells of no changes: what is known to have changed is not
+shown as it was, and what nothing was heard of is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from pymongo import MongoClient
 
-from tests.faults.links import follow, new_limited_link, new_link
+from tests.api.link_calls import API
+from tests.faults.links import DOMAIN, follow, new_limited_link, new_link
 from tests.polling import wait_for
 from tests.processes.replica_set import ReplicaSet, replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
@@ -21,6 +23,7 @@ from tests.processes.service_process import ServiceProcess, own_database, servic
 # Longer than visitors wait for a link.
 SECONDS = 1.2
 VISITS = 40
+FAR_AWAY = "86399"  # a time to live that ends long after the test
 Tell = Callable[[str], None]
 
 
@@ -109,3 +112,35 @@ def test_a_restart_brings_nothing_back(
         tell(f"after a restart, reads of {SECONDS} s: of {VISITS} visits {seen.count(302)} as it was")
         assert seen == [404] * VISITS
         assert visited(service, other) == [302] * VISITS
+
+
+def test_without_a_change_stream_the_time_to_live_decides(
+    members: ReplicaSet, own: dict[str, str], tmp_path: Path
+) -> None:
+    """Where the server refuses change streams, a process reads the link again when its time to live is over;
+    one whose time to live is a day still leads to the old destination then."""
+    members.fail_commands("aggregate", "getMore")
+    with (
+        service_process(tmp_path / "short", **own, WAYLINK_LINK_CACHE_SECONDS="1") as short,
+        service_process(tmp_path / "long", **own, WAYLINK_LINK_CACHE_SECONDS=FAR_AWAY) as long,
+    ):
+        link = new_link(short)
+        old, new = "https://shop.example", "https://shop.example/new"
+        assert [destination(service, link["path"]) for service in (short, long)] == [old] * 2
+        change(short, link, destination_url=new)
+        wait_for(lambda: destination(short, link["path"]), "it is not seen", lambda seen: seen == new)
+        assert destination(long, link["path"]) == old
+
+
+def destination(service: ServiceProcess, path: str) -> str:
+    """Where a visitor is led, without the query."""
+    answer = httpx.get(f"{service.base_url}{path}", headers={"host": DOMAIN}, timeout=60)
+    return str(answer.headers["location"]).partition("?")[0]
+
+
+def change(service: ServiceProcess, link: dict[str, str], **fields: str) -> None:
+    """Change the link over the REST API."""
+    api, headers = f"{service.base_url}{API}", {"API-KEY": link["key"]}
+    told = httpx.post(f"{api}/links/info", json={"shortUrl": link["short_url"]}, headers=headers, timeout=60)
+    answer = httpx.patch(f"{api}/update-link/{told.json()['id']}", json=fields, headers=headers, timeout=60)
+    assert answer.status_code == 200, answer.text
