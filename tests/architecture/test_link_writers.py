@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 STORAGE = Path(__file__).parents[2] / "backend" / "storage"
@@ -37,12 +38,16 @@ OTHERS = {
 }
 
 
-def _writes(source: str) -> Iterator[str]:
-    """The collections that this code writes: `links.NAME` of `database[links.NAME].insert_one(...)`.
+@cache
+def _writes(source: str) -> tuple[str, ...]:
+    """The collections that this code writes: `links.NAME` of `database[links.NAME].insert_one(...)`."""
+    may_write = "database[" in source or any(f".{method}(" in source for method in WRITES)
+    return tuple(_written(ast.parse(source))) if may_write else ()
 
-    One that gets a name of its own may be written by that.
-    """
-    for node in ast.walk(ast.parse(source)):
+
+def _written(tree: ast.Module) -> Iterator[str]:
+    """One that gets a name of its own may be written by that."""
+    for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Subscript(slice=collection))):
                 if method in WRITES:
