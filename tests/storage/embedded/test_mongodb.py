@@ -49,19 +49,30 @@ def state_of(folder: Path) -> dict[str, Any]:
 
 
 async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
-    """Two users share one server, the last one stops it, and what was stored is there the next time, with who
-    stored it."""
+    """Two users share one server, and the last one stops it. What was stored is there the next time, with who
+    stored it, also at another port, where the old one is in use then."""
     settings = Settings(data_dir=tmp_path)
     async with open_database(settings, Indexes.LEAVE) as first:
         async with open_database(settings, Indexes.LEAVE) as second:
             created = await create_test_organization(second)
-        pid = state_of(tmp_path)["pid"]
+        state = state_of(tmp_path)
         await organizations.rename_organization(first, created.id, "Kites")
-    assert not is_running(pid)
-    async with open_database(settings, Indexes.LEAVE) as again:
+    assert not is_running(state["pid"])
+    taker = await wait_for_async(lambda: take(state["port"]), "the port does not get free")
+    assert taker
+    async with taker, open_database(settings, Indexes.LEAVE) as again:
+        assert state_of(tmp_path)["port"] != state["port"]
         assert (await organizations.get_organization(again, created.id)).name == "Kites"
         types = await again[entries.NAME].distinct("facts.type", {"org_id": created.id})
     assert types == [EventType.AUDIT]
+
+
+async def take(port: int) -> asyncio.Server | None:
+    """A server on this port; None while another process has it, for which it was as free as any."""
+    try:
+        return await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
+    except OSError:
+        return None
 
 
 async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
@@ -88,39 +99,32 @@ async def answers(database: Database) -> bool:
 
 
 async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> None:
-    """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged."""
+    """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged. Where it
+    can't be started, that is counted and tried again; the last user still stops it."""
+    work = {"work": "keeping MongoDB running"}
     async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         created = await create_test_organization(database)
-        killed = state_of(tmp_path)
-        os.kill(killed["pid"], signal.SIGKILL)
-        await until(
-            lambda: state_of(tmp_path)["pid"] != killed["pid"], "the server is not started again", seconds=60
-        )
-        await wait_for_async(lambda: answers(database), "the server does not answer", seconds=60)
-        assert (await organizations.get_organization(database, created.id)).id == created.id
-        assert state_of(tmp_path)["port"] == killed["port"]
-
-
-async def test_a_server_is_started_again_after_starts_that_failed(tmp_path: Path) -> None:
-    """Where it can't be started, that is counted and tried again; the last user still stops the server."""
-    work = {"work": "keeping MongoDB running"}
-    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
         failures = REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0.0
         lock = tmp_path / "mongodb" / "start.lock"
         lock.unlink()
         lock.mkdir()  # can't be opened
-        killed = state_of(tmp_path)["pid"]
-        os.kill(killed, signal.SIGKILL)
+        killed = state_of(tmp_path)
+        os.kill(killed["pid"], signal.SIGKILL)
         await until(
             lambda: (REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0) > failures,
             "nobody is told",
         )
         lock.rmdir()
         await until(
-            lambda: state_of(tmp_path)["pid"] not in {0, killed}, "the server is not started", seconds=60
+            lambda: state_of(tmp_path)["pid"] not in {0, killed["pid"]},
+            "the server is not started again",
+            seconds=60,
         )
-        started = state_of(tmp_path)["pid"]
-    assert not is_running(started)
+        await wait_for_async(lambda: answers(database), "the server does not answer", seconds=60)
+        assert (await organizations.get_organization(database, created.id)).id == created.id
+        started = state_of(tmp_path)
+        assert started["port"] == killed["port"]
+    assert not is_running(started["pid"])
 
 
 def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -133,27 +137,6 @@ def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPa
         assert Mongod(folder).is_process(process.pid)
         assert not Mongod(tmp_path / "my").is_process(process.pid)
         process.kill()
-
-
-async def take(port: int) -> asyncio.Server | None:
-    """A server on this port; None while another process has it, for which it was as free as any."""
-    try:
-        return await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
-    except OSError:
-        return None
-
-
-async def test_another_port_is_taken_where_the_old_one_is_in_use(tmp_path: Path) -> None:
-    """The replica set follows its server to a new port, with its data."""
-    settings = Settings(data_dir=tmp_path)
-    async with open_database(settings, Indexes.LEAVE) as database:
-        created = await create_test_organization(database)
-    port = state_of(tmp_path)["port"]
-    taker = await wait_for_async(lambda: take(port), "the port does not get free")
-    assert taker
-    async with taker, open_database(settings, Indexes.LEAVE) as database:
-        assert state_of(tmp_path)["port"] != port
-        assert (await organizations.get_organization(database, created.id)).id == created.id
 
 
 def test_a_machine_without_mongod_is_told_how_to_get_one(
