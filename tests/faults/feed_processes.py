@@ -38,6 +38,7 @@ from tests.facts.clicks import click
 FORM = ShortUrlForm()
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 _AGAIN = 0.05  # seconds
+_LONGEST_PAUSE = 0.1  # seconds between two blocks of a writer: more of them only take longer
 _MOST_CLICKS = 3  # of a block
 _MOST_EVENTS = 40  # of a page
 _TASKS = 3  # that write at once in a process
@@ -125,6 +126,7 @@ async def _write(database: Database, child: _Child, place: Place) -> None:
         while child.is_wanted:
             org_ids = random.sample(place.org_ids, random.choice((1, 1, 2)))
             await _store(database, child, org_ids, random.randint(1, _MOST_CLICKS))
+            await asyncio.sleep(random.random() * _LONGEST_PAUSE)
 
     await asyncio.gather(*(go_on() for _ in range(_TASKS)))
 

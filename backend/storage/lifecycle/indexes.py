@@ -6,6 +6,7 @@ a short command, and few commands need them.
 
 from __future__ import annotations
 
+from pymongo import IndexModel
 from pymongo.errors import OperationFailure
 
 from backend.storage.accounts import organizations
@@ -27,11 +28,16 @@ async def create_indexes(database: Database) -> None:
     last = declared.pop(organizations.NAME)
     with deadline(_TIMEOUT):  # a new index of a large collection takes long
         for name, indexes in declared.items():
-            if indexes:
-                await database[name].create_indexes(indexes)
-            else:
-                await _create_bare(database, name)
-        await database[organizations.NAME].create_indexes(last)
+            await create_collection(database, name, indexes)
+        await create_collection(database, organizations.NAME, last)
+
+
+async def create_collection(database: Database, name: str, indexes: list[IndexModel]) -> None:
+    """Create a collection with its indexes, or the indexes that are missing."""
+    if indexes:
+        await database[name].create_indexes(indexes)
+    else:
+        await _create_bare(database, name)
 
 
 async def _create_bare(database: Database, name: str) -> None:
