@@ -60,8 +60,9 @@ LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers more than there are cores: half of their time tests wait, for processes and for pauses."""
-    return (os.cpu_count() or 1) + 2
+    """One worker more than there are cores: tests wait for processes and pauses, and each worker has a
+    MongoDB, a service and browsers of its own."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
