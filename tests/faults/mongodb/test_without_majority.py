@@ -1,4 +1,5 @@
-"""No majority confirms writes: who writes is told soon, from arrival on, and who reads gets an answer."""
+"""No majority confirms writes: who writes is told soon, from arrival on, and who reads gets an answer. When
+the primary dies with what only it has, nothing of that was acknowledged: who tries again loses nothing."""
 
 from __future__ import annotations
 
@@ -6,18 +7,33 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from pathlib import Path
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from backend.app import Service, create_app
+from backend.domain.ids import LinkId
+from backend.domain.links.destinations import destination
+from backend.domain.links.input import parse_new_link
+from backend.domain.links.links import CreatedBy
+from backend.domain.links.operations import CreateLink, LinkRequest
 from backend.settings import Settings
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.mongo import StorageError
+from backend.storage.links.destinations.policies import DestinationPolicies
+from backend.storage.links.writing.writes import Submission, write_links
 from backend.web.current import REQUEST_SECONDS
 from tests.api.link_calls import API, create, info, link_body
 from tests.dashboard.people import FormsOf, Person, browser, make_user, open_session
+from tests.facts.clicks import click, recorded_clicks, ship
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.facts.sdk_batches import Visitor, conversion
+from tests.faults.outcomes import Outcome, TellOutcome
+from tests.faults.tries import CLICKED, OLD, Tries
+from tests.polling import wait_for_async
 from tests.processes.replica_set import ReplicaSet, replica_set
 
 # What a busy machine may add to the deadline of a request, and how long a read takes there at most.
@@ -26,21 +42,24 @@ NOISE, READ = 1.0, 2.0
 SLOW = 1.2
 # Between two requests that come after one another.
 PAUSE = 1.0
+# How long each try is given: it fails by then, since no majority confirms it.
+PATIENCE = 1.0
 Tell = Callable[[str], None]
 Ask = Callable[[], Awaitable[httpx.Response]]
 
 
 @pytest.fixture(scope="module")
 def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """Three MongoDB servers whose replication can be stopped."""
-    with replica_set(tmp_path_factory.mktemp("members"), can_fail=True) as members:
+    """Three MongoDB servers whose replication can be stopped. The last test kills one, which stays away."""
+    with replica_set(tmp_path_factory.mktemp("members"), can_fail=True, waits_for_disk=False) as members:
         yield members
 
 
-@pytest.fixture
-async def service(members: ReplicaSet, tmp_path: Path) -> AsyncIterator[Service]:
-    """A service on them."""
-    service = create_app(Settings(mongodb_uri=members.uri, data_dir=tmp_path / "data"))
+@pytest.fixture(scope="module")
+async def service(members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """A service on them that keeps no link in memory for long."""
+    data_dir = tmp_path_factory.mktemp("data")
+    service = create_app(Settings(mongodb_uri=members.uri, data_dir=data_dir, link_cache_seconds=0.01))
     await service.startup()
     yield service
     await service.shutdown()
@@ -172,3 +191,68 @@ async def test_forms_that_take_long_have_their_time(
     tell(f"with questions of {SLOW} s, forms after {', '.join(f'{seconds:.1f}' for _, seconds in answers)} s")
     assert [status for status, _ in answers] == [200, 303]
     assert min(seconds for _, seconds in answers) > REQUEST_SECONDS
+
+
+async def test_links_that_are_stored_beside_one_whose_path_is_taken(
+    members: ReplicaSet, service: Service, organization: TestOrganization
+) -> None:
+    """They count as stored only if a majority confirmed them, whatever else is said of the same command."""
+    database = service.resources.database
+
+    def new(path: str) -> Submission:
+        operation = CreateLink(parse_new_link(link_body(organization, selected_path=path)))
+        return Submission([LinkRequest(organization.id, CreatedBy.REST, datetime.now(UTC), operation)])
+
+    policies = DestinationPolicies(database)
+    await write_links(database, [new("taken")], policies)
+    members.leave_unconfirmed("insert")
+    with pytest.raises(StorageError):
+        await write_links(database, [new("taken"), new("free")], policies)
+
+
+async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    service: Service,
+    members: ReplicaSet,
+    outcome: TellOutcome,
+) -> None:
+    """Each try fails, the second one too; when the primary has died, the third one stores it, once. Nothing
+    of it was taken for stored or shown to a visitor before."""
+    database = service.resources.database
+    short_url = await create(client, organization, destination_url=OLD)
+    link_id = (await info(client, organization, short_url))["id"]
+    tries = Tries(client, service, organization, link_id, urlsplit(short_url).path[1:])
+    actions = [tries.install, tries.new_link, tries.batch, tries.ship, tries.open]
+    await ship(database, [click(organization.id, LinkId(CLICKED), datetime.now(UTC))])
+    members.stop_replication()
+    for action in (*actions, tries.change_link, *actions):
+        with deadline(PATIENCE):
+            assert await action() == "503", action.__name__
+    assert await tries.destination() == OLD
+    members.kill_primary()
+    members.resume_replication()
+    members.wait_for_primary()
+    answers = [await acknowledged(action) for action in actions]
+    its_own = {"org_id": organization.id}
+    stored = [
+        await database[collection].count_documents(its_own | fields)
+        for collection, fields in (("installs", {}), ("links", {"path": "new-one"}), ("conversions", {}))
+    ]
+    clicks = await recorded_clicks(database, organization.id, LinkId(CLICKED))
+    stored.append(len(clicks) - 1)  # one was stored before
+    clicks = await recorded_clicks(database, organization.id, LinkId(link_id))
+    stored.append(sum(recorded.outcome is destination.Outcome.APP for recorded in clicks))
+    what = "primary dies with unconfirmed writes (an install, a link, a sale, a click, an open)"
+    outcome(Outcome(what, len(answers), sum(stored)))
+    assert answers == ["200", "201", "200", "200", "200"]
+    assert stored == [1, 1, 1, 1, 1]
+    assert await tries.destination() == OLD
+    window = ClickWindow(LinkId(CLICKED), datetime.now(UTC))
+    assert (await service.resources.analytics.ask(organization.id, window)).total == 2
+    assert await database["idempotency"].count_documents({}) == 1
+
+
+async def acknowledged(action: Callable[[], Awaitable[str]]) -> str:
+    """What is answered to the first try that is acknowledged."""
+    return await wait_for_async(action, action.__name__, lambda answer: answer != "503", seconds=60)
