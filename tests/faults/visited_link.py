@@ -26,7 +26,7 @@ from tests.facts.clicks import recorded_clicks
 from tests.facts.organizations import create_test_organization
 from tests.facts.stored_links import insert_links
 from tests.polling import wait_for_async
-from tests.processes.service_process import SERVE, ServiceProcess, service_process
+from tests.processes.service_process import SERVE, ServiceProcess, own_database, service_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,14 @@ class VisitedLink:
 
 @asynccontextmanager
 async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
-    """A new link in a new database on this MongoDB, which is dropped at the end."""
-    name = f"faults_{uuid.uuid4().hex[:12]}"
-    with TemporaryDirectory() as folder:
+    """A new link in a database of its own on this MongoDB."""
+    with TemporaryDirectory() as folder, own_database(mongodb_uri) as own:
+        name = own["WAYLINK_MONGODB_DATABASE"]
         settings = Settings(mongodb_uri=mongodb_uri, mongodb_database=name, data_dir=Path(folder))
         async with open_database(settings) as database:
             analytics = Analytics(database, settings, lambda _: None)  # waits, however many clicks there are
             yield await _stored(database, analytics, mongodb_uri)
             await analytics.close()
-            await database.client.drop_database(database.name)
 
 
 async def _stored(database: Database, analytics: Analytics, mongodb_uri: str) -> VisitedLink:

@@ -15,7 +15,7 @@ from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
 from tests.processes.service_process import ServiceProcess
 
-FILES = 256
+FILES = 128
 MANY = 2 * FILES
 
 
