@@ -161,7 +161,8 @@ async def test_what_is_not_in_memory_is_refused_soon(
 async def test_the_apis_answer_503_soon(
     client: httpx.AsyncClient, organization: TestOrganization, members: ReplicaSet, tell: Tell
 ) -> None:
-    """REST calls and batches of the SDK get 503 within two seconds, those under way and those that come."""
+    """REST calls and batches of the SDK get 503 within two seconds, those under way and those that come, in a
+    form that browsers may read; the service is alive and not ready."""
     visitor = Visitor(client, organization)
     short_url = await create(client, organization)
     assert (await visitor.result(call("event", name="e")))["status"] == "accepted"
@@ -179,6 +180,11 @@ async def test_the_apis_answer_503_soon(
             assert {status for status, _ in answers} == {503}
             for number, name in enumerate(asked):
                 slowest[name] = max(slowest[name], *(took for _, took in answers[number * 4 :][:4]))
+        refused = await visitor.post(call("event", name="e"))
+        assert (refused.status_code, refused.json()["code"]) == (503, 503)
+        assert refused.headers["Access-Control-Allow-Origin"] == organization.origin
+        for path, status in (("/healthz", 200), ("/readyz", 503)):
+            assert (await client.get(path)).status_code == status
     tell("MongoDB frozen, 503 within: " + ", ".join(f"{name} {took:.2f} s" for name, took in slowest.items()))
     assert max(slowest.values()) < ANSWER + NOISE
 
