@@ -19,27 +19,26 @@ from tests.facts.clicks import recorded_clicks
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.faults.load import Load, answers, new_path
 from tests.polling import wait_for_async
-from tests.processes.service_process import ServiceProcess, service_process
-
-DATABASE = f"stopping_{os.getpid()}"
+from tests.processes.service_process import ServiceProcess, own_database, service_process
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def stored(mongodb_uri: str) -> AsyncIterator[Database]:
-    """A database that outlives the services of a test."""
-    async with open_database(Settings(mongodb_uri=mongodb_uri, mongodb_database=DATABASE)) as database:
-        yield database
-        await database.client.drop_database(DATABASE)
+    """A database that outlives the services of these tests."""
+    with own_database(mongodb_uri) as own:
+        name = own["WAYLINK_MONGODB_DATABASE"]
+        async with open_database(Settings(mongodb_uri=mongodb_uri, mongodb_database=name)) as database:
+            yield database
 
 
 async def under_load(service: ServiceProcess, stored: Database) -> tuple[Load, list[asyncio.Task[None]]]:
-    """Visitors and browsers at work on a link of their own, once a hundred of them were answered."""
+    """Visitors and browsers at work on a link of their own, once fifty of them were answered."""
     organization = await create_test_organization(stored)
     load = Load(service.base_url, organization, new_path())
     await make_link(load)
-    kinds = [load.visit] * 4 + [load.visit_anew] * 3 + [load.send_batches] * 4
+    kinds = [load.visit] * 2 + [load.visit_anew] * 2 + [load.send_batches] * 2
     tasks = [asyncio.create_task(kind()) for kind in kinds]
-    await answers(load, 100)
+    await answers(load, 50)
     return load, tasks
 
 
@@ -67,16 +66,14 @@ def processes_of(service: ServiceProcess) -> list[int]:
     return [parent, *map(int, children)]
 
 
-@pytest.mark.parametrize(
-    ("told", "workers"), [("the service", 1), ("the service", 2), ("each of its processes", 2)]
-)
+@pytest.mark.parametrize(("told", "workers"), [("the service", 1), ("each of its processes", 2)])
 async def test_what_was_accepted_is_answered(
     mongodb_uri: str, stored: Database, tmp_path: Path, workers: int, told: str
 ) -> None:
     """SIGTERM under load: no request goes unanswered, no click or call is lost, the exit code is 0."""
     settings = {
         "WAYLINK_MONGODB_URI": mongodb_uri,
-        "WAYLINK_MONGODB_DATABASE": DATABASE,
+        "WAYLINK_MONGODB_DATABASE": stored.name,
         "WAYLINK_WORKERS": str(workers),
         "WAYLINK_DRAIN_SECONDS": "0.5",
     }
@@ -93,9 +90,9 @@ async def test_what_was_accepted_is_answered(
     await assert_kept(stored, load.organization, load)
 
 
-async def test_a_stopping_service_says_so(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_a_stopping_service_says_so(mongodb_uri: str, stored: Database, tmp_path: Path) -> None:
     """After SIGTERM /readyz is 503, for load balancers, and an open connection gets its last answer."""
-    settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_MONGODB_DATABASE": DATABASE}
+    settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_MONGODB_DATABASE": stored.name}
     with service_process(tmp_path, **settings, WAYLINK_DRAIN_SECONDS="3600") as service:
         async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
             assert (await client.get("/readyz")).status_code == 200

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,11 +15,10 @@ import pytest
 
 from backend.storage.embedded.mongod_process import is_running
 from tests.conftest import ServiceStarter
-from tests.faults.clicks.test_redirect_faults import clicks_until_killed
-from tests.faults.links import new_link, wait_for_clicks
+from tests.faults.links import DOMAIN, new_link, wait_for_clicks
 from tests.faults.mongod import mongod_of
 from tests.faults.outcomes import Outcome, TellOutcome
-from tests.polling import wait_for
+from tests.polling import until, wait_for
 from tests.processes.forked_service import forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
@@ -68,6 +69,42 @@ def test_a_worker_that_dies_is_replaced(start_service: ServiceStarter, workers: 
         errors = [line["message"] for line in service.log_lines if line["level"] == "error"]
         assert errors == [f"Worker {killed} ended with exit code -9"]
         assert service.stop() == 0
+
+
+async def click(service: ServiceProcess, path: str, killed: asyncio.Event, answered: list[int]) -> int:
+    """Visit the link again and again until told to stop, or nobody answers; keeps the statuses.
+
+    Gives 1 where the last visit was sent and never answered, else 0.
+    """
+    async with httpx.AsyncClient(base_url=service.base_url, headers={"host": DOMAIN}, timeout=60) as client:
+        while not killed.is_set():
+            try:
+                answered.append((await client.get(path)).status_code)
+            except httpx.ConnectError:
+                return 0
+            except httpx.TransportError:
+                return 1
+    return 0
+
+
+async def answers(answered: list[int], least: int) -> None:
+    """Return when so many visits were answered."""
+    await until(lambda: len(answered) >= least, "visits are not answered", seconds=60)
+
+
+async def clicks_until_killed(
+    service: ServiceProcess, path: str, least: int, kill: Callable[[], None]
+) -> tuple[int, int]:
+    """How many visits were answered, all with 302, and how many cut off, when `kill` came under load."""
+    answered: list[int] = []
+    killed = asyncio.Event()
+    visitors = [asyncio.create_task(click(service, path, killed, answered)) for _ in range(8)]
+    await answers(answered, least)
+    kill()
+    killed.set()
+    cut_off = sum(await asyncio.gather(*visitors))
+    assert set(answered) == {302}
+    return len(answered), cut_off
 
 
 async def test_no_answered_click_is_lost_with_the_workers(
