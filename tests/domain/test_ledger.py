@@ -198,7 +198,7 @@ CHANGES: list[Callable[[Books, int, Books], None]] = [
 ]  # fmt: skip
 
 
-@settings(max_examples=examples(15))
+@settings(max_examples=examples(8))
 @given(some.lists(clicks(), min_size=7, max_size=9), some.integers(1, 3), some.sampled_from(CHANGES))
 def test_any_change_is_found(
     parts: list[list[Click]], place: int, change: Callable[[Books, int, Books], None]

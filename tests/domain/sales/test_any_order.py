@@ -98,7 +98,7 @@ def check_every_order(
         assert everything(shelf_after(order, follows=follows)) == expected, order
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(10))
 @given(histories(), ways(5))
 def test_credit_does_not_depend_on_the_order_of_tellings(facts: list[Fact], follows: list[Follows]) -> None:
     """By every model, by device and by customer, with its explanation, and as records keep it.
@@ -108,7 +108,7 @@ def test_credit_does_not_depend_on_the_order_of_tellings(facts: list[Fact], foll
     check_every_order(facts, follows)
 
 
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(6))
 @given(histories(most=9), ways(9))
 def test_credit_of_longer_histories_does_not_depend_on_the_order(
     facts: list[Fact], follows: list[Follows]
@@ -131,7 +131,7 @@ def test_a_sale_that_was_said_of_another_device_identifies_that_no_more(follow: 
         assert list(shelf.customers().values()).count(None) == 1, order
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(histories(most=6), ways(6))
 def test_as_of_a_moment_counts_what_had_been_told_before(facts: list[Fact], follows: list[Follows]) -> None:
     """Whatever is told later, the past is answered as it was answered then: also what is told once more."""

@@ -149,7 +149,7 @@ async def ask(
     return await analytics.ask(org_id, AskQuery(query, is_whole))
 
 
-@settings(max_examples=examples(3), phases=[Phase.generate])
+@settings(max_examples=examples(2), phases=[Phase.generate])
 @given(
     utms=st.lists(
         st.builds(dict, utm_campaign=st.sampled_from(["spring", "summer"])) | st.just({}),
@@ -158,7 +158,7 @@ async def ask(
     ),
     clicks=st.lists(st.tuples(st.integers(0, 2), MOMENTS, FACTS), max_size=60),
     sales=st.lists(SALES | INSTALLS, max_size=12),
-    asked=st.lists(queries(), min_size=20, max_size=20),
+    asked=st.lists(queries(), min_size=12, max_size=12),
     tags=st.dictionaries(
         st.integers(0, 2), st.lists(st.sampled_from(["mail", "spring", "gone"]), unique=True)
     ),

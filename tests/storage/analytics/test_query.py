@@ -135,7 +135,7 @@ def assert_answer(facts: StoredFacts, found: AnalyticsAnswer) -> None:
     assert found.rows_in_all == len(rows)
 
 
-@settings(max_examples=examples(5), phases=[Phase.generate], deadline=None)
+@settings(max_examples=examples(2), phases=[Phase.generate], deadline=None)
 @given(facts=histories(), asked=st.lists(queries(), min_size=12, max_size=12))
 def test_answers_equal_a_naive_count(facts: StoredFacts, asked: list[Query]) -> None:
     """For any facts, fields, filters, zone, period, comparison and order."""
@@ -144,7 +144,7 @@ def test_answers_equal_a_naive_count(facts: StoredFacts, asked: list[Query]) -> 
             assert_answer(facts, answer_query(connection, query, is_whole=True))
 
 
-@settings(max_examples=examples(3), phases=[Phase.generate], deadline=None)
+@settings(max_examples=examples(2), phases=[Phase.generate], deadline=None)
 @given(facts=histories(), asked=st.lists(queries(), min_size=5, max_size=5), limit=st.integers(1, 5))
 def test_pages_and_pieces_together_equal_the_whole(
     facts: StoredFacts, asked: list[Query], limit: int

@@ -21,7 +21,7 @@ from tests.storage.analytics.queried_facts import StoredFacts
 from tests.storage.analytics.random_facts import PROPERTIES, histories, queries
 
 
-@settings(max_examples=examples(4), phases=[Phase.generate], deadline=None)
+@settings(max_examples=examples(2), phases=[Phase.generate], deadline=None)
 @given(facts=histories(), asked=st.lists(queries(), min_size=5, max_size=5))
 def test_singles_add_up_to_the_number(facts: StoredFacts, asked: list[Query]) -> None:
     """For any facts and filters: clicks page by page, but those that were added up, and parts of sales,

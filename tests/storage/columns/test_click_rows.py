@@ -95,7 +95,7 @@ def ordered(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("few", [0, 2_000])
 @given(blocks=st.lists(st.lists(_CLICKS, min_size=1, max_size=5), min_size=1, max_size=5))
-@settings(max_examples=examples(5))
+@settings(max_examples=examples(3))
 def test_each_click_is_a_row(few: int, blocks: list[list[Click]]) -> None:
     """The rows of any blocks are their clicks, however the blocks come, and how often, and whether what they
     hold is looked at in Python, as of few clicks, or in SQL."""
@@ -110,7 +110,7 @@ def test_each_click_is_a_row(few: int, blocks: list[list[Click]]) -> None:
 
 
 @given(parts=st.lists(st.lists(_CLICKS, min_size=1, max_size=4), min_size=2, max_size=5), data=st.data())
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 def test_merged_blocks(parts: list[list[Click]], data: st.DataObject) -> None:
     """Of a block that was merged from others, those clicks become rows that are not there yet."""
     single = [document(block_of(ORG, clicks), f"part-{n}") for n, clicks in enumerate(parts)]

@@ -199,7 +199,7 @@ LATER_KNOWN = history(
 @example(history=LEADS_OF_TWO_ON_ONE_DEVICE)
 @example(history=ONLY_A_LEAD)
 @example(history=LATER_KNOWN)
-@settings(max_examples=examples(5))
+@settings(max_examples=examples(2))
 async def test_erasure_is_complete_and_takes_nothing_else(database: Database, history: History) -> None:
     """No collection has anything of the person any more, and all have what is another's or elsewhere."""
     org_id, other_id = str(uuid.uuid4()), str(uuid.uuid4())

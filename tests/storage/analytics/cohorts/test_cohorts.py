@@ -96,7 +96,7 @@ def passes(touch: Touch | None, query: Query) -> bool:
     return bool(touch and not touch.link_id and touch.utm["utm_campaign"].startswith("phone"))
 
 
-@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
     """For any history, rules, period, filter and moment."""
@@ -106,7 +106,7 @@ def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
         patch.setattr(members, "_WEEK", 24 * 3_600_000)
         told = data.draw(histories())
         told.write(connection)
-        for _ in range(4):
+        for _ in range(3):
             query = replace(data.draw(QUERIES), rules=data.draw(ONE_TOUCH))
             sales = told_sales(told, query)
             period, currency = query.period, query.currency

@@ -101,7 +101,7 @@ def keys_of(connection: DuckDBPyConnection) -> dict[tuple[str, str], int]:
     return {(kind, own_id): key for kind, own_id, key in rows}
 
 
-@settings(max_examples=examples(5), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(2), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_funnels_equal_the_domain_s(data: st.DataObject) -> None:
     """For any history of devices and customers, any steps, filters and groups."""
