@@ -42,23 +42,35 @@ EXPECTED: dict[str, tuple[list[str], Any]] = {
 }
 
 
-@pytest.fixture
-def service() -> Iterator[RecordingServer]:
+@pytest.fixture(scope="module")
+def shared_service() -> Iterator[RecordingServer]:
     """What the shop reports to."""
     with recording_server() as service:
         yield service
 
 
 @pytest.fixture
-def shop(page: Page, service: RecordingServer) -> Iterator[Page]:
-    """A page of the shop with the SDK on it, which nobody has started: that is for the example."""
+def service(shared_service: RecordingServer) -> RecordingServer:
+    """The same, which has heard of nothing yet."""
+    shared_service.requests.clear()
+    return shared_service
+
+
+@pytest.fixture(scope="module")
+def shop_url(shared_service: RecordingServer) -> Iterator[str]:
+    """Where the shop is."""
     bound, port = bound_port()
-    config = DemoSite(f"http://localhost:{service.port}", "c_web_test", "")
-    with demo_shop(config, bound):
-        page.route("**/waylink_setup.js", lambda route: route.fulfill(status=404))
-        page.goto(f"http://localhost:{port}{ADDRESS}")
-        page.wait_for_function("() => window.Waylink")  # a function: the policy lets no text be evaluated
-        yield page
+    with demo_shop(DemoSite(f"http://localhost:{shared_service.port}", "c_web_test", ""), bound):
+        yield f"http://localhost:{port}"
+
+
+@pytest.fixture
+def shop(page: Page, service: RecordingServer, shop_url: str) -> Page:
+    """A page of the shop with the SDK on it, which nobody has started: that is for the example."""
+    page.route("**/waylink_setup.js", lambda route: route.fulfill(status=404))
+    page.goto(f"{shop_url}{ADDRESS}")
+    page.wait_for_function("() => window.Waylink")  # a function: the policy lets no text be evaluated
+    return page
 
 
 def run(shop: Page, service: RecordingServer, code: str) -> Any:

@@ -97,10 +97,10 @@ def test_a_withdrawal_takes_the_cookie_from_every_domain(visitor: Visitor, chang
     assert visitor.js("document.cookie") == ""
 
 
-@pytest.mark.parametrize("value", ["-" * 36, "0" * 36, "01234567-89ab-4def-8123-456789abcdeg"])
-def test_a_cookie_that_is_no_uuid_is_replaced(visitor: Visitor, value: str) -> None:
+def test_a_cookie_that_is_no_uuid_is_replaced(visitor: Visitor) -> None:
     """What the service would refuse is not sent, and a cookie whose name ends like ours is none."""
     visitor.open()
+    value = "01234567-89ab-4def-8123-456789abcdeg"
     visitor.js(f"document.cookie = 'cl_device_id={value}', document.cookie = 'x-cl_device_id={'1' * 36}'")
     visitor.js(INIT)
     visitor.expect("attribution")

@@ -34,7 +34,7 @@ LEAST_CONTRAST = """() => {
 }"""
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(scope="module", params=["light", "dark"])
 def page_of_scheme(browser: Browser, request: pytest.FixtureRequest) -> Any:
     """A page in a browser that prefers light or dark."""
     context = browser.new_context(color_scheme=request.param)
