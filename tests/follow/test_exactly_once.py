@@ -78,7 +78,7 @@ async def test_killed_again_and_again(form: str, feed: Feed, warehouse: str, tmp
     for _ in range(3):  # more than a page of the feed
         await feed.add(2_000)
     async with growing(feed):
-        for _ in range(3):
+        for _ in range(5):
             before = await asyncio.to_thread(how_much, form, place, feed)
             with feed.follower(tmp_path / "log", form, place):
 
@@ -98,7 +98,7 @@ async def test_the_database_restarts(
     async with growing(feed):
         with feed.follower(tmp_path / "log", "postgres", warehouse) as follower:
             await follower.says("Everything is there")
-            for number in range(2):
+            for number in range(4):
                 await asyncio.sleep(random.uniform(0, 0.2))
                 await asyncio.to_thread(postgres.restart)
                 await wait_for_async(follower.times_going_on, "it goes on", number.__lt__)
