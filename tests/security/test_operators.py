@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.facts.sdk_batches import Visitor, call, check, conversion
 
 OPERATORS = [{"$ne": None}, {"$gt": ""}, {"$regex": ".*"}, {"$where": "1"}, {"$expr": {}}, [{"$ne": None}]]
+# No rule of a field tells one object from another: each field gets one of them and the list.
+*OBJECTS, LIST = OPERATORS
 
 
 def fields_of_bodies() -> Iterator[tuple[str, str, str]]:
@@ -57,18 +60,18 @@ async def test_every_field_of_every_body(
     """An operator in any field that the OpenAPI document names is refused, and changes and finds nothing."""
     short_url = await create(client, organization)
     link = await info(client, organization, short_url)
-    tried, key = 0, await make_scoped_key(database, organization)
+    tried, objects, key = 0, cycle(OBJECTS), await make_scoped_key(database, organization)
     for method, template, field in fields_of_bodies():
         path = template.replace("{linkId}", link["id"]).replace("{id}", link["id"])
         path = path.replace("/domains/{name}", f"/domains/{organization.domain}")
         path = path if path.startswith(API) else API + path
-        for operator in OPERATORS:
+        for operator in (next(objects), LIST):
             base = link_body(organization) if path.endswith(("/create-link", "/links")) else {}
             answer = await ask(client, key, method, path, base | {field: operator})
             is_refused = answer.status_code == 400 or is_rejected(answer)
             assert is_refused, f"{method} {path} {field} {operator}: {answer.text}"
-            tried += 1
-    assert tried >= 20 * len(OPERATORS)
+        tried += 1
+    assert tried >= 20
     assert await info(client, organization, short_url) == link
 
 
