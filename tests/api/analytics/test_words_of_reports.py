@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import httpx
@@ -103,19 +104,26 @@ async def test_what_no_touch_led_to_has_a_row_of_its_own(visitor: Visitor) -> No
     assert only["totals"] == {"conversions": 1}
 
 
-@pytest.mark.parametrize("field", ["link", "campaign", "domain", "tag"])
-@pytest.mark.parametrize("rules", [{}, {"credit": "customer", "model": "linear"}])
-async def test_sales_of_purged_links_have_a_row_of_their_own(
-    visitor: Visitor, database: Database, field: str, rules: dict[str, str]
-) -> None:
+async def test_sales_of_purged_links_have_a_row_of_their_own(visitor: Visitor, database: Database) -> None:
     """Whatever their visits said: neither "no touch" nor another link of that campaign. A note says so."""
     link_id = await make_link(visitor, utm_campaign="spring")
     await clicked(visitor, database, link_id, 2)
     signals = {"cl_link_id": link_id, "utm_campaign": "spring"}
     await visitor.results(conversion(ago=2 * HOUR), check(ago=HOUR, **signals), conversion(), call("lead"))
     measures = ("clicks", "leads", "conversions")
-    before = await rows(visitor, field, *measures, **rules)
+    customers: dict[str, str] = {"credit": "customer", "model": "linear"}
+    ways = list(product(("link", "campaign", "domain", "tag"), ({}, customers)))
+    befores = [await rows(visitor, field, *measures, **rules) for field, rules in ways]
     await purge(visitor, link_id)
+    for (field, rules), before in zip(ways, befores, strict=True):
+        await assert_purged(visitor, field, rules, before)
+
+
+async def assert_purged(
+    visitor: Visitor, field: str, rules: dict[str, str], before: dict[str | None, dict[str, Any]]
+) -> None:
+    """Rows by a field before and after the purge of the one link."""
+    measures = ("clicks", "leads", "conversions")
     after = await rows(visitor, field, *measures, **rules)
     by_kind = {name: {measure: row[measure] for measure in measures} for name, row in after.items()}
     nobody = {"clicks": 0, "leads": 0, "conversions": 1}
