@@ -55,7 +55,8 @@ async def test_reports_do_not_depend_on_the_order_of_tellings(opening: Opening, 
     """By all models, by device and by customer; nor do explanations."""
     made = Random(seed)
     facts = drawn(made)
-    orders = [tuple(facts), *made.sample(list(permutations(facts)), 14)]
+    # In one of the first two each fact comes before each other one.
+    orders = [tuple(facts), tuple(reversed(facts)), *made.sample(list(permutations(facts)), 5)]
     shops = await opening.shops(len(orders))
     for shop, order in zip(shops, orders, strict=True):
         await tell_all(shop, order)
