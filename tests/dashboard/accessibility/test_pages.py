@@ -7,28 +7,28 @@ byte for byte, at another address (`examine_new`). All else is examined on every
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserType, Page
 
 from sdk_build.node import install_packages
+from tests.browser.conftest import LaunchArguments
 from tests.dashboard.accessibility.examination import (
     OPEN_DETAILS,
     VIEWS,
     VIEWS_OF_EMPTY,
     WIDE,
-    Examiner,
+    examine,
+    examine_new,
     show,
 )
 from tests.dashboard.accessibility.full_office import DESTINATION, LONG, make_full_office
 from tests.dashboard.office import Office, make_organization, make_user
 from tests.processes.service_process import ServiceProcess
 
-UUID_IN_PATH = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-")
 AXE = Path(__file__).parents[2] / "accessibility"
 
 
@@ -52,15 +52,18 @@ def full(running: ServiceProcess) -> Office:
 
 
 @pytest.fixture(scope="module")
-def examiner(running: ServiceProcess, browser: Browser, axe: str) -> Examiner:
-    """Who examines all pages of this file, each once."""
-    return Examiner(browser, axe, running.base_url)
+def sparing(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Browser]:
+    """Chromium that does not optimize scripts: axe begins anew on each page, and is done before it pays."""
+    flags = [*browser_type_launch_args["args"], "--js-flags=--no-opt --no-maglev"]
+    with browser_type.launch(**(browser_type_launch_args | {"args": flags})) as browser:
+        yield browser
 
 
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Page]:
-    """A page; nothing of what it shows may break."""
-    with browser.new_context(reduced_motion="reduce") as context:
+def watched(sparing: Browser, axe: str) -> Iterator[Page]:
+    """A page, with axe in all that it shows; nothing of that may break."""
+    with sparing.new_context(reduced_motion="reduce") as context:
+        context.add_init_script(axe)
         page = context.new_page()
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -72,50 +75,53 @@ def watched(browser: Browser) -> Iterator[Page]:
         assert problems == []
 
 
+@pytest.fixture(scope="module")
+def examined() -> set[str]:
+    """The markup of every page that was examined."""
+    return set()
+
+
 @pytest.mark.parametrize("office", ["empty", "full"])
-def test_every_page(watched: Page, examiner: Examiner, office: str, request: pytest.FixtureRequest) -> None:
+def test_every_page(watched: Page, office: str, examined: set[str], request: pytest.FixtureRequest) -> None:
     """Every page of an organization that has nothing, and of one that has much; the same page only once."""
     at: Office = request.getfixturevalue(office)
     views = VIEWS_OF_EMPTY if office == "empty" else VIEWS
-    wrong = examiner.examine_new(watched, f"{at.base_url}/sign-in", VIEWS)
+    wrong = examine_new(watched, f"{at.base_url}/sign-in", examined, VIEWS)
     at.open_session(watched)
-    # What stands for nothing looks the same everywhere.
-    nothing = f"/links/{uuid.uuid4()}"
-    pages = [path for path in at.pages if not UUID_IN_PATH.search(path)]
-    for path in [*(pages if office == "empty" else at.pages), nothing]:
-        wrong += examiner.examine_new(watched, f"{at.base_url}{path}", views)
+    for path in at.pages:
+        wrong += examine_new(watched, f"{at.base_url}{path}", examined, views)
     assert wrong == []
 
 
-def test_wide_screens(watched: Page, examiner: Examiner, full: Office) -> None:
+def test_wide_screens(watched: Page, full: Office) -> None:
     """What has most columns fits a wide screen, and fills it without touching."""
     full.open_session(watched)
     wrong = []
     for path in ("/", "/attribution", "/links", "/cohorts"):
         watched.goto(f"{full.base_url}{path}")
         watched.evaluate(OPEN_DETAILS)
-        wrong += examiner.examine(watched, WIDE)
+        wrong += examine(watched, WIDE)
     assert wrong == []
 
 
-def test_shared_reports(watched: Page, examiner: Examiner, full: Office) -> None:
+def test_shared_reports(watched: Page, full: Office) -> None:
     """What readers without an account see: a report of each kind, and one that is closed or never was."""
     names = ("token", "overview_token", "funnel_token", "links_token", "live_token")
     of_kinds = (full.ids[name] for name in names)
     for token in (*of_kinds, "x" * 43):
         watched.goto(f"{full.base_url}/shared/{token}")
         watched.evaluate(OPEN_DETAILS)
-        assert examiner.examine(watched) == []
+        assert examine(watched) == []
 
 
-def test_every_form_with_problems(watched: Page, examiner: Examiner, full: Office) -> None:
+def test_every_form_with_problems(watched: Page, full: Office) -> None:
     """Forms that come again: what is wrong is told in a way that everyone perceives."""
     watched.goto(f"{full.base_url}/sign-in")
     watched.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
     watched.get_by_label("Password").fill("wrong")
     watched.get_by_role("button", name="Sign in").click()
     watched.get_by_role("alert").wait_for()
-    wrong = examiner.examine(watched)
+    wrong = examine(watched)
     full.open_session(watched)
     for path, button in (
         ("/links/new", "Make the link"),
@@ -127,46 +133,46 @@ def test_every_form_with_problems(watched: Page, examiner: Examiner, full: Offic
         watched.locator("main input:not([type=hidden])").first.fill("?")
         watched.get_by_role("button", name=button, exact=True).click()
         watched.locator(".problem").first.wait_for()
-        wrong += examiner.examine(watched)
+        wrong += examine(watched)
     watched.goto(f"{full.base_url}/nothing")
-    assert wrong + examiner.examine(watched) == []
+    assert wrong + examine(watched) == []
 
 
-def test_the_menu_and_what_is_shown_once(watched: Page, examiner: Examiner, full: Office) -> None:
+def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     """The open menu of a phone, a question about many links and its results, rows of a spreadsheet and
     what became of them, a key that was just made, a webhook with its secret, and the answer to a test."""
     full.open_session(watched)
     watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
     show(watched, VIEWS[-1])
     watched.locator("details.menu > summary").click()
-    wrong = examiner.examine(watched)
+    wrong = examine(watched)
     watched.goto(f"{full.base_url}/links?q=Link 2")  # some: what is told of each looks alike
     watched.get_by_label("All of this page").check()
     watched.get_by_role("button", name="Enable").click()
     watched.get_by_role("button", name="Enable 11 links").wait_for()
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     watched.get_by_role("button", name="Enable 11 links").click()
     watched.get_by_role("heading", name="What became of them").wait_for()
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     watched.goto(f"{full.base_url}/links/sheet")
     watched.locator("#sheet").fill(f"Destination\tName\tPath\n{DESTINATION}\t{LONG}\tsheet\nx\tB\tb c")
     watched.get_by_role("button", name="Look at the rows").click()
     watched.get_by_role("heading", name="What becomes of the rows").wait_for()
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     watched.get_by_role("button", name="Make 1 link").click()
     watched.get_by_role("heading", name="What became of the rows").wait_for()
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     watched.goto(f"{full.base_url}/keys")
     watched.get_by_role("button", name="Make a Browser SDK key").click()
     watched.locator(".secret").wait_for()
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     watched.goto(f"{full.base_url}/webhooks/new")
     watched.get_by_label("Address").fill("https://127.0.0.1:1/")
     watched.get_by_role("button", name="Add the webhook").click()
     watched.locator(".secret").wait_for()
     watched.evaluate(OPEN_DETAILS)
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     watched.get_by_role("button", name="Send a test").click()
     watched.get_by_text("It was not taken.").wait_for()
-    wrong += examiner.examine(watched)
+    wrong += examine(watched)
     assert wrong == []
