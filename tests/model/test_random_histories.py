@@ -93,7 +93,7 @@ async def test_explanations(told_histories: Told, credit: Credit, model: Model) 
         await agree(told_histories, Explanations(Rules(credit, model, days, as_of)), histories=some)
 
 
-def test_rules_matter(told_histories: Told) -> None:
+async def test_rules_matter(told_histories: Told) -> None:
     """No two sets of rules say the same of all histories, so that agreeing means something."""
     wanted = [Rules(credit, model) for credit in CREDITS for model in MODELS]
     wanted += [Rules(lookback_days=days) for days in WINDOWS] + [Rules(as_of=moment) for moment in MOMENTS]
