@@ -242,7 +242,6 @@ class _Projection:
         self._clicks_loaded = 0
         self._compare_at = 0.0
         self._writes = file.connection()
-        self._state_as_read: tuple[int, bool] | None = None
 
     async def close(self) -> None:
         """Stop, and close the file."""
@@ -291,17 +290,18 @@ class _Projection:
         now = clock()
         place, is_loaded = self._state()
         if not is_loaded or await self._is_of_another_feed(place):
-            self._about_to_write()
+            self.file.moments.forget()
             await self._mark(await load(self._database, self._org_id, self._writes, self._note))
+            place, _ = self._state()
         self._settings, _ = await asyncio.gather(
             find_asked_settings(self._database, self._org_id), self._place_all()
         )
         has_more = True
         while has_more:
-            page = await read_packed(self._database, self._org_id, Cursor(self._state()[0]))
-            has_more = page.has_more
+            page = await read_packed(self._database, self._org_id, Cursor(place))
+            has_more, place = page.has_more, page.next_cursor.place
             if page.entries:
-                self._about_to_write()
+                self.file.moments.forget()
                 await self._mark(await apply(self._database, self._org_id, self._writes, page))
         await to_its_end(partial(expire, self._writes, self._settings.retention_days, now))
 
@@ -333,15 +333,7 @@ class _Projection:
         """Whether the file may have bytes of data about people that was deleted."""
         return self._writes.execute("SELECT forgotten > 0 FROM state").fetchone() == (True,)
 
-    def _about_to_write(self) -> None:
-        self.file.moments.forget()
-        self._state_as_read = None
-
     def _state(self) -> tuple[int, bool]:
-        """How far the feed has been read, and whether everything before it is here, which only this
-        process changes."""
-        if self._state_as_read is None:
-            state = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()
-            assert state
-            self._state_as_read = (state[0], state[1])
-        return self._state_as_read
+        state = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()
+        assert state
+        return state[0], state[1]

@@ -55,14 +55,14 @@ def test_pages_see_the_clicks_of_the_first_one() -> None:
             connection.execute(
                 "INSERT INTO clicks SELECT * REPLACE (10 AS block) FROM clicks WHERE link = 1 LIMIT 1"
             )
-        second = answer_query(connection, replace(query, cursor=first.next_cursor))
+        second = answer_query(connection.cursor(), replace(query, cursor=first.next_cursor))
         assert (clicks_by(first), clicks_by(second)) == ({("spring",): 2}, {("summer",): 1})
         assert first.totals == second.totals
         assert more.block == 10
-        assert clicks_by(answer_query(connection, query)) == {("summer",): 4}
+        assert clicks_by(answer_query(connection.cursor(), query)) == {("summer",): 4}
         # Where blocks have been numbered anew, nobody knows which ones the first page saw.
         connection.execute("UPDATE blocks SET id = 'other' || block")
-        anew = answer_query(connection, replace(query, cursor=first.next_cursor))
+        anew = answer_query(connection.cursor(), replace(query, cursor=first.next_cursor))
         assert anew.totals.values == {Measure.CLICKS: 6}
 
 

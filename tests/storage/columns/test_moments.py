@@ -15,6 +15,9 @@ from backend.domain.analytics.query import Measure, Query
 from backend.domain.ids import OrgId
 from backend.storage.analytics.answers.query import answer_query
 from backend.storage.analytics.conditions.moment_answers import rows_once
+from backend.storage.analytics.conditions.parameters import SqlParameters
+from backend.storage.analytics.conditions.queried_period import QueriedPeriod
+from backend.storage.analytics.measures.shares import shares_of
 from backend.storage.columns.tables import moments
 from backend.storage.columns.tables.forgetting import note_forgotten
 from backend.storage.columns.tables.staged import milliseconds
@@ -103,7 +106,8 @@ def test_a_kept_moment_holds_no_other_file(tmp_path: Path) -> None:
             'INSERT INTO tellings (record, number, "at") VALUES (1, 0, $1)', [milliseconds(START)]
         )
         answer_query(connection, query)
-        assert connection.execute("SELECT count(*) FROM temp.kept_shares").fetchall() == [(1,)]
+        period = QueriedPeriod.without_groups(connection, query)
+        assert shares_of(connection, period, ["conversion"], SqlParameters()).digest
     other.close()
     opened = store.attach(OrgId("other"), datetime.now(UTC))
     assert opened.connection().execute("SELECT place FROM state").fetchone() == (7,)

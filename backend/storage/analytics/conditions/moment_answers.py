@@ -18,16 +18,9 @@ _MOST_STATEMENTS = 1_000
 _kept: WeakKeyDictionary[DuckDBPyConnection, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
-def keep_answers(connection: DuckDBPyConnection) -> None:
-    """From now on the facts that this connection sees stay as they are: what is read `once` is kept."""
-    _kept[connection] = {}
-
-
 def once(connection: DuckDBPyConnection, key: Hashable, read: Callable[[], AnswerT]) -> AnswerT:
-    """What `read` returns, or returned before for this key as of the same moment."""
-    kept = _kept.get(connection)
-    if kept is None:
-        return read()
+    """What `read` returns, or returned before for this key. Each moment has a connection of its own."""
+    kept = _kept.setdefault(connection, {})
     if key not in kept:
         kept[key] = read()
     answer: AnswerT = kept[key]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.query import PEOPLE
-from backend.storage.analytics.conditions.moment_answers import parsed, rows_once
+from backend.storage.analytics.conditions.moment_answers import once, parsed, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.credit.credit import credited
@@ -42,13 +42,16 @@ _TOLD = 'SELECT count(*) FROM {} WHERE "at" >= $start AND "at" < $end'
 _ASKED_TOGETHER = frozenset({"lead", "conversion"})
 
 
-_KEPT = "CREATE TEMP TABLE IF NOT EXISTS kept_shares (asked VARCHAR, kinds VARCHAR[], has_customers BOOLEAN)"
-_KEEP = "INSERT INTO temp.kept_shares VALUES ($asked, $kinds, $has_customers)"
-# What was worked out with more kinds, or with customers, serves who asks for less.
-_HAS_ALL = """
-    SELECT kinds, has_customers FROM temp.kept_shares
-    WHERE asked = $asked AND list_has_all(kinds, $kinds) AND (has_customers OR NOT $has_customers) LIMIT 1
-"""
+class _KeptShares(NamedTuple):
+    """A table of shares that is there already."""
+
+    kinds: frozenset[str]
+    has_customers: bool
+    digest: str
+
+    def has_all(self, kinds: frozenset[str], *, has_customers: bool) -> bool:
+        """Whether it serves who asks for these: it may have more kinds, and customers too."""
+        return self.kinds >= kinds and self.has_customers >= has_customers
 
 
 class Shares(NamedTuple):
@@ -73,20 +76,18 @@ def shares_of(
         shares = credited(connection, rules, start, end, kinds, has_customers=has_customers)
         return Shares(parameters.take(shares))
     together = _ASKED_TOGETHER if _ASKED_TOGETHER.intersection(kinds) else ()
-    asked = _digest(rules, start, end)
-    all_kinds = sorted({*kinds, *together})
-    wanted = {"kinds": all_kinds, "has_customers": has_customers}
-    # DuckDB's own list of tables would hold the files of all organizations open, as in credit/tables.
-    connection.execute(_KEPT)
-    kept = connection.execute(_HAS_ALL, wanted | {"asked": asked}).fetchone()
-    digest = _digest(asked, kept or tuple(wanted.values()))
-    name = f"shares_{digest}"
-    if not kept:
-        shares = credited(connection, rules, start, end, all_kinds, has_customers=has_customers)
-        connection.execute(parsed(connection, f"CREATE TEMP TABLE {name} AS {shares.text}"), shares.values)
-        connection.execute(_KEEP, wanted | {"asked": asked})
-        forget_credit(connection)
-    return Shares(f"SELECT * FROM {name}", digest)
+    all_kinds = frozenset((*kinds, *together))
+    kept_shares = once(connection, (_KeptShares, rules, start, end), list[_KeptShares])
+    for kept in kept_shares:
+        if kept.has_all(all_kinds, has_customers=has_customers):
+            return Shares(f"SELECT * FROM shares_{kept.digest}", kept.digest)
+    digest = _digest(rules, start, end, sorted(all_kinds), has_customers)
+    shares = credited(connection, rules, start, end, sorted(all_kinds), has_customers=has_customers)
+    text = f"CREATE TEMP TABLE shares_{digest} AS {shares.text}"
+    connection.execute(parsed(connection, text), shares.values)
+    kept_shares.append(_KeptShares(all_kinds, has_customers, digest))
+    forget_credit(connection)
+    return Shares(f"SELECT * FROM shares_{digest}", digest)
 
 
 def _digest(*parts: object) -> str:

@@ -11,8 +11,6 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from backend.storage.analytics.conditions.moment_answers import keep_answers
-
 # While temporary tables of all files take more memory than this, no further moment is kept.
 _MOST_BYTES_KEPT = 48_000_000
 _BYTES = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
@@ -82,7 +80,6 @@ class Moments:
         connection = self._connect()
         try:
             connection.execute("BEGIN TRANSACTION")
-            keep_answers(connection)
             return _Moment(connection, connection.execute("FROM state").fetchall())
         except BaseException:
             connection.close()
