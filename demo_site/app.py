@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
+from os import PathLike
 from pathlib import Path
 
 from quart import Quart, Response, abort, render_template, send_from_directory
+from quart.wrappers.response import IOBody
 
 from demo_site.content_security_policy import content_security_policy
 from demo_site.kites import CURRENCY, KITE_OF_SLUG, KITES
@@ -23,9 +26,24 @@ class DemoSite:
     sdk_script: Path = SDK_SCRIPT
 
 
+class _WholeFile(IOBody):
+    """A file's content, read at once: the shop's files are small.
+
+    Quart's own body opens the file in a thread. It leaves the file open when the visitor is gone by then.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        super().__init__(BytesIO(Path(path).read_bytes()))
+
+
+class _ShopResponse(Response):
+    file_body_class = _WholeFile  # type: ignore[assignment]  # Quart makes it of the path alone
+
+
 def create_demo_site(config: DemoSite) -> Quart:
     """The shop as an ASGI application. It also serves the SDK itself, under /sdk/."""
     shop = Quart("demo_site")
+    shop.response_class = _ShopResponse
     policy = content_security_policy(config.api_base_url)
 
     @shop.context_processor
