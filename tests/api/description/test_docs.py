@@ -108,13 +108,27 @@ def shell(folder: Path, service: ServiceProcess) -> Iterator[Shell]:
             process.stdin.close()
 
 
-def what_the_reader_has(service: ServiceProcess, page: list[Block]) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def running(start_service: ServiceStarter) -> Iterator[ServiceProcess]:
+    """The service that the readers of all pages have."""
+    with start_service(**MAIL_SERVER) as service:
+        yield service
+
+
+def own_names(text: str, page: str) -> str:
+    """The text with domains and addresses that only the reader of this page has, as nobody else may."""
+    number = list(SHELLS).index(page)
+    return re.sub(r"\b(shop|kites|demo)\.(com|example|localhost)\b", rf"\1-{number}.\2", text)
+
+
+def what_the_reader_has(service: ServiceProcess, page: str) -> dict[str, str]:
     """The ids and keys of two organizations and a link, with the domains that the page doesn't add itself."""
     org = service.command("organization", "create", "Acme")["id"]
-    added = {name for block in page for name in re.findall(r"domain add (\S+)", block.text)}
-    for domain in sorted(DOMAINS - added):
+    added = {name for block in SHELLS[page] for name in re.findall(r"domain add (\S+)", block.text)}
+    domains = [own_names(domain, page) for domain in sorted(DOMAINS - added)]
+    for domain in domains:
         service.command("domain", "add", domain, "--org", org)
-    domain = min(DOMAINS - added)
+    domain = domains[0]
     made = service.command(
         "links",
         "create",
@@ -127,7 +141,7 @@ def what_the_reader_has(service: ServiceProcess, page: list[Block]) -> dict[str,
         "--name",
         "a",
     )
-    if any("links reports" in block.text for block in page):
+    if any("links reports" in block.text for block in SHELLS[page]):
         form = {"link": made["short_url"], "reason": "other", "text": "It leads elsewhere."}
         httpx.post(f"{service.base_url}/report", data=form, headers={"Host": domain}).raise_for_status()
     kinds = {"c_api_": "rest", "c_web_": "web", "c_mob_": "mobile"}
@@ -158,18 +172,18 @@ def assert_shown(block: Block, printed: str) -> None:
 
 @pytest.mark.parametrize("document", SHELLS)
 def test_every_command_works(
-    document: str, start_service: ServiceStarter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    document: str, running: ServiceProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Typed one after the other into a shell, each block of the page succeeds; only the service's address,
-    and keys and ids that the page leaves open with `…`, are the reader's own."""
+    domains and addresses, and keys and ids that the page leaves open with `…`, are the reader's own."""
     monkeypatch.chdir(tmp_path)  # where commands look for files
-    with start_service(**MAIL_SERVER) as service, shell(tmp_path, service) as bash:
-        values = what_the_reader_has(service, SHELLS[document])
+    values = what_the_reader_has(running, document)
+    with shell(tmp_path, running) as bash:
         for block in SHELLS[document]:
             for name in re.findall(r"\b[\w.]+\.(?:csv|json)\b", block.text):
                 if f"{name} --org" in block.text and name in FILES:
-                    Path(name).write_text(FILES[name])
-            printed = bash.run(filled(block.commands, service.base_url, values))
+                    Path(own_names(name, document)).write_text(own_names(FILES[name], document))
+            printed = bash.run(own_names(filled(block.commands, running.base_url, values), document))
             values |= learned(block, printed)
             assert_shown(block, printed)
     if document == "docs/rest-api.md":
