@@ -47,7 +47,7 @@ class Groups(ResourceKind[ScimGroup]):
 
     async def delete(self, resource_id: str, version: int, now: datetime) -> None:
         """Delete a group: what it gave its members ends."""
-        await delete_group(self._database, self._org_id, resource_id, version, now)
+        await delete_group(self._database, self._org_id, resource_id, version)
 
     def _group(self, group: ScimGroup, group_id: str, now: datetime) -> ProvisionedGroup:
         """The group of a resource. Raises InvalidField."""

@@ -110,9 +110,9 @@ async def members_role(user_id: UserId) -> Response:
     """Give a member another role."""
     if field("role") not in set(Role):
         abort(400)
-    now, role = resources().clock(), Role(field("role"))
+    role = Role(field("role"))
     try:
-        await set_role(resources().database, org_id(), user_id, role, granted=permissions(), now=now)
+        await set_role(resources().database, org_id(), user_id, role, granted=permissions())
     except (LastOwner, ProvisionedMember, RoleNotGrantable) as error:
         return await _page(problem=error)
     endpoint = "members" if user_id != user().id or Permission.MEMBERS_READ in role.permissions else "home"
@@ -123,9 +123,8 @@ async def members_role(user_id: UserId) -> Response:
 @needs(Permission.MEMBERS_WRITE)
 async def members_remove(user_id: UserId) -> Response:
     """End a membership."""
-    database, now = resources().database, resources().clock()
     try:
-        await remove_member(database, org_id(), user_id, granted=permissions(), now=now)
+        await remove_member(resources().database, org_id(), user_id, granted=permissions())
     except (LastOwner, ProvisionedMember, RoleNotGrantable) as error:
         return await _page(problem=error)
     return redirect_with_notice("members" if user_id != user().id else "home", "member-removed")

@@ -62,9 +62,8 @@ async def patch_member(member_text: str, fields: dict[str, Any]) -> dict[str, An
     key = caller()
     with _told():
         changed = await members.set_role(
-            resources().database, key.org_id, UserId(member_text), fields["role"],
-            granted=key.permissions, now=resources().clock(),
-        )  # fmt: skip
+            resources().database, key.org_id, UserId(member_text), fields["role"], granted=key.permissions
+        )
     return _json(changed)
 
 
@@ -82,9 +81,8 @@ async def remove_member(member_text: str) -> None:
     key = caller()
     with _told():
         await members.remove_member(
-            resources().database, key.org_id, UserId(member_text),
-            granted=key.permissions, now=resources().clock(),
-        )  # fmt: skip
+            resources().database, key.org_id, UserId(member_text), granted=key.permissions
+        )
 
 
 @Operation(

@@ -31,7 +31,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document an organization"),
-    audited=Audited(kind="organization", name="name", ignored=frozenset({"members_changed_at"})),
+    audited=Audited(kind="organization", name="name", ignored=frozenset({"member_changes"})),
 )
 
 
@@ -174,15 +174,14 @@ async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: boo
     await _set(database, org_id, {"erases_on_withdrawal": is_on})
 
 
-async def note_member_change(
-    database: Database, session: ClientSession, org_id: OrgId, now: datetime
-) -> None:
+async def note_member_change(database: Database, session: ClientSession, org_id: OrgId) -> None:
     """Note in the caller's transaction that it changes the organization's members.
 
-    It is what two such transactions both write, so that the later one begins again and sees the earlier.
+    It is what two such transactions both write, so that the later one begins again and sees the earlier. A
+    number, since MongoDB does not write what changes nothing, and two may happen at one time of the clock.
     Raises ItemUnknown if the organization was deleted: it gets no members any more.
     """
-    changed = {"$set": {"members_changed_at": now}}
+    changed = {"$inc": {"member_changes": 1}}
     if not (await database[NAME].update_one({"_id": org_id}, changed, session=session)).matched_count:
         raise ItemUnknown
 

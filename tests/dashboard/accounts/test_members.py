@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -14,7 +13,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.accounts.permissions import EVERYTHING
-from backend.domain.accounts.roles import LastOwner, Role
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
 from backend.storage.accounts.users import members, password_resets, users
 from backend.storage.accounts.users.password_resets import begin_reset
@@ -140,20 +139,8 @@ async def test_roles_are_changed_and_members_removed(
     assert (await user_of(database, colleague.email)).role_in(organization.id) is Role.OWNER
     assert (await person.send("/members", f"/members/{me.id}/role", role="viewer")).status_code == 303
     assert (await person.get("/members")).status_code == 403
-    await members.remove_member(database, organization.id, me.id, granted=EVERYTHING, now=utc_now())
+    await members.remove_member(database, organization.id, me.id, granted=EVERYTHING)
     assert (await person.get("/")).status_code == 303
-
-
-async def test_two_owners_can_not_both_go_at_once(organization: TestOrganization, database: Database) -> None:
-    """Of two owners who are removed at one moment, one stays."""
-    owners = [await user_of(database, await make_user(database, organization.id)) for _ in range(2)]
-    ends = [
-        members.remove_member(database, organization.id, owner.id, granted=EVERYTHING, now=utc_now())
-        for owner in owners
-    ]
-    results = await asyncio.gather(*ends, return_exceptions=True)
-    assert [type(result) for result in results if result] == [LastOwner]
-    assert len(await users.list_users(database, organization.id)) == 1
 
 
 async def test_an_owner_hands_over_a_link_for_a_new_password(

@@ -26,7 +26,7 @@ async def single_sign_on_groups() -> Response:
     except FieldError as error:
         return await single_sign_on_page(error.rule_by_field, rows=rows, otherwise=field("otherwise"))
     try:
-        await change_group_roles(resources().database, org_id(), group_roles, resources().clock())
+        await change_group_roles(resources().database, org_id(), group_roles)
     except LastOwner:
         problems = {"otherwise": "would leave the organization without an owner, by the roles above"}
         return await single_sign_on_page(problems, rows=rows, otherwise=field("otherwise"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 
 from backend.domain.accounts.provisioning.groups import ProvisionedGroup
 from backend.domain.ids import OrgId
@@ -25,7 +24,7 @@ async def add_group(database: Database, group: ProvisionedGroup) -> None:
         with told_as_taken(_UNIQUE):
             await GROUPS.insert(database, group, session)
         await _check_members(database, group, session)
-        await _settle_members(database, group.org_id, group.member_ids, group.created_at, session)
+        await _settle_members(database, group.org_id, group.member_ids, session)
 
     await in_transaction(database, work)
 
@@ -43,21 +42,19 @@ async def change_group(database: Database, group: ProvisionedGroup, expected_ver
         with told_as_taken(_UNIQUE):
             await GROUPS.replace(database, changed, session)
         await _check_members(database, changed, session)
-        await _settle_members(database, group.org_id, _concerned(stored, changed), group.modified_at, session)
+        await _settle_members(database, group.org_id, _concerned(stored, changed), session)
 
     await in_transaction(database, work)
 
 
-async def delete_group(
-    database: Database, org_id: OrgId, group_id: str, expected_version: int, now: datetime
-) -> None:
+async def delete_group(database: Database, org_id: OrgId, group_id: str, expected_version: int) -> None:
     """Delete a group, whose members lose what it gave them. Raises as `change_group` does."""
 
     async def work(session: ClientSession) -> None:
         stored = await GROUPS.get(database, org_id, group_id, session)
         check_version(stored, expected_version)
         await GROUPS.own.delete(database, org_id, group_id, session)
-        await _settle_members(database, org_id, stored.member_ids, now, session)
+        await _settle_members(database, org_id, stored.member_ids, session)
 
     await in_transaction(database, work)
 
@@ -76,7 +73,7 @@ async def _check_members(database: Database, group: ProvisionedGroup, session: C
 
 
 async def _settle_members(
-    database: Database, org_id: OrgId, person_ids: Iterable[str], now: datetime, session: ClientSession
+    database: Database, org_id: OrgId, person_ids: Iterable[str], session: ClientSession
 ) -> None:
     concerned = await people.find_people(database, org_id, set(person_ids), session)
-    await settle(database, org_id, concerned, now, session)
+    await settle(database, org_id, concerned, session)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from backend.domain.accounts.provisioning.membership import role_by_groups, settled_role
 from backend.domain.accounts.provisioning.people import ProvisionedPerson
@@ -38,7 +37,6 @@ async def settle(
     database: Database,
     org_id: OrgId,
     changed: Iterable[ProvisionedPerson],
-    now: datetime,
     session: ClientSession,
 ) -> None:
     """Make the memberships of these people, who are stored, what the provider's word makes them.
@@ -46,7 +44,7 @@ async def settle(
     Raises LastOwner where the organization would lose its only owner.
     """
     # Of two changes at one moment the second one waits, and sees what the first one did.
-    await organizations.note_member_change(database, session, org_id, now)
+    await organizations.note_member_change(database, session, org_id)
     changed = list(changed)
     members = {user.id: user for user in await users.list_users(database, org_id, session)}
     by_email = {user.email: user for user in members.values()}

@@ -25,7 +25,7 @@ async def add_person(database: Database, person: ProvisionedPerson) -> None:
     async def work(session: ClientSession) -> None:
         with told_as_taken(_UNIQUE):
             await PEOPLE.insert(database, person, session)
-        await settle(database, person.org_id, [person], person.created_at, session)
+        await settle(database, person.org_id, [person], session)
 
     await in_transaction(database, work)
 
@@ -50,7 +50,7 @@ async def change_person(database: Database, person: ProvisionedPerson, expected_
         )
         with told_as_taken(_UNIQUE):
             await PEOPLE.replace(database, changed, session)
-        await settle(database, person.org_id, [changed], person.modified_at, session)
+        await settle(database, person.org_id, [changed], session)
 
     await in_transaction(database, work)
 
@@ -64,15 +64,13 @@ async def delete_person(
         stored = await PEOPLE.get(database, org_id, person_id, session)
         check_version(stored, expected_version)
         await groups.delete_from_groups(database, org_id, person_id, now, session)
-        await settle(database, org_id, [replace(stored, is_active=False)], now, session)
+        await settle(database, org_id, [replace(stored, is_active=False)], session)
         await PEOPLE.own.delete(database, org_id, person_id, session)
 
     await in_transaction(database, work)
 
 
-async def change_group_roles(
-    database: Database, org_id: OrgId, group_roles: GroupRoles, now: datetime
-) -> None:
+async def change_group_roles(database: Database, org_id: OrgId, group_roles: GroupRoles) -> None:
     """Set which roles groups give, and give them at once to the people whom the provider told.
 
     Others get them when they sign in next. Raises LastOwner.
@@ -82,7 +80,7 @@ async def change_group_roles(
         await set_group_roles(database, org_id, group_roles, session)
         everybody = await people.list_people(database, org_id, session)
         if everybody:
-            await settle(database, org_id, everybody, now, session)
+            await settle(database, org_id, everybody, session)
 
     await in_transaction(database, work)
 

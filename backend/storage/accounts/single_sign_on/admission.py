@@ -31,7 +31,7 @@ async def admit(
 
     async def work(session: ClientSession) -> User | None:
         # Of two changes of members at one moment the second one waits, and sees what the first one did.
-        await organizations.note_member_change(database, session, org_id, now)
+        await organizations.note_member_change(database, session, org_id)
         return await _Admission(database, session, org_id, provider, person, now).decide()
 
     try:

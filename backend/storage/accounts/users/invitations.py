@@ -170,7 +170,7 @@ async def _use(
         return None
     invitation = _from_document(document)
     try:
-        await organizations.note_member_change(database, session, invitation.org_id, now)
+        await organizations.note_member_change(database, session, invitation.org_id)
     except ItemUnknown:  # the organization is being deleted, and its invitations with it
         return None
     return invitation

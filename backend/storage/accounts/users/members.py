@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from datetime import datetime
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.provisioning.membership import ProvisionedMember
@@ -32,7 +31,6 @@ async def set_role(
     role: Role,
     *,
     granted: Set[Permission],
-    now: datetime,
 ) -> User:
     """Give a member another role, for somebody with these permissions.
 
@@ -41,19 +39,19 @@ async def set_role(
     """
     if not role.is_grantable_by(granted):
         raise RoleNotGrantable(role)
-    await _change(database, org_id, user_id, role, granted=granted, now=now)
+    await _change(database, org_id, user_id, role, granted=granted)
     return await get_member(database, org_id, user_id)
 
 
 async def remove_member(
-    database: Database, org_id: OrgId, user_id: UserId, *, granted: Set[Permission], now: datetime
+    database: Database, org_id: OrgId, user_id: UserId, *, granted: Set[Permission]
 ) -> None:
     """End a membership, for somebody with these permissions. The user stays, with their other organizations.
 
     Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where the organization's provider
     told of the member.
     """
-    await _change(database, org_id, user_id, None, granted=granted, now=now)
+    await _change(database, org_id, user_id, None, granted=granted)
 
 
 async def is_last_owner(database: Database, org_id: OrgId, user_id: UserId, session: ClientSession) -> bool:
@@ -81,13 +79,12 @@ async def _change(
     role: Role | None,
     *,
     granted: Set[Permission],
-    now: datetime,
 ) -> None:
     """Give a member this role, or end the membership with None."""
 
     async def work(session: ClientSession) -> None:
         # Of two changes at one moment the second one waits, and sees what the first one did.
-        await organizations.note_member_change(database, session, org_id, now)
+        await organizations.note_member_change(database, session, org_id)
         members = await users.list_users(database, org_id, session)
         member = next((member for member in members if member.id == user_id), None)
         if member is None:

@@ -174,7 +174,7 @@ _ORGANIZATION = DocumentFields(
         "requires_second_factor": Flag().parse,
         "requires_single_sign_on": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
-        "members_changed_at": time,
+        "member_changes": integer,
         "event_properties": list_of(PropertyName().parse, MOST_MARKED),
         "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
     },

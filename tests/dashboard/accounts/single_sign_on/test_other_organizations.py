@@ -87,7 +87,7 @@ async def test_a_session_through_a_provider_reaches_no_other_organization(
         assert "by single sign-on of another organization" in (await guest.client.post(path, data=form)).text
         user = await entrance.account(guest)
         assert third.id not in user.org_ids
-        await remove_member(database, entrance.org_id, user.id, granted=EVERYTHING, now=utc_now())
+        await remove_member(database, entrance.org_id, user.id, granted=EVERYTHING)
         assert (await guest.get("/")).headers["location"].startswith("/sign-in")
         assert (await own.get("/links")).status_code == 200
         assert (await entrance.come(own, "IT")).status_code == 303  # a member again
