@@ -34,7 +34,7 @@ from backend.domain.audit.entries import AuditTarget
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code
 from backend.storage.accounts.users.sessions import delete_session, insert_session
-from backend.storage.accounts.users.users import find_user_by_email, set_password_hash
+from backend.storage.accounts.users.users import find_user_by_email, renew_password_hash
 from backend.storage.audit.acting import act_as
 from backend.storage.audit.facts import record
 from backend.storage.driver.deadlines import deadline_paused
@@ -188,7 +188,7 @@ async def _authenticate(email: str, password: str) -> User | None:
             _note_refusal(user, "password")
         return None
     if user.password_hash and needs_new_hash(user.password_hash):
-        await set_password_hash(resources().database, user.id, await hash_password(password))
+        await renew_password_hash(resources().database, user, await hash_password(password))
     return user if user.org_ids else None
 
 

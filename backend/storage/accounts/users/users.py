@@ -108,9 +108,13 @@ async def _list(database: Database, condition: Document, session: ClientSession 
     return [_from_document(document) async for document in found]
 
 
-async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:
-    """Store another hash of a user's password. A new password is set by password_resets.replace_password."""
-    await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
+async def renew_password_hash(database: Database, user: User, password_hash: str) -> None:
+    """Store another hash of the password that the user had when read, unless it is another one by now.
+
+    A new password is set by password_resets.replace_password.
+    """
+    unchanged = {"_id": user.id, "password_hash": user.password_hash}
+    await database[NAME].update_one(unchanged, {"$set": {"password_hash": password_hash}})
 
 
 async def set_roles(database: Database, user_id: UserId, roles: Mapping[OrgId, Role]) -> None:

@@ -302,7 +302,7 @@ async def test_a_hash_of_older_parameters_is_renewed(stranger: Person, database:
     user = await users.find_user_by_email(database, stranger.email)
     assert user is not None
     old = PasswordHasher(time_cost=1, memory_cost=8192).hash(PASSWORD)
-    await users.set_password_hash(database, user.id, old)
+    await users.renew_password_hash(database, user, old)
     assert (await stranger.sign_in()).status_code == 303
     renewed = await users.find_user_by_email(database, stranger.email)
     assert renewed is not None
