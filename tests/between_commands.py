@@ -6,7 +6,8 @@ A storm of requests rarely comes into such a moment. Here each moment comes once
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import Context
 from dataclasses import dataclass
@@ -23,38 +24,42 @@ from backend.storage.lifecycle.collections import COLLECTIONS
 ResultT = TypeVar("ResultT")
 OtherT = TypeVar("OtherT")
 _WRITES = {"insert", "update", "delete", "findAndModify"}
-_NO_STEPS = {"commitTransaction", "abortTransaction", "endSessions"}
+_ENDS = {"commitTransaction", "abortTransaction"}
 _LONGEST = 60.0  # seconds that others may take
-_Transaction = tuple[bytes, int]  # its session's id, and its number in the session
 
 
 class _Interruption(monitoring.CommandListener):
-    """Has others act before the command of this number, in the thread that is to send it."""
+    """Has others act before the command of this number, in the thread that is to send it.
+
+    Other threads that work at the same time wait as well, before their next command.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
         self._left = -1
         self._others: Callable[[], Coroutine[Any, Any, Any]] | None = None
-        self._writing: _Transaction | None = None  # the last transaction that has written
+        self._holds_locks = False
         self.acted: Future[Any] | None = None
 
     def prepare(self, number: int, others: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """Let them act before the command of this number from now on, counted from 0."""
-        self._left, self._others, self.acted = number, others, None
+        self._left, self._others, self.acted, self._holds_locks = number, others, None, False
 
     def started(self, event: monitoring.CommandStartedEvent) -> None:
         """Have the others act if this is the moment.
 
-        There is none in a transaction that has written: it makes others wait for its end.
+        There is none while a transaction has written: it makes others wait for its end.
         """
-        transaction = _transaction_of(event.command)
-        if event.command_name in _NO_STEPS or (transaction and transaction == self._writing):
-            return
-        if event.command_name in _WRITES:
-            self._writing = transaction
-        if self._left == 0:
-            self._act()
-        self._left -= 1
+        with self._lock:
+            if event.command_name in _ENDS:
+                self._holds_locks = False
+            elif event.command_name != "endSessions" and not self._holds_locks:
+                if self._left == 0:
+                    self._act()
+                self._left -= 1
+                is_in_transaction = not event.command.get("autocommit", True)
+                self._holds_locks = is_in_transaction and event.command_name in _WRITES
 
     def _act(self) -> None:
         assert self._others is not None
@@ -63,16 +68,13 @@ class _Interruption(monitoring.CommandListener):
         self.acted.exception(_LONGEST)
 
     def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
-        """Go on."""
+        """Note that a refused write has ended its transaction."""
+        if event.reply.get("writeErrors"):
+            self._holds_locks = False
 
     def failed(self, event: monitoring.CommandFailedEvent) -> None:
-        """Go on."""
-
-
-def _transaction_of(command: Mapping[str, Any]) -> _Transaction | None:
-    if command.get("autocommit", True):
-        return None
-    return bytes(command["lsid"]["id"]), command["txnNumber"]
+        """Note that the error has ended the transaction."""
+        self._holds_locks = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,11 @@ class Moment:
     database: Database
     number: int
     _interruption: _Interruption
+
+    @property
+    def came(self) -> bool:
+        """Whether the others acted. They did not if the work was over before."""
+        return self._interruption.acted is not None
 
     async def interrupt(
         self, work: Awaitable[ResultT], others: Callable[[], Coroutine[Any, Any, OtherT]]
