@@ -22,10 +22,10 @@ from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
 
 # Who delivers to an endpoint, what it may have been sent, how an address is found, when an alert is
-# forgotten, and how often an organization's members changed, is storage's to know.
+# forgotten, how often members changed, and how often a user signed in, is storage's to know.
 _ONLY_STORED = {
     *("holder", "term", "sent_to", "address_sha256", "is_open", "expires_at"),
-    "member_changes",
+    *("member_changes", "sign_ins"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,7 @@ from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.sessions import (
     delete_other_sessions,
     delete_session_of,
-    insert_session,
+    insert_session_of,
     list_sessions,
 )
 from backend.storage.analytics.told_names import ToldProperties
@@ -61,9 +62,11 @@ async def settings_password() -> Response:
     if problems:
         return await settings_page(problems)
     database = resources().database
-    await replace_password(database, user().id, await hash_password(form()["new"]))
+    password_hash = await hash_password(form()["new"])
+    await replace_password(database, user().id, password_hash)
     token, now = renew_cookie_token(), resources().clock()
-    await insert_session(database, new_session(token, user().id, org_id(), now, browser_words()))
+    begun = new_session(token, user().id, org_id(), now, browser_words())
+    await insert_session_of(database, replace(user(), password_hash=password_hash), begun)
     return redirect_with_notice("settings", "password-changed")
 
 

@@ -16,6 +16,7 @@ from backend.domain.accounts.sessions import SignInWay
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.users.passkey_ceremony import PasskeyRefused
 from backend.storage.accounts.users.passkeys import add_passkey, remove_passkey, user_signed_in
+from backend.storage.accounts.users.sessions import PasswordReplaced
 from backend.web.current import resources
 
 _REFUSED = "That passkey does not sign in here. Try again, or sign in with your password."
@@ -27,9 +28,9 @@ async def sign_in_passkey() -> Response:
     """Open a session for the user whose passkey signed this browser's challenge."""
     try:
         user = await user_signed_in(resources().database, ceremony(), form().get("credential", ""))
-    except PasskeyRefused:
+        await open_session(user, SignInWay.PASSKEY)
+    except (PasskeyRefused, PasswordReplaced):
         return await sign_in_form(_REFUSED, 422)
-    await open_session(user, SignInWay.PASSKEY)
     return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
 
 

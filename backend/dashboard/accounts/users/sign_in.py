@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from math import ceil
 
 from quart import Response, current_app, redirect, request, url_for
@@ -31,9 +32,10 @@ from backend.domain.accounts.actors import person
 from backend.domain.accounts.sessions import SignInWay, awaiting_session, hash_token, new_session
 from backend.domain.accounts.users import InvalidEmail, User, normalize_email
 from backend.domain.audit.entries import AuditTarget
+from backend.rate_limits.sign_in_limits import Visitor
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code
-from backend.storage.accounts.users.sessions import delete_session, insert_session
+from backend.storage.accounts.users.sessions import PasswordReplaced, delete_session, insert_session_of
 from backend.storage.accounts.users.users import find_user_by_email, renew_password_hash
 from backend.storage.audit.acting import act_as
 from backend.storage.audit.facts import record
@@ -76,15 +78,10 @@ async def sign_in() -> Response:
             user = await _authenticate(visitor.account, form().get("password", ""))
     except TooManyWait:
         return await _busy()
-    if user is None:
+    following = await _begin(user, visitor) if user else None
+    if following is None:
         return await sign_in_form(_WRONG_CREDENTIALS, status=422)
-    if user.second_factor:
-        await limits.give_back(visitor)
-        await _await_code(user)
-        return redirect(_code_page(next_page(form().get("next", ""))), 303)  # type: ignore[return-value]
-    await limits.succeeded(visitor)
-    await open_session(user, SignInWay.PASSWORD)
-    return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
+    return redirect(following, 303)  # type: ignore[return-value]
 
 
 @dashboard.get("/sign-in/code")
@@ -115,8 +112,11 @@ async def sign_in_code() -> Response:
     if accepted is None:
         _note_refusal(user, "code")
         return await _code_form(_WRONG_CODE, 422)
+    try:
+        await open_session(user, SignInWay.CODE)
+    except PasswordReplaced:
+        return redirect_with_notice("sign_in_page", "sign-in-again")
     await limits.code_succeeded(visitor)
-    await open_session(user, SignInWay.CODE)
     if accepted.recovery_codes_left is not None:
         return redirect_with_notice("settings_second_factor", "recovery-code-used")
     return redirect(next_page(form().get("next", "")), 303)  # type: ignore[return-value]
@@ -188,7 +188,9 @@ async def _authenticate(email: str, password: str) -> User | None:
             _note_refusal(user, "password")
         return None
     if user.password_hash and needs_new_hash(user.password_hash):
-        await renew_password_hash(resources().database, user, await hash_password(password))
+        renewed = await hash_password(password)
+        await renew_password_hash(resources().database, user, renewed)
+        user = replace(user, password_hash=renewed)
     return user if user.org_ids else None
 
 
@@ -201,14 +203,35 @@ def _note_refusal(user: User, wrong: str) -> None:
     )
 
 
+async def _begin(user: User, visitor: Visitor) -> str | None:
+    """Open a session of whom the password is right, or have it await the code, and say where to go on.
+
+    None if the user has another password by now.
+    """
+    limits, following = of_app(DashboardService).sign_in_limits, next_page(form().get("next", ""))
+    try:
+        if user.second_factor:
+            await _await_code(user)
+            await limits.give_back(visitor)
+            return _code_page(following)
+        await open_session(user, SignInWay.PASSWORD)
+        await limits.succeeded(visitor)
+    except PasswordReplaced:
+        return None
+    return following
+
+
 async def open_session(user: User, way: SignInWay) -> None:
-    """Open a session with a new token. A token that somebody else put into the browser before is not used."""
+    """Open a session with a new token. A token that somebody else put into the browser before is not used.
+
+    Raises PasswordReplaced.
+    """
     act_as(person(user), request.endpoint)
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()
     begun = new_session(token, user.id, user.org_ids[0], now, browser_words(), way=way)
-    await insert_session(database, begun)
+    await insert_session_of(database, user, begun)
 
 
 async def _await_code(user: User) -> None:
@@ -216,7 +239,7 @@ async def _await_code(user: User) -> None:
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()
-    await insert_session(database, awaiting_session(token, user.id, user.org_ids[0], now))
+    await insert_session_of(database, user, awaiting_session(token, user.id, user.org_ids[0], now))
 
 
 def _code_page(following: str) -> str:

@@ -9,8 +9,10 @@ from datetime import datetime
 from pymongo import IndexModel, WriteConcern
 
 from backend.domain.accounts.sessions import SEEN_EVERY, Session, SignInWay
+from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
-from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.accounts.users import users
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -51,10 +53,34 @@ COLLECTION = Collection(
 )
 
 
-async def insert_session(database: Database, session: Session) -> None:
-    """Store a new session."""
+class PasswordReplaced(Exception):
+    """The user's password is not the one any more with which the user was read."""
+
+
+async def insert_session_of(database: Database, user: User, session: Session) -> None:
+    """Store a new session of the user, as read before something showed that it is they.
+
+    Raises PasswordReplaced if they have another password by now: whoever set it has ended all sessions.
+    """
+    unchanged = {"_id": user.id, "password_hash": user.password_hash}
+
+    async def work(transaction: ClientSession) -> None:
+        # It is what a new password writes as well, so the later of both begins again and sees the earlier.
+        users_of_all = database.get_collection(users.NAME)  # of which the audit log has the session
+        counted = await users_of_all.update_one(unchanged, {"$inc": {"sign_ins": 1}}, session=transaction)
+        if not counted.matched_count:
+            raise PasswordReplaced
+        await insert_session(database, session, transaction)
+
+    await in_transaction(database, work)
+
+
+async def insert_session(
+    database: Database, session: Session, transaction: ClientSession | None = None
+) -> None:
+    """Store a new session that no password of the user is about."""
     document = asdict(session)
-    await database[NAME].insert_one({"_id": document.pop("token_hash"), **document})
+    await database[NAME].insert_one({"_id": document.pop("token_hash"), **document}, session=transaction)
 
 
 async def find_session(database: Database, token_hash: str, now: datetime) -> Session | None:

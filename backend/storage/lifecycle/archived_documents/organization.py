@@ -159,7 +159,7 @@ _USER = DocumentFields(
         "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,
     },
-    {"roles": _roles, "second_factor": or_none(nested(_SECOND_FACTOR))},
+    {"roles": _roles, "second_factor": or_none(nested(_SECOND_FACTOR)), "sign_ins": integer},
 )
 _ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},
