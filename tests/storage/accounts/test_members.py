@@ -12,11 +12,12 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.users import users
-from backend.storage.accounts.users.invitations import accept_as_new_user, invite
+from backend.storage.accounts.users.invitations import accept_as, accept_as_new_user, invite
 from backend.storage.accounts.users.members import remove_member, set_role
 from backend.storage.driver.mongo import Database
 from tests.between_commands import moments
 from tests.conftest import OrganizationFactory
+from tests.dashboard.people import make_user
 from tests.facts.organizations import TestOrganization
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
@@ -62,3 +63,22 @@ async def test_an_invitation_is_accepted_between_two_steps_of_another_acceptance
         stored = await users.find_user_by_email(database, email)
         assert stored
         assert stored.password_hash == ("first" if mine else "second")
+
+
+async def test_who_is_invited_becomes_an_owner_between_two_steps_of_accepting(
+    organization: TestOrganization, database: Database
+) -> None:
+    """They stay one: the invitation to be less is for somebody who is no member."""
+    async for moment in moments(database):
+        user = await users.find_user_by_email(database, await make_user(database))
+        assert user
+        token, _ = await invite(
+            database, organization.id, user.email, Role.VIEWER, invited_by="x", granted=EVERYTHING, now=NOW
+        )
+        await moment.interrupt(
+            accept_as(moment.database, token, user, NOW),
+            partial(users.set_roles, database, user.id, {organization.id: Role.OWNER}),
+        )
+        stored = await users.find_user(database, user.id)
+        assert stored
+        assert stored.role_in(organization.id) is (Role.OWNER if moment.came else Role.VIEWER)

@@ -145,7 +145,9 @@ async def accept_as(database: Database, token: str, user: User, now: datetime) -
         if invitation.email != user.email:
             raise ItemUnknown
         org_id = invitation.org_id
-        if org_id not in user.org_ids:
+        # As the user is now: who became a member meanwhile keeps that role.
+        stored = await users.find_user(database, user.id, session)
+        if stored and org_id not in stored.org_ids:
             role = await _role(database, session, invitation, user.id)
             await members.put_role(database, org_id, user.id, role, session)
         return invitation
