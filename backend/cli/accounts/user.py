@@ -143,10 +143,8 @@ async def set_role(database: Database, email: str, role: str, org_id: OrgId) -> 
     Unlike the dashboard, this also takes the last owner's role away.
     """
     stored_user = await _get_user(database, email)
-    if org_id not in stored_user.org_ids:
+    if not await users.set_role(database, stored_user.id, org_id, Role(role)):
         raise click.ClickException(f"{printable(email)} does not act for the organization {org_id}.")
-    roles = {org_id: stored_user.role_in(org_id) for org_id in stored_user.org_ids} | {org_id: Role(role)}
-    await users.set_roles(database, stored_user.id, roles)
     return {"id": stored_user.id, "role": role}
 
 

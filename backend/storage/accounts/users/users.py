@@ -126,6 +126,13 @@ async def set_roles(database: Database, user_id: UserId, roles: Mapping[OrgId, R
     await database[NAME].update_one({"_id": user_id}, {"$set": set_all})
 
 
+async def set_role(database: Database, user_id: UserId, org_id: OrgId, role: Role) -> bool:
+    """Give a user another role in one organization. Returns False if the user does not act for it."""
+    member = {"_id": user_id, "org_ids": org_id}
+    changed = await database[NAME].update_one(member, {"$set": {f"roles.{org_id}": role.value}})
+    return bool(changed.matched_count)
+
+
 def membership_change(org_id: OrgId, role: Role | None) -> Document:
     """The change by which a user becomes a member with this role, or with None is no member any more."""
     if role is None:
