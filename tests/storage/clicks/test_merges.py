@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -25,6 +24,7 @@ from backend.storage.clicks.merges import (
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.lifecycle.restores import begin_restore, cancel_restore, find_position, insert_history
 from backend.storage.processes.leases import take_lease
+from tests.between_commands import moments
 from tests.facts.clicks import click, recorded_clicks, ship
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
@@ -122,13 +122,19 @@ async def test_a_block_that_is_changed_meanwhile(
     assert visitors(await recorded_clicks(database, org_id)) in [[1, 2, 99], [0, 2, 99], [0, 1, 99]]
 
 
-async def test_several_at_once(database: Database, org_id: OrgId) -> None:
-    """While clicks come, whoever merges keeps each of them once."""
-    shipping = asyncio.create_task(ship_each(database, org_id, 60))
-    while not shipping.done():
-        await asyncio.gather(*(merge_small_blocks(database, org_id) for _ in range(3)))
-    clicks = await shipping
-    assert visitors(await recorded_clicks(database, org_id)) == visitors(clicks)
+async def test_blocks_come_and_are_merged_between_two_steps_of_a_merge(database: Database) -> None:
+    """Each click stays once."""
+
+    async def ship_and_merge(org_id: OrgId) -> None:
+        await ship_each(database, org_id, 2)
+        await merge_small_blocks(database, org_id)
+
+    async for moment in moments(database):
+        org_id = OrgId(str(uuid.uuid4()))
+        await ship_each(database, org_id, 3)
+        await moment.interrupt(merge_small_blocks(moment.database, org_id), partial(ship_and_merge, org_id))
+        kept = visitors(await recorded_clicks(database, org_id))
+        assert kept == ([0, 0, 1, 1, 2] if moment.came else [0, 1, 2])
 
 
 async def test_what_is_being_restored_stays_as_it_is(database: Database, org_id: OrgId) -> None:
