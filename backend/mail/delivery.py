@@ -75,7 +75,7 @@ class MailDelivery(LeasedTask):
 
     async def _fail(self, queued: QueuedMail, failure: MailFailure) -> None:
         chance = random.random()  # noqa: S311 - jitter
-        await mails.end_failed(self._database, queued, failure, self._clock(), chance)
+        await mails.end_failed(self._database, queued, self.holder, failure, self._clock(), chance=chance)
         if failure.refuses_address:
             await recipients.note_refusal(
                 self._database, queued.mail.org_id, queued.mail.address, str(failure)

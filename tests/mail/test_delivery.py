@@ -125,5 +125,18 @@ async def test_an_answer_that_never_came(quiet: Database) -> None:
     lost = MailFailure(SmtpStep.MESSAGE, "Connection lost", is_uncertain=True)
     cut = mail_to("ada@shop.example", "cut")
     await mails.queue_mail(quiet, cut, now)
-    await mails.end_failed(quiet, QueuedMail(cut, now), lost, now, 0.5)
+    await mails.end_failed(quiet, QueuedMail(cut, now), "one", lost, now, chance=0.5)
     await result_of(quiet, "cut", MailState.UNCERTAIN)
+
+
+async def test_who_comes_back_and_fails_leaves_the_mail_to_who_sends_it(quiet: Database) -> None:
+    """Else it would wait again, and be sent twice."""
+    mail, now = mail_to("ada@shop.example", "taken over"), utc_now()
+    await mails.queue_mail(quiet, mail, now)
+    (queued,) = await mails.due_mails(quiet, now, 9)
+    assert await mails.begin_sending(quiet, mail, "other", now)
+    lost = MailFailure(SmtpStep.RECIPIENT, "Connection lost")
+    await mails.end_failed(quiet, queued, "one", lost, now, chance=0.5)
+    await mails.end_sent(quiet, mail, "other", now)
+    await result_of(quiet, "taken over", MailState.SENT)
+    assert await mails.due_mails(quiet, now + timedelta(days=1), 9) == []

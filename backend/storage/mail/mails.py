@@ -103,16 +103,14 @@ async def end_sent(database: Database, mail: Mail, sender: str, now: datetime) -
 
 
 async def end_failed(
-    database: Database, queued: QueuedMail, failure: MailFailure, now: datetime, chance: float
+    database: Database, queued: QueuedMail, sender: str, failure: MailFailure, now: datetime, *, chance: float
 ) -> None:
-    """Note that the mail was not sent: it waits for the next attempt, or it is given up.
+    """Note that this sender did not send the mail: it waits for the next attempt, or it is given up.
 
-    `chance` is a random number from 0 to 1.
+    Nothing is noted where another sends it by now. `chance` is a random number from 0 to 1.
     """
-    open_mail = {
-        "_id": _id(queued.mail),
-        "state": {"$in": [MailState.WAITING.value, MailState.SENDING.value]},
-    }
+    begun = {"state": MailState.SENDING.value, "sender": sender}
+    open_mail = {"_id": _id(queued.mail), "$or": [{"state": MailState.WAITING.value}, begun]}
     if failure.is_uncertain:
         await _end(open_mail, database, MailState.UNCERTAIN, now, str(failure))
     elif failure.is_final:

@@ -149,9 +149,9 @@ async def test_each_state_is_told(
     nobody = MailFailure(SmtpStep.RECIPIENT, "550 5.1.1 no such user", is_final=True)
     for mail in await mails.due_mails(database, now + timedelta(minutes=1), 1000):
         if mail.mail.key.startswith(f"figures/{reader.id}/"):
-            await mails.end_failed(database, mail, wrong_password, now, 0.5)
+            await mails.end_failed(database, mail, "one", wrong_password, now, chance=0.5)
         elif mail.mail.address == gone.address:
-            await mails.end_failed(database, mail, nobody, now, 0.5)
+            await mails.end_failed(database, mail, "one", nobody, now, chance=0.5)
     await note_refusal(database, report.org_id, gone.address, "The mail server refuses the address: 550 no")
     text = await text_of(person)
     assert f"{reader.address} German, Europe/Berlin Spring on www.shop.com Every week Gets it" in text
