@@ -18,7 +18,7 @@ IMPORT = re.compile(r"^[ \t]*(?:from|import) (?:[^(\n]*\([^)]*\)|.*)", re.MULTIL
 # The web server's own times, such as that of an answer's Date header, are no part of what the service does.
 WEB_SERVER = "serving/hypercorn_server.py"
 # What puts the parts together, and what runs them.
-EDGES = ("app.py", "cli/", "storage/columns/process.py")
+EDGES = ("app.py", "cli/", "storage/columns/question_server.py")
 
 
 def used_names(source: str) -> set[str]:

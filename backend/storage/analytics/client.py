@@ -177,7 +177,8 @@ class Analytics:
             except ConnectionLost:
                 self._end_silent()
             except OSError:  # nobody listens
-                if process is None or process.poll() is not None:
+                is_started = process is not None and process.poll() is None
+                if not is_started and not who_locks(self._folder / LOCK):  # nor begins to, or ends
                     process = await asyncio.to_thread(self._start)
             await asyncio.sleep(0.02)
         self._end_silent()
