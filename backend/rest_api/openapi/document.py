@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.fields.rules import Schema
 from backend.json_api.authentication import KEY_HEADER
-from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
 from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.answer_schemas import ANALYTICS_SCHEMAS
@@ -24,8 +22,10 @@ from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
 from backend.rest_api.keys.schemas import KEY_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
 from backend.rest_api.members.schemas import MEMBER_SCHEMAS
+from backend.rest_api.openapi.error_answers import error_answers, rate_limit_headers, shared_error_answers
 from backend.rest_api.openapi.operations import OPERATIONS
 from backend.rest_api.openapi.schemas import ERROR_SCHEMAS
+from backend.rest_api.openapi.shared_parts import shared_part_schemas, with_references
 from backend.rest_api.reports.schemas import REPORT_SCHEMAS
 from backend.rest_api.routes.operation import Operation, reference
 from backend.rest_api.sales.answer_schemas import SALES_ANSWER_SCHEMAS
@@ -33,8 +33,6 @@ from backend.rest_api.sales.schemas import SALES_SCHEMAS
 from backend.rest_api.tags.schemas import TAG_SCHEMAS
 from backend.rest_api.taps.schemas import TAP_SCHEMAS
 from backend.rest_api.webhooks.schemas import WEBHOOK_SCHEMAS
-
-_PLACEHOLDERS = {"field": "<field>", "message": "<field> <rule>"}
 
 
 def openapi_document(server_url: str) -> dict[str, Any]:
@@ -74,7 +72,9 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | MEMBER_SCHEMAS
             | ARCHIVE_SCHEMAS
             | DOMAIN_SCHEMAS
-            | COHORT_SCHEMAS,
+            | COHORT_SCHEMAS
+            | shared_part_schemas(),
+            "responses": shared_error_answers(),
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}
@@ -94,22 +94,17 @@ def _operation(operation: Operation) -> dict[str, Any]:
     if parameters := operation.shown_parameters:
         described["parameters"] = parameters
     if body := operation.shown_body:
-        described["requestBody"] = {"required": True, "content": _json(body)}
+        described["requestBody"] = {"required": True, "content": _json(with_references(body))}
     return described
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    headers = _rate_limit_headers() | dict(operation.answer_headers)
+    headers = rate_limit_headers() | dict(operation.answer_headers)
     success: dict[str, Any] = {"description": operation.summary, "headers": headers}
     if content := _content(operation):
         success["content"] = content
     successes = {str(status): success for status in (operation.status, operation.other_status) if status}
-    rows: dict[int, list[ErrorRow]] = {}
-    for row in operation.every_error:
-        rows.setdefault(row.status, []).append(row)
-    body_of = _contract_body if operation.is_to_the_letter else _body_with_fields
-    errors = {str(status): _error(status, rows[status], body_of) for status in sorted(rows)}
-    return successes | errors
+    return successes | error_answers(operation)
 
 
 def _content(operation: Operation) -> dict[str, Any]:
@@ -127,29 +122,5 @@ _BINARY = {
 }
 
 
-def _error(status: int, rows: list[ErrorRow], body_of: Callable[[ErrorRow], Schema]) -> dict[str, Any]:
-    names = {"ErrorList" if row.listed else "ErrorAnswer" for row in rows}
-    shapes = [reference(name) for name in sorted(names)]
-    content = _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})
-    content["application/json"]["examples"] = {
-        f"example{number}": {"value": body_of(row)} for number, row in enumerate(rows, 1)
-    }
-    answer = {"description": rows[0].message, "content": content}
-    # A request without a valid key has no rate limit to show.
-    return answer if status == 401 else answer | {"headers": _rate_limit_headers()}
-
-
-def _contract_body(row: ErrorRow) -> Schema:
-    return row.body(**_PLACEHOLDERS)
-
-
-def _body_with_fields(row: ErrorRow) -> Schema:
-    return row.body_of_fields([row.field_error(**_PLACEHOLDERS)]) if row.at else row.body(**_PLACEHOLDERS)
-
-
 def _json(schema: Schema) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
-
-
-def _rate_limit_headers() -> dict[str, Any]:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_LIMIT_HEADERS}

@@ -20,11 +20,15 @@ def rule_in_words(schema: Schema) -> str:
     """What the schema accepts, such as "text, at most 1,024 characters; or null or empty"."""
     if "oneOf" in schema:
         return " or ".join(rule_in_words(choice) for choice in schema["oneOf"])
-    first, *others = schema.get("anyOf", [schema])
-    words = ", ".join(filter(None, [_kind(first), *_bounds(first)]))
-    also = " or ".join("null" if other["type"] == "null" else "empty" for other in others)
-    words = f"{words}; or {also}" if also else words
+    first, *others = dict.fromkeys(_choice(choice) for choice in schema.get("anyOf", [schema]))
+    words = f"{first}; or {' or '.join(others)}" if others else first
     return ". ".join([words, schema["description"].rstrip(".")]) if _says_more(schema) else words
+
+
+def _choice(schema: Schema) -> str:
+    if schema.get("maxLength") == 0:
+        return "empty"
+    return ", ".join(filter(None, [_kind(schema), *_bounds(schema)]))
 
 
 def _says_more(schema: Schema) -> bool:
@@ -41,6 +45,8 @@ def _kind(schema: Schema) -> str:
         return " or ".join(str(value) for value in schema["enum"])
     if {"$ref", "oneOf"} & schema.get("items", {}).keys():
         return f"list of {rule_in_words(schema['items'])}"
+    if required := schema.get("required"):
+        return f"JSON object with {' and '.join(required)}"
     named = schema.get("type", [])
     types = [named] if isinstance(named, str) else named
     return _FORMATS.get(schema.get("format", "")) or " or ".join(_TYPES[name] for name in types)

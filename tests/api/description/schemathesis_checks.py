@@ -50,25 +50,29 @@ def before_load_schema(_: HookContext, document: dict[str, Any]) -> None:
         for operation in methods.values():
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 schema = content.get("schema", {})
-                body = components.get(schema.get("$ref", "").rpartition("/")[2], schema)
+                body = components.get(_referred_to(schema), schema)
                 whole = copy.deepcopy(body)
-                _keep_untried(body, tried)
+                _keep_untried(body, components, tried)
                 if body.get("properties") == {}:
                     body.update(whole)
 
 
-def _keep_untried(schema: dict[str, Any], tried: set[str]) -> None:
+def _referred_to(schema: dict[str, Any]) -> str:
+    return str(schema.get("$ref", "")).rpartition("/")[2]
+
+
+def _keep_untried(schema: dict[str, Any], components: dict[str, Any], tried: set[str]) -> None:
     """Take the fields that were tried out of an object's schema, and note the others."""
     for fields in (schema.get("properties", {}), schema.get("patternProperties", {})):
         for name, rules in list(fields.items()):
             text = json.dumps({keyword: rule for keyword, rule in rules.items() if keyword != "description"})
-            key = text if len(text) > _OF_ANY_NAME else f"{name}: {text}"
+            key = text if "$ref" in rules or len(text) > _OF_ANY_NAME else f"{name}: {text}"
             if key in tried and name not in schema.get("required", ()):
                 del fields[name]
             else:
                 tried.add(key)
-                _keep_untried(rules, tried)
+                _keep_untried(components.get(_referred_to(rules), rules), components, tried)
     # Of several objects that a field may be, what one takes no more would be thought to be refused by all.
     objects = [rules for rules in schema.get("anyOf", ()) if "properties" in rules]
     for rules in (*(objects if len(objects) == 1 else ()), *([schema["items"]] if "items" in schema else ())):
-        _keep_untried(rules, tried)
+        _keep_untried(components.get(_referred_to(rules), rules), components, tried)

@@ -92,8 +92,8 @@ async def test_which_operations_are_the_contract_s(client: httpx.AsyncClient) ->
         operation["operationId"]
         for methods in document["paths"].values()
         for operation in methods.values()
-        if '"INVALID_VALUE"' in json.dumps(operation).replace(json.dumps(NO_OBJECT), "")
-        or '"page"' in json.dumps(operation["responses"])
+        for errors in [json.dumps(answers_of(operation, document))]
+        if '"INVALID_VALUE"' in errors.replace(json.dumps(NO_OBJECT), "") or '"page"' in errors
     }
     assert to_the_letter == {
         "create_link", "update_link", "change_status", "links_info", "links_page", "click_analytics",
@@ -109,7 +109,7 @@ async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
         answer["content"]
         for methods in document["paths"].values()
         for operation in methods.values()
-        for answer in operation["responses"].values()
+        for answer in answers_of(operation, document)
         if "content" in answer
     ]
     names, waiting = set[str](), referred_to(answers)
@@ -119,6 +119,26 @@ async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
     assert {"WholeLink", "ItemResults", "ErrorAnswer", "ErrorDetail"} <= names
     closed = '"additionalProperties": false'
     assert closed not in json.dumps([answers, *(schemas[name] for name in names)])
+
+
+async def test_what_operations_share_is_described_once(client: httpx.AsyncClient) -> None:
+    """No answer with an error stands at two operations, and filters of figures have one schema."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    operations = [operation for methods in document["paths"].values() for operation in methods.values()]
+    answers = [json.dumps(answer) for item in operations for answer in item["responses"].values()]
+    errors = [answer for answer in answers if "/schemas/Error" in answer]
+    assert errors
+    assert len(set(errors)) == len(errors)
+    bodies = json.dumps([operation.get("requestBody") for operation in operations])
+    assert bodies.count("/schemas/AnalyticsFilters") == 4
+    assert '"not"' not in bodies
+
+
+def answers_of(operation: dict[str, Any], document: dict[str, Any]) -> list[dict[str, Any]]:
+    """All that an operation may answer, those too that it refers to."""
+    shared = document["components"]["responses"]
+    answers = operation["responses"].values()
+    return [shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer for answer in answers]
 
 
 async def test_docs_name_everything_that_can_be_sent(client: httpx.AsyncClient) -> None:
@@ -205,7 +225,7 @@ async def test_the_page(client: httpx.AsyncClient) -> None:
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert page.found == []
-    for name in ("Conversion", "RefundList", "ArchiveOperation", "NewLink", "LinkRule"):
+    for name in ("Conversion", "RefundList", "ArchiveOperation", "NewLink", "LinkRule", "FunnelStep"):
         assert f"<h4>{name}</h4>" in answer.text
     assert set(page.headings) == {
         operation["operationId"] for methods in document["paths"].values() for operation in methods.values()

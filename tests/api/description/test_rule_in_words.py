@@ -7,6 +7,8 @@ import pytest
 from backend.domain.fields.rules import Schema
 from backend.rest_api.openapi.rule_in_words import rule_in_words
 
+EMPTY = {"type": "string", "maxLength": 0}
+
 
 @pytest.mark.parametrize(
     ("schema", "words"),
@@ -18,8 +20,13 @@ from backend.rest_api.openapi.rule_in_words import rule_in_words
          "whole number, from 1 to 100, 20 when absent"),
         ({"type": ["string", "null"], "description": "The link's id."}, "text or null, The link's id"),
         ({"anyOf": [{"type": "integer", "enum": [1, 2]}, {"type": "null"}]}, "1 or 2; or null"),
-        ({"anyOf": [{"type": "string", "maxLength": 9000}, {"type": "null"}, {"type": "string"}]},
-         "text, at most 9,000 characters; or null or empty"),
+        ({"anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}, EMPTY]},
+         "text, at most 9 characters; or null or empty"),
+        ({"anyOf": [{"type": "array", "maxItems": 200}, {"type": "object", "required": ["not"]}]},
+         "list, at most 200; or JSON object with not"),
+        ({"anyOf": [{"$ref": "#/components/schemas/AnalyticsFilters"}, {"type": "null"}]},
+         "AnalyticsFilters; or null"),
+        ({"anyOf": [{"type": "string", "pattern": "a"}, {"type": "string", "pattern": "b"}]}, "text"),
         ({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Yours."}, "text; or null. Yours"),
         ({"type": "string", "const": "create"}, "create"),
         ({"oneOf": [{"$ref": "#/components/schemas/Lead"}, {"$ref": "#/components/schemas/LeadList"}]},
