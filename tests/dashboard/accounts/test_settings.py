@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from html import unescape
+from typing import Any
 
 import httpx
 import pytest
 
 from backend.app import Service
+from backend.dashboard.accounts import settings
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.users.password_resets import replace_password
+from backend.storage.accounts.users.passwords import hash_password
+from backend.storage.accounts.users.users import find_user_by_email
 from backend.storage.driver.mongo import Database
 from tests.dashboard.people import PASSWORD, Person, browser
 from tests.facts.organizations import TestOrganization
@@ -30,6 +35,23 @@ async def test_a_password_is_changed(person: Person, service: Service) -> None:
         assert (await elsewhere.get("/")).status_code == 303
         assert (await elsewhere.sign_in(PASSWORD)).status_code == 422
         assert (await elsewhere.sign_in(NEW)).status_code == 303
+
+
+async def test_two_change_a_password_at_once(
+    person: Person, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was first is asked to sign in again, with the password that came after theirs."""
+    user = await find_user_by_email(database, person.email)
+    assert user
+
+    async def replace_twice(*stored: Any) -> None:
+        await replace_password(*stored)
+        await replace_password(database, user.id, await hash_password("the one that came later"))
+
+    monkeypatch.setattr(settings, "replace_password", replace_twice)
+    answer = await person.send("/settings", "/settings/password", current=PASSWORD, new=NEW)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?notice=sign-in-again")
+    assert (await person.get("/settings")).status_code == 303
 
 
 @pytest.mark.parametrize(

@@ -112,10 +112,7 @@ async def sign_in_code() -> Response:
     if accepted is None:
         _note_refusal(user, "code")
         return await _code_form(_WRONG_CODE, 422)
-    try:
-        await open_session(user, SignInWay.CODE)
-    except PasswordReplaced:
-        return redirect_with_notice("sign_in_page", "sign-in-again")
+    await open_session(user, SignInWay.CODE)
     await limits.code_succeeded(visitor)
     if accepted.recovery_codes_left is not None:
         return redirect_with_notice("settings_second_factor", "recovery-code-used")
@@ -219,6 +216,11 @@ async def _begin(user: User, visitor: Visitor) -> str | None:
     except PasswordReplaced:
         return None
     return following
+
+
+@dashboard.errorhandler(PasswordReplaced)
+async def _sign_in_again(_: PasswordReplaced) -> Response:
+    return redirect_with_notice("sign_in_page", "sign-in-again")
 
 
 async def open_session(user: User, way: SignInWay) -> None:
