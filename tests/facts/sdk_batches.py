@@ -10,7 +10,10 @@ from typing import Any
 
 import httpx
 
-from backend.domain.ids import DeviceId
+from backend.domain.ids import DeviceId, OrgId
+from backend.domain.visitors.batches import ArrivedCall, Batch
+from backend.domain.visitors.calls import parse_call
+from backend.domain.visitors.sources import Source
 from tests.facts.organizations import TestOrganization
 
 BATCH = "/serviceCore/sdk/v1/batch"
@@ -85,3 +88,12 @@ def conversion(**fields: Any) -> Call:
 def timestamp(ago: timedelta = timedelta()) -> str:
     """A time as browsers write it."""
     return (datetime.now(UTC) - ago).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def by_browser(org_id: OrgId, device_id: DeviceId, campaign: str, *calls: Call) -> Batch:
+    """A visit of the device from this campaign, and these calls after it."""
+    now = datetime.now(UTC)
+    visit = parse_call(check(ago=timedelta(seconds=1)))
+    later = (ArrivedCall(parse_call(item)) for item in calls)
+    arrived = (ArrivedCall(visit, Source(utm={"utm_source": campaign})), *later)
+    return Batch(org_id, device_id, now, now, arrived)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -13,28 +13,18 @@ import pytest
 
 from backend.domain.ids import CallId, DeviceId, OrgId
 from backend.domain.sales.decisions import Status
-from backend.domain.visitors.batches import ArrivedCall, Batch
-from backend.domain.visitors.calls import Kind, parse_call
+from backend.domain.visitors.batches import Batch
+from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import Teller, parse_server_call
-from backend.domain.visitors.sources import Source
 from backend.storage.driver.mongo import Database
 from backend.storage.sales.batches import store_batches
 from backend.storage.visitors.devices import find_device
 from tests.between_commands import moments
 from tests.facts.organizations import TestOrganization
-from tests.facts.sdk_batches import Call, call, check, conversion
+from tests.facts.sdk_batches import Call, by_browser, call, conversion
 
 PAID: Call = {"revenue": Decimal(5), "currency": "EUR"}
 BROWSERS_CALLS = ("visit", "event", "lead", "sale")
-
-
-def by_browser(org_id: OrgId, device_id: DeviceId, campaign: str, *calls: Call) -> Batch:
-    """A visit of the device from this campaign, and these calls after it."""
-    now = datetime.now(UTC)
-    visit = parse_call(check(ago=timedelta(seconds=1)))
-    later = (ArrivedCall(parse_call(item)) for item in calls)
-    arrived = (ArrivedCall(visit, Source(utm={"utm_source": campaign})), *later)
-    return Batch(org_id, device_id, now, now, arrived)
 
 
 def by_server(org_id: OrgId, item: dict[str, Any]) -> Batch:

@@ -13,8 +13,7 @@ from backend.storage.visitors.identities import take_back
 from backend.system.clock import utc_now
 from tests.between_commands import moments
 from tests.facts.organizations import TestOrganization
-from tests.facts.sdk_batches import call
-from tests.storage.sales.test_batches import by_browser
+from tests.facts.sdk_batches import by_browser, call
 
 
 async def test_a_device_is_seen_between_two_steps_of_taking_an_identity_back(
