@@ -28,10 +28,10 @@ from backend.domain.accounts.single_sign_on.refusals import REFUSAL_WORDS, Refus
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
 from backend.identity_providers.identity_providers import IdentityProviders
-from backend.storage.accounts.single_sign_on.admission import admit
+from backend.storage.accounts.single_sign_on.admission import admit, open_session
 from backend.storage.accounts.single_sign_on.refused_sign_ins import note_refusal
 from backend.storage.accounts.single_sign_on.settings import find_provider
-from backend.storage.accounts.users.sessions import delete_session, insert_session
+from backend.storage.accounts.users.sessions import delete_session
 from backend.storage.audit.acting import act_as
 from backend.web.current import of_app, resources, visitor_network
 
@@ -78,9 +78,9 @@ async def single_sign_on_callback(org_id: OrgId) -> Response:
             provider, attempt, request.args["code"], _back_to(org_id), now
         )
         user = await admit(database, org_id, provider, person, now)
+        await _open_session(user, org_id, provider)
     except SignInRefused as refused:
         return await _refused(org_id, refused)
-    await _open_session(user, org_id)
     return remember(redirect(next_page(attempt.following), 303), org_id)  # type: ignore[arg-type]
 
 
@@ -118,12 +118,14 @@ def _attempt_of(org_id: OrgId, provider: IdentityProvider) -> SignInAttempt:
     return attempt
 
 
-async def _open_session(user: User, org_id: OrgId) -> None:
+async def _open_session(user: User, org_id: OrgId, provider: IdentityProvider) -> None:
+    """Raises SignInRefused."""
     act_as(person(user), request.endpoint)
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()
-    await insert_session(database, new_provider_session(token, user.id, org_id, now, browser_words()))
+    begun = new_provider_session(token, user.id, org_id, now, browser_words())
+    await open_session(database, org_id, provider, begun)
 
 
 async def _end_session_address(provider: IdentityProvider) -> str | None:

@@ -28,6 +28,7 @@ class Refusal(StrEnum):
     ADDRESS_OF_ANOTHER = "address_of_another"
     NO_ROLE = "no_role"
     SHUT_OUT = "shut_out"
+    PROVIDER_CHANGED = "provider_changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,11 @@ REFUSAL_WORDS: Mapping[Refusal, RefusalWords] = {
         "Your identity provider has shut you out of Waylink",
         "Ask who runs the provider to assign it to you, then try again.",
         "The provider told by SCIM that the person is not active any more. Activate them there.",
+    ),
+    Refusal.PROVIDER_CHANGED: RefusalWords(
+        "Your organization changed its identity provider just now",
+        "Try again.",
+        "The person was signing in while the provider above was changed or taken away.",
     ),
     Refusal.NO_ROLE: RefusalWords(
         "None of your groups has a role here",

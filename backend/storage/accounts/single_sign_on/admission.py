@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.sessions import Session
 from backend.domain.accounts.single_sign_on.provided_person import ProvidedPerson, check_address, check_domain
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
@@ -15,7 +16,7 @@ from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.directory import people
 from backend.storage.accounts.single_sign_on import identities
-from backend.storage.accounts.single_sign_on.settings import find_group_roles
+from backend.storage.accounts.single_sign_on.settings import find_group_roles, note_sign_in
 from backend.storage.accounts.users import invitations, members, sessions, users
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 
@@ -32,6 +33,7 @@ async def admit(
     async def work(session: ClientSession) -> User | None:
         # Of two changes of members at one moment the second one waits, and sees what the first one did.
         await organizations.note_member_change(database, session, org_id)
+        await note_sign_in(database, session, org_id, provider)
         return await _Admission(database, session, org_id, provider, person, now).decide()
 
     try:
@@ -41,6 +43,21 @@ async def admit(
     if user is None:  # what the transaction did to a former member has to stay
         raise SignInRefused(Refusal.NO_ROLE, f"groups: {', '.join(person.groups) or 'none'}", person.email)
     return user
+
+
+async def open_session(
+    database: Database, org_id: OrgId, provider: IdentityProvider, session: Session
+) -> None:
+    """Store a new session of somebody whom the provider let in.
+
+    Raises SignInRefused if the provider was replaced or taken away meanwhile, which ended its sessions.
+    """
+
+    async def work(transaction: ClientSession) -> None:
+        await note_sign_in(database, transaction, org_id, provider)
+        await sessions.insert_session(database, session, transaction)
+
+    await in_transaction(database, work)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
+from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.single_sign_on import identities
@@ -25,7 +26,9 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document an organization"),
-    audited=Audited(kind="single_sign_on", hidden=frozenset({"client_secret"})),
+    audited=Audited(
+        kind="single_sign_on", hidden=frozenset({"client_secret"}), ignored=frozenset({"sign_ins"})
+    ),
 )
 
 
@@ -77,6 +80,21 @@ async def set_provider(database: Database, org_id: OrgId, provider: IdentityProv
             await sessions.delete_provider_sessions(database, org_id, session=session)
 
     await in_transaction(database, work)
+
+
+async def note_sign_in(
+    database: Database, session: ClientSession, org_id: OrgId, provider: IdentityProvider
+) -> None:
+    """Note in the caller's transaction that the provider lets somebody in.
+
+    `set_provider` writes the same document, so the later of both begins again and sees the earlier. Raises
+    SignInRefused if the service is no client of the provider any more.
+    """
+    client = {"provider.issuer": provider.issuer, "provider.client_id": provider.client_id}
+    settings = database.get_collection(NAME)  # of which the audit log has the session
+    counted = await settings.update_one({"_id": org_id} | client, {"$inc": {"sign_ins": 1}}, session=session)
+    if not counted.matched_count:
+        raise SignInRefused(Refusal.PROVIDER_CHANGED)
 
 
 def _provider_in(document: Document | None) -> IdentityProvider | None:
