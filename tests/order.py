@@ -37,8 +37,8 @@ LONGEST_FIRST = (
 # Files whose tests wait most of their time: for processes that start, and for databases that are stopped.
 WAITING = ("tests/faults/", "tests/storage/embedded/test_mongodb.py", "tests/webhooks/", "tests/cli/")
 
-# Folders whose files share a MongoDB: they run on one worker, one after the other.
-TOGETHER = ("tests/faults/one_server/", "tests/faults/three_servers/")
+# Folders whose files share what is dear to make: they run on one worker, one after the other.
+TOGETHER = ("tests/archives/", "tests/faults/one_server/", "tests/faults/three_servers/", "tests/follow/")
 
 
 def deal_out(items: list[pytest.Item]) -> None:
