@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
 
 from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
@@ -46,6 +46,62 @@ def browser_type_launch_args(browser_type_launch_args: LaunchArguments, browser_
 def browser_context_args(browser_context_args: ContextArguments) -> ContextArguments:
     """How Playwright opens pages: the kites of the demo shop sway for ever, and each frame is drawn anew."""
     return browser_context_args | {"reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser, browser_context_args: ContextArguments) -> Iterator[Page]:
+    """The one page of a context that stays open: to open another takes longer than most tests."""
+    with browser.new_context(**browser_context_args) as context:
+        yield context.new_page()
+
+
+@pytest.fixture
+def page(window: Page) -> Iterator[Page]:
+    """A page of somebody who was never here before: the browser has no cookie, and of the test's own server
+    nothing at all. What can't be taken back (scripts of every page, another size) is for `fresh_page`."""
+    yield window
+    context = window.context
+    for opened in context.pages:
+        if opened is not window:
+            opened.close()
+    window.unroute_all()
+    context.unroute_all()
+    context.set_offline(False)
+    window.goto("about:blank")  # before the cookies go, or the page left might store one
+    context.clear_cookies()
+
+
+@pytest.fixture
+def fresh_page(browser: Browser, browser_context_args: ContextArguments) -> Iterator[Page]:
+    """The page of a context of its own."""
+    with browser.new_context(**browser_context_args) as context:
+        yield context.new_page()
+
+
+@pytest.fixture
+def said(page: Page) -> Iterator[list[str]]:
+    """What the page's console says in this test."""
+    texts: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        texts.append(message.text)
+
+    page.on("console", note)
+    yield texts
+    page.remove_listener("console", note)
+
+
+@pytest.fixture
+def faults(page: Page) -> Iterator[list[str]]:
+    """The errors that no script of the page caught, and the rejections that none handled."""
+    messages: list[str] = []
+
+    def note(error: Error) -> None:
+        messages.append(str(error))
+
+    page.on("pageerror", note)
+    yield messages
+    page.remove_listener("pageerror", note)
 
 
 @pytest.fixture

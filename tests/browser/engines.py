@@ -1,4 +1,4 @@
-"""Three browser engines behind one thin face, so that one test runs in each of them."""
+"""Firefox and WebKit behind the face that Chromium gets, too, so that one test runs in each engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Page, Playwright
 
 from tests.browser import webkit
-from tests.browser_setup import find_headless_chromium
 
 FIREFOX_NAMES = ("firefox-esr", "firefox")
 # Neither its own background traffic nor its blocker of windows that a script opens.
@@ -70,14 +69,6 @@ class PlaywrightTab:
 
 
 @contextmanager
-def open_chromium(playwright: Playwright) -> Iterator[Tab]:
-    """Chromium, by Playwright."""
-    executable = find_headless_chromium() or _missing("Chromium", "apt-get install chromium")
-    with playwright.chromium.launch(executable_path=executable) as browser:
-        yield PlaywrightTab(browser.new_page())
-
-
-@contextmanager
 def open_firefox(playwright: Playwright) -> Iterator[Tab]:
     """The machine's Firefox, by Playwright over WebDriver BiDi."""
     found = next((path for path in map(shutil.which, FIREFOX_NAMES) if path), None)
@@ -100,8 +91,8 @@ def open_webkit(_: Playwright) -> Iterator[Tab]:
         yield tab
 
 
+# Beside Chromium, in which all tests in a browser run.
 ENGINES: dict[str, Callable[[Playwright], AbstractContextManager[Tab]]] = {
-    "chromium": open_chromium,
     "firefox": open_firefox,
     "webkit": open_webkit,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -123,10 +123,18 @@ class RecordingServer:
         wait_for(lambda: self.visits, f"{path} was not loaded", lambda visits: path in visits, seconds=30)
 
 
+# Of these origins a browser may have stored something.
+_used_ports: set[int] = set()
+
+
 @contextmanager
 def recording_server() -> Iterator[RecordingServer]:
-    """A running server on a free port."""
-    with local_server(_Handler) as server:
+    """A running server on a free port, which no other of this process has had."""
+    with ExitStack() as started:
+        server = started.enter_context(local_server(_Handler))
+        while server.server_port in _used_ports:
+            server = started.enter_context(local_server(_Handler))
+        _used_ports.add(server.server_port)
         recording = RecordingServer(server.server_port)
         server.recording = recording  # type: ignore[attr-defined]
         yield recording

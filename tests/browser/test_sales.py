@@ -89,54 +89,54 @@ def buy(page: Page, journey: Journey, slug: str) -> str:
     return page.locator("[data-order-number]").inner_text()
 
 
-def test_a_sale_reported_twice_counts_once(page: Page, journey: Journey) -> None:
+def test_a_sale_reported_twice_counts_once(fresh_page: Page, journey: Journey) -> None:
     """An order that the shop reports again is stored once, with its amount and the link it came from."""
     link_id, short_url = new_link(journey, utm_source="newsletter", utm_campaign="fair-wind")
-    page.goto(short_url)
-    number = buy(page, journey, "kestrel")
-    page.get_by_role("button", name="Report it again").click()
-    newest = page.locator(".call", has=page.locator(".call-kind", has_text="conversion")).first
+    fresh_page.goto(short_url)
+    number = buy(fresh_page, journey, "kestrel")
+    fresh_page.get_by_role("button", name="Report it again").click()
+    newest = fresh_page.locator(".call", has=fresh_page.locator(".call-kind", has_text="conversion")).first
     expect(newest.locator(".call-result")).to_have_text("duplicate")
     (conversion,) = [stored for stored in journey.stored("conversions") if stored["transaction_id"] == number]
     assert conversion["touch"]["link_id"] == link_id
     assert (str(conversion["revenue"]), conversion["currency"]) == ("48.00", "EUR")
 
 
-def test_an_organic_sale_has_no_link(page: Page, journey: Journey) -> None:
+def test_an_organic_sale_has_no_link(fresh_page: Page, journey: Journey) -> None:
     """Who finds the shop alone is organic, and so is what they buy."""
-    page.goto(journey.shop)
-    expect(page.locator("[data-arrival=organic]")).to_be_visible()
-    number = buy(page, journey, "drift")
+    fresh_page.goto(journey.shop)
+    expect(fresh_page.locator("[data-arrival=organic]")).to_be_visible()
+    number = buy(fresh_page, journey, "drift")
     (conversion,) = [stored for stored in journey.stored("conversions") if stored["transaction_id"] == number]
     assert conversion["touch"] is None
 
 
-def test_a_disabled_link_shows_the_error_page(page: Page, journey: Journey) -> None:
+def test_a_disabled_link_shows_the_error_page(fresh_page: Page, journey: Journey) -> None:
     """A link that led to the shop shows the error page once it is disabled."""
     link_id, short_url = new_link(journey)
-    page.goto(short_url)
-    assert page.url.startswith(journey.shop)
+    fresh_page.goto(short_url)
+    assert fresh_page.url.startswith(journey.shop)
     journey.call("PATCH", f"links/change-status/{link_id}", {"is_enabled": False})
 
     def status() -> int | None:
-        response = page.goto(short_url)
+        response = fresh_page.goto(short_url)
         return response.status if response else None
 
     eventually(status, 404)
-    assert page.url == short_url
+    assert fresh_page.url == short_url
 
 
-def test_amounts_as_shops_compute_them(page: Page, journey: Journey) -> None:
+def test_amounts_as_shops_compute_them(fresh_page: Page, journey: Journey) -> None:
     """What JavaScript makes of a discount or a third, and a field too many, are sales; money is rounded."""
     amounts = {"19.99 * 0.85": "16.99", "100 / 3": "33.33", "19.999": "20.00", "0.1 + 0.2": "0.30"}
-    page.goto(journey.shop)
+    fresh_page.goto(journey.shop)
     for amount in amounts:
-        page.evaluate(
+        fresh_page.evaluate(
             f"Waylink.trackConversion({{revenue: {amount}, currency: 'EUR', transaction_id: '{amount}',"
             " email: 'ada@example.org', colour: 'red'})"
         )
-    page.evaluate("Waylink.trackConversion({revenue: 99.5, currency: 'JPY', transaction_id: 'yen'})")
-    page.evaluate("Waylink.trackLead({event_id: 'phone', phone: '+49 30 123'})")
+    fresh_page.evaluate("Waylink.trackConversion({revenue: 99.5, currency: 'JPY', transaction_id: 'yen'})")
+    fresh_page.evaluate("Waylink.trackLead({event_id: 'phone', phone: '+49 30 123'})")
 
     def stored() -> dict[str, str]:
         sales = {sale["transaction_id"]: str(sale["revenue"]) for sale in journey.stored("conversions")}

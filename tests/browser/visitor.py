@@ -1,4 +1,4 @@
-"""A visitor of a shop, in each of the engines."""
+"""A visitor of a shop, in each of the engines, or in some."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Playwright
 
-from tests.browser.engines import ENGINES, Tab
+from tests.browser.engines import ENGINES, PlaywrightTab, Tab
 from tests.browser.recording_server import RecordingServer
 
 INIT = "Waylink.init({apiKey: 'c_web_test'})"
 SENTINEL = "Waylink.trackEvent('sentinel')"
+# For tests of what only JavaScript decides, which all engines run alike.
+in_chromium = pytest.mark.parametrize("tab", ["chromium"], indirect=True)
+# For tests of what others show in Chromium.
+in_other_engines = pytest.mark.parametrize("tab", ENGINES, indirect=True)
 
 
 @dataclass
@@ -54,9 +58,12 @@ class Visitor:
         assert self.sent == [*expected, "sentinel"]
 
 
-@pytest.fixture(scope="session", params=ENGINES)
+@pytest.fixture(scope="session", params=["chromium", *ENGINES])
 def tab(request: pytest.FixtureRequest, playwright: Playwright) -> Iterator[Tab]:
     """A tab in one of the engines, for all tests that a process runs in it: engines take long to start."""
+    if request.param == "chromium":
+        yield PlaywrightTab(request.getfixturevalue("window"))
+        return
     with ENGINES[request.param](playwright) as tab:
         yield tab
 

@@ -132,10 +132,8 @@ LOADS = {
 
 
 @pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
-def test_no_address_is_told_once(page: Page, server: RecordingServer, load: str) -> None:
+def test_no_address_is_told_once(page: Page, said: list[str], server: RecordingServer, load: str) -> None:
     """Where nothing says where the service is, the console does; calls go to the page's own origin."""
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
     for options in ("", "baseUrl: '/'"):
         page.goto(server.url())
         page.evaluate(f"delete window.Waylink, {load}")

@@ -102,8 +102,9 @@ def test_a_grant_is_not_everybody_s(page: Page, server: RecordingServer, options
     assert other.evaluate(DENIED)
 
 
-def test_nothing_is_written_for_who_never_agreed(page: Page, server: RecordingServer) -> None:
+def test_nothing_is_written_for_who_never_agreed(fresh_page: Page, server: RecordingServer) -> None:
     """A refusal on each page, as consent tools tell it, writes nothing: not even for a moment."""
+    page = fresh_page
     page.add_init_script(
         "window.written = []; const own = Storage.prototype.setItem;"
         "Storage.prototype.setItem = function (...all) { written.push(all); own.apply(this, all) }"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserType, Page
+from playwright.sync_api import BrowserType, Page
 
 from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
@@ -16,7 +16,7 @@ from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visi
 from tests.browser_setup import find_chromium
 from tests.polling import wait_for
 
-VISITORS = 6  # with fewer, chance alone would have one page in five end unheard now and then
+VISITORS = 4  # with fewer, chance alone would have one page in five end unheard now and then
 RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
 
 
@@ -55,14 +55,24 @@ def visitors() -> Iterator[Visitors]:
 
 @dataclass(frozen=True, slots=True)
 class Leaver:
-    """A visitor who leaves a page of an address that nobody else visits.
+    """A visitor who leaves a page of a site that nobody else visits, and of which nothing is stored.
 
     Browsers may hand over a request again, long after its page has gone: it must count for no other visitor.
     """
 
     page: Page
     server: RecordingServer
-    path: str
+    number: int
+
+    @property
+    def host(self) -> str:
+        """The name of the site."""
+        return f"left-{self.number}.test"
+
+    @property
+    def path(self) -> str:
+        """The path of the page."""
+        return f"/left-{self.number}"
 
     @property
     def listener(self) -> str:
@@ -89,7 +99,7 @@ class Leaver:
 class HandOver:
     """Visitors who leave a page for another site, one after the other."""
 
-    browser: Browser
+    page: Page
     server: RecordingServer
     visitors: Visitors
 
@@ -105,23 +115,23 @@ class HandOver:
             assert tries < 3 * VISITORS, "the browser ends nearly every page unheard"
             tries += 1
             self.visitors.left += 1
-            with self.browser.new_context() as context:
-                leaver = Leaver(context.new_page(), self.server, f"/left-{tries}")
-                leave(leaver)
-                try:
-                    leaver.wait_for(*kinds)
-                    arrived.append(leaver.calls)
-                except AssertionError:
-                    if leaver.was_heard:
-                        raise
-                    self.visitors.unheard += 1
+            leaver = Leaver(self.page, self.server, tries)
+            leave(leaver)
+            self.page.wait_for_url("**/next")
+            try:
+                leaver.wait_for(*kinds)
+                arrived.append(leaver.calls)
+            except AssertionError:
+                if leaver.was_heard:
+                    raise
+                self.visitors.unheard += 1
         return arrived
 
 
 @pytest.fixture
-def hand_over(browser: Browser, server: RecordingServer, visitors: Visitors) -> HandOver:
+def hand_over(page: Page, server: RecordingServer, visitors: Visitors) -> HandOver:
     """Lets visitors leave a page, and sees what arrives."""
-    return HandOver(browser, server, visitors)
+    return HandOver(page, server, visitors)
 
 
 def test_a_restored_page_goes_on(caching_page: Page, server: RecordingServer) -> None:
@@ -156,7 +166,7 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
     answered = threading.Event()
 
     def leave(leaver: Leaver) -> None:
-        leaver.page.goto(server.url(leaver.path))
+        leaver.page.goto(server.url(leaver.path, leaver.host))
         leaver.page.evaluate(
             f"{listener}; {INIT}; {leaver.listener}; {CONVERSION}; Waylink.trackEvent('a'); 0"
         )
@@ -173,7 +183,7 @@ def test_a_page_that_is_left_at_once(hand_over: HandOver, server: RecordingServe
     address = server.url("/next", "other.test")
 
     def leave(leaver: Leaver) -> None:
-        visit(leaver.page, server, leaver.path)
+        visit(leaver.page, server, leaver.path, host=leaver.host)
         leaver.page.evaluate(
             f"{leaver.listener}; {CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0"
         )
@@ -187,7 +197,7 @@ def test_a_page_that_is_left_in_the_task_of_init(hand_over: HandOver, server: Re
     address = server.url("/next", "other.test")
 
     def leave(leaver: Leaver) -> None:
-        leaver.page.goto(server.url(f"{leaver.path}?utm_source=news"))
+        leaver.page.goto(server.url(f"{leaver.path}?utm_source=news", leaver.host))
         leaver.page.evaluate(
             f"{INIT}; {leaver.listener}; Waylink.trackEvent('a'); location.href = '{address}'; 0"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,13 +80,11 @@ def way(server: RecordingServer, service_of_shop: RealService) -> Way:
     return way
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pages(browser: Browser) -> Iterator[list[Page]]:
-    """A page of a browser of its own for each order and try."""
-    contexts = [browser.new_context() for _ in range(len(ORDERS) * TRIES)]
-    yield [context.new_page() for context in contexts]
-    for context in contexts:
-        context.close()
+    """A page for each order and try."""
+    with browser.new_context() as context:
+        yield [context.new_page() for _ in range(len(ORDERS) * TRIES)]
 
 
 def sell(pages: list[Page], server: RecordingServer, way: Way, *, leave: bool = False) -> list[str]:
@@ -93,11 +92,12 @@ def sell(pages: list[Page], server: RecordingServer, way: Way, *, leave: bool = 
     sales = [f"{order}-{number}-{time.time_ns()}" for number in range(TRIES) for order in ORDERS]
     for page, sale in zip(pages, sales, strict=True):
         key = way.service.web_key
-        page.goto(server.url(f"/?utm_source={sale}"))
+        host = f"{uuid.uuid4().hex[:12]}.test"  # of which nothing is stored: a device of its own
+        page.goto(server.url(f"/?utm_source={sale}", host))
         page.evaluate(PAGE, {"key": key, "sale": sale, "order": ORDERS[sale.split("-")[0]]})
         if leave:
             page.wait_for_function("window.isDone")
-            page.goto(server.url("/thank-you"))
+            page.goto(server.url("/thank-you", host))
             page.evaluate(NEXT_PAGE, key)
     return sales
 

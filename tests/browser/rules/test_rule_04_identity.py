@@ -53,10 +53,8 @@ def test_contacts_are_hashed(page: Page, server: RecordingServer) -> None:
     assert "gmail" not in json.dumps(server.calls)
 
 
-def test_without_crypto_contacts_are_dropped(page: Page, server: RecordingServer) -> None:
+def test_without_crypto_contacts_are_dropped(page: Page, said: list[str], server: RecordingServer) -> None:
     """On a plain http page nothing can be hashed: the call goes without them, and debug says so."""
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
     visit(page, server, options="debug: true")
     page.evaluate("Waylink.trackLead({email: 'a@b.example', email_sha256: 'f'.repeat(64)})")
     lead = server.wait_for(2)[1]

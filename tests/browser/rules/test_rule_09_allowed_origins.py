@@ -12,13 +12,6 @@ from tests.browser.shop_pages import CONVERSION
 from tests.polling import wait_for
 
 
-def listen(page: Page) -> list[str]:
-    """What the page's console says, from now on."""
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    return said
-
-
 def pages_with(service: RealService, host: str) -> Callable[[], list[str]]:
     """Gives the pages on this host of which anything is stored."""
     collections = ("devices", "conversions", "leads", "events", "identities")
@@ -28,13 +21,12 @@ def pages_with(service: RealService, host: str) -> Callable[[], list[str]]:
 
 
 def test_an_allowed_origin_is_served(
-    page: Page, server: RecordingServer, service_of_shop: RealService
+    page: Page, said: list[str], server: RecordingServer, service_of_shop: RealService
 ) -> None:
     """Must arrive and be answered: the check, whose attribution the page can read, and a conversion."""
     origin = server.url("", "allowed.localhost")
     service_of_shop.allow(origin)
     page.goto(f"{origin}/?utm_source=news")
-    said = listen(page)
     page.evaluate(service_of_shop.init())
     page.evaluate(CONVERSION)
     assert page.evaluate("Waylink.getAttribution()")["utm_source"] == "news"
@@ -42,11 +34,12 @@ def test_an_allowed_origin_is_served(
     assert said == []
 
 
-def test_another_origin_is_refused(page: Page, server: RecordingServer, service_of_shop: RealService) -> None:
+def test_another_origin_is_refused(
+    page: Page, said: list[str], server: RecordingServer, service_of_shop: RealService
+) -> None:
     """Must not be stored: anything. The console names the CORS error, and the operator sees the origin."""
     host = "refused.localhost"
     page.goto(server.url("/?utm_source=news", host))
-    said = listen(page)
     page.evaluate(service_of_shop.init("debug: true"))
     page.evaluate(CONVERSION)
     assert page.evaluate("Waylink.getAttribution()") is None

@@ -7,20 +7,21 @@ through the real service has a test of its own.
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
-from tests.browser.recording_server import RecordingServer, recording_server, refuse
+from tests.browser.recording_server import RecordingServer, acknowledge, recording_server, refuse
 from tests.polling import wait_for
 
 LINK_ID = "3f0c9a52-6f5e-4d1c-9a59-0f6b1d3c2e11"
 BY_LINK = f"/?cl_link_id={LINK_ID}&utm_source=newsletter&utm_campaign=fair-wind"
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +41,33 @@ def running() -> Iterator[Shop]:
             f"http://localhost:{service.port}", "c_web_test", f"http://localhost:{port}{BY_LINK}"
         )
         with demo_shop(config, bound):
-            yield Shop(f"http://localhost:{port}", service)
+            yield Shop(f"localhost:{port}", service)
 
 
 @pytest.fixture
 def shop(running: Shop) -> Shop:
-    """The shop, with nothing recorded yet and a service that accepts."""
+    """The shop under a name that no page was stored of, with nothing recorded and a service that accepts."""
     running.service.requests.clear()
-    running.service.answer = RecordingServer(0).answer
-    return running
+    running.service.answer = acknowledge
+    return Shop(f"http://shop-{uuid.uuid4().hex[:12]}.{running.address}", running.service)
 
 
 @pytest.fixture(autouse=True)
-def no_errors(page: Page) -> Iterator[None]:
+def no_errors(faults: list[str], said: list[str]) -> Iterator[None]:
     """No page breaks: no uncaught error, and nothing that the Content-Security-Policy had to stop."""
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
     yield
-    assert problems == []
+    assert faults == []
+    assert not [text for text in said if "Content Security" in text]
+
+
+@pytest.fixture
+def phone(page: Page) -> Iterator[Page]:
+    """The page, as large as a phone's."""
+    usual = page.viewport_size
+    page.set_viewport_size(PHONE)
+    yield page
+    assert usual
+    page.set_viewport_size(usual)
 
 
 def call_in_panel(page: Page, kind: str) -> Locator:
@@ -77,26 +86,14 @@ def buy(page: Page, shop: Shop, slug: str = "kestrel") -> None:
     page.wait_for_url("**/thank-you")
 
 
-def test_the_landing_page_names_the_link(page: Page, shop: Shop) -> None:
-    """A visitor of a link reads which one: id, campaign and source."""
-    page.goto(shop.address + BY_LINK)
-    card = page.locator("[data-arrival]")
-    expect(card).to_contain_text("You followed our link from newsletter in the campaign fair-wind")
-    expect(card).to_contain_text(LINK_ID)
-
-
-def test_an_organic_visitor_is_welcome_too(page: Page, shop: Shop) -> None:
-    """Without link or campaign the page says so, in a friendly sentence."""
-    page.goto(shop.address)
-    expect(page.locator("[data-arrival=organic]")).to_contain_text("You found us on your own")
-
-
-def test_an_order_is_reported_once(page: Page, shop: Shop) -> None:
-    """Checkout identifies the customer, by hash, and reports revenue, currency, order number and product."""
+def test_an_order(page: Page, shop: Shop) -> None:
+    """Checkout identifies the customer, by hash, and reports revenue, currency, order number and product,
+    once. The thank-you page can report again, with the same transaction id and a call id of its own, and its
+    panel still has what this tab sent before, newest first."""
     buy(page, shop)
     shop.service.wait_for_kinds("attribution", "event", "identify", "conversion")
     calls = {call["kind"]: call for call in shop.service.calls}
-    assert len(calls) == 4
+    assert len(shop.service.calls) == len(calls) == 4
     assert calls["event"]["name"] == "add_to_cart"
     assert calls["event"]["product_id"] == "kestrel"
     assert "ada@example.org" not in str(shop.service.requests)
@@ -106,18 +103,19 @@ def test_an_order_is_reported_once(page: Page, shop: Shop) -> None:
     assert conversion["transaction_id"] == page.locator("[data-order-number]").inner_text()
     assert conversion["customer_id"] == calls["identify"]["customer_id"]
 
+    kinds = page.locator(".call-kind")
+    expect(kinds.last).to_have_text("attribution")
+    assert kinds.all_inner_texts().index("conversion") < kinds.all_inner_texts().index("event")
+    expect(call_in_panel(page, "conversion")).to_contain_text("48 EUR")
 
-def test_an_order_reported_again_keeps_its_number(page: Page, shop: Shop) -> None:
-    """The thank-you page can report again, with the same transaction id and a call id of its own."""
-    buy(page, shop)
     page.get_by_role("button", name="Report it again").click()
 
     def reported() -> dict[str, str]:
-        calls = [call for call in shop.service.calls if call["kind"] == "conversion"]
-        return {call["call_id"]: call["transaction_id"] for call in calls}
+        sales = [call for call in shop.service.calls if call["kind"] == "conversion"]
+        return {call["call_id"]: call["transaction_id"] for call in sales}
 
     numbers = wait_for(reported, "not reported twice", lambda found: len(found) == 2).values()
-    assert len(set(numbers)) == 1
+    assert set(numbers) == {conversion["transaction_id"]}
 
 
 def test_a_newsletter_sign_up_is_a_lead(page: Page, shop: Shop) -> None:
@@ -133,9 +131,15 @@ def test_a_newsletter_sign_up_is_a_lead(page: Page, shop: Shop) -> None:
     assert re.fullmatch("[0-9a-f]{64}", shop.service.calls[1]["email_sha256"])
 
 
-def test_the_panel_shows_calls_and_results(page: Page, shop: Shop) -> None:
-    """Each call stands in the panel with its kind, id, main fields and result, and the JSON behind it."""
+def test_who_follows_a_link(page: Page, shop: Shop) -> None:
+    """A visitor of a link reads which one: id, campaign and source. The call stands in the panel with its
+    kind, id, main fields and result, and the JSON behind it. Forget this device clears cookie and storage:
+    the next visit is a first one."""
     page.goto(shop.address + BY_LINK)
+    card = page.locator("[data-arrival]")
+    expect(card).to_contain_text("You followed our link from newsletter in the campaign fair-wind")
+    expect(card).to_contain_text(LINK_ID)
+
     call = call_in_panel(page, "attribution")
     expect(call.locator(".call-result")).to_have_text("accepted")
     expect(call.locator(".call-answer")).to_have_text("→ link 3f0c9a52…, fair-wind, newsletter")
@@ -144,14 +148,12 @@ def test_the_panel_shows_calls_and_results(page: Page, shop: Shop) -> None:
     expect(page.locator('[data-side="request"]').first).to_contain_text('"api_key": "c_web_test"')
     expect(page.locator('[data-side="answer"]').first).to_contain_text('"status": "accepted"')
 
-
-def test_the_panel_keeps_over_pages(page: Page, shop: Shop) -> None:
-    """On the next page the panel still has what this tab sent, newest first."""
-    buy(page, shop)
-    kinds = page.locator(".call-kind")
-    expect(kinds.last).to_have_text("attribution")
-    assert kinds.all_inner_texts().index("conversion") < kinds.all_inner_texts().index("event")
-    expect(call_in_panel(page, "conversion")).to_contain_text("48 EUR")
+    device = page.locator("[data-panel-device]")
+    before = device.inner_text()
+    page.get_by_role("button", name="Forget this device").click()
+    expect(page.locator("[data-arrival=organic]")).to_be_visible()
+    expect(device).not_to_have_text(before)
+    assert len({request["batch"]["device_id"] for request in shop.service.requests}) == 2
 
 
 def test_the_panel_shows_rejection_and_failure(page: Page, shop: Shop) -> None:
@@ -165,9 +167,13 @@ def test_the_panel_shows_rejection_and_failure(page: Page, shop: Shop) -> None:
     expect(call_in_panel(page, "lead").locator(".call-result")).to_have_text("no result")
 
 
-def test_the_panel_leaves_requests_alone(page: Page, shop: Shop) -> None:
-    """What the recorder wraps gives the browser's own answer, still unread, and fails as the browser does."""
+def test_an_organic_visitor_is_welcome_too(page: Page, shop: Shop) -> None:
+    """Without link or campaign the page says so, in a friendly sentence. The panel's bar is a button that
+    says whether the panel is open, and the choice is kept. What its recorder wraps gives the browser's own
+    answer, still unread, and fails as the browser does."""
     page.goto(shop.address)
+    expect(page.locator("[data-arrival=organic]")).to_contain_text("You found us on your own")
+
     url = f"http://localhost:{shop.service.port}/serviceCore/sdk/v1/batch"
     said = page.evaluate(
         "async (url) => (await fetch(url, {method: 'POST', body: JSON.stringify({calls: []})})).json()", url
@@ -175,6 +181,14 @@ def test_the_panel_leaves_requests_alone(page: Page, shop: Shop) -> None:
     assert said == {"results": []}
     aborted = "(url) => fetch(url, {signal: AbortSignal.abort()}).catch((error) => error.name)"
     assert page.evaluate(aborted, url) == "AbortError"
+
+    bar = page.locator("[data-panel-toggle]")
+    expect(bar).to_have_attribute("aria-expanded", "true")
+    bar.press("Enter")
+    expect(bar).to_have_attribute("aria-expanded", "false")
+    expect(page.locator("[data-panel-body]")).to_be_hidden()
+    page.goto(f"{shop.address}/checkout")
+    expect(bar).to_have_attribute("aria-expanded", "false")
 
 
 def test_consent_is_asked_first(page: Page, shop: Shop) -> None:
@@ -200,50 +214,27 @@ def test_denied_consent_lasts_over_pages(page: Page, shop: Shop) -> None:
     assert [call["kind"] for call in shop.service.wait_for(2)] == ["attribution", "conversion"]
 
 
-def test_forgetting_makes_a_new_device(page: Page, shop: Shop) -> None:
-    """Forget this device clears cookie and storage: the next visit is a first one."""
-    page.goto(shop.address + BY_LINK)
-    device = page.locator("[data-panel-device]")
-    expect(page.locator("[data-arrival=link]")).to_be_visible()
-    before = device.inner_text()
-    page.get_by_role("button", name="Forget this device").click()
-    expect(page.locator("[data-arrival=organic]")).to_be_visible()
-    expect(device).not_to_have_text(before)
-    assert len({request["batch"]["device_id"] for request in shop.service.requests}) == 2
-
-
-def test_the_panel_works_by_keyboard(page: Page, shop: Shop) -> None:
-    """The panel's bar is a button that says whether the panel is open, and the choice is kept."""
-    page.goto(shop.address)
-    bar = page.locator("[data-panel-toggle]")
-    expect(bar).to_have_attribute("aria-expanded", "true")
-    bar.press("Enter")
-    expect(bar).to_have_attribute("aria-expanded", "false")
-    expect(page.locator("[data-panel-body]")).to_be_hidden()
-    page.goto(f"{shop.address}/checkout")
-    expect(bar).to_have_attribute("aria-expanded", "false")
-
-
-@pytest.mark.parametrize("is_open", [False, True])
-def test_the_panel_covers_nothing_on_phones(page: Page, shop: Shop, is_open: bool) -> None:
+def test_the_panel_covers_nothing_on_phones(phone: Page, shop: Shop) -> None:
     """On a phone the panel starts as a bar, and the page can be scrolled clear of it, open or not."""
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    page.goto(shop.address)
-    bar = page.locator("[data-panel-toggle]")
-    expect(bar).to_have_attribute("aria-expanded", "false")
-    if is_open:
+    phone.goto(shop.address)
+    bar = phone.locator("[data-panel-toggle]")
+    for is_open in ("false", "true"):
+        expect(bar).to_have_attribute("aria-expanded", is_open)
+        phone.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
+        footer, panel = (
+            phone.locator(".colophon").bounding_box(),
+            phone.locator("[data-panel]").bounding_box(),
+        )
+        assert footer is not None
+        assert panel is not None
+        assert footer["y"] + footer["height"] <= panel["y"] + 1
+        assert phone.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
         bar.click()
-    page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
-    footer, panel = page.locator(".colophon").bounding_box(), page.locator("[data-panel]").bounding_box()
-    assert footer is not None
-    assert panel is not None
-    assert footer["y"] + footer["height"] <= panel["y"] + 1
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
-def test_the_shop_works_without_waylink(context: BrowserContext, page: Page, shop: Shop) -> None:
+def test_the_shop_works_without_waylink(page: Page, shop: Shop) -> None:
     """Where a blocker keeps the SDK's file away, basket and order work, and the page says so."""
-    context.route("**/sdk/*.js", lambda route: route.abort())
+    page.route("**/sdk/*.js", lambda route: route.abort())
     page.goto(shop.address)
     expect(page.locator("[data-arrival=unknown]")).to_contain_text("kept from loading")
     buy(page, shop)

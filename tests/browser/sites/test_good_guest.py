@@ -42,13 +42,11 @@ FIRST_USES = """() => {
 
 
 @pytest.fixture(autouse=True)
-def no_errors(page: Page) -> Iterator[None]:
+def no_errors(page: Page, faults: list[str]) -> Iterator[None]:
     """No uncaught error and no unhandled rejection."""
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
     yield
     page.evaluate("0")
-    assert problems == []
+    assert faults == []
 
 
 HOSTILE = {
@@ -150,6 +148,7 @@ def test_a_first_visit_raises_no_exception(page: Page, server: RecordingServer) 
     page.evaluate(INIT)
     assert server.kinds == ["attribution"]
     page.evaluate("{ try { null.shown } catch {} }")
+    debugger.detach()
     assert len(thrown) == 1, thrown
     assert "shown" in thrown[0]
 
@@ -183,11 +182,11 @@ def test_the_widest_cookie_domain(page: Page, server: RecordingServer, host: str
     assert server.kinds == ["attribution"]
 
 
-def test_a_page_that_keeps_cookies_from_us(page: Page, server: RecordingServer) -> None:
+def test_a_page_that_keeps_cookies_from_us(fresh_page: Page, server: RecordingServer) -> None:
     """Where no cookie can be set, as some consent tools have it, a tab is one device on all its pages."""
-    page.add_init_script("Object.defineProperty(document, 'cookie', {get: () => '', set() {}})")
+    fresh_page.add_init_script("Object.defineProperty(document, 'cookie', {get: () => '', set() {}})")
     for source in ("first", "second", "third"):
-        visit(page, server, f"/?utm_source={source}")
+        visit(fresh_page, server, f"/?utm_source={source}")
     (device,) = {request["batch"]["device_id"] for request in server.requests}
     assert str(uuid.UUID(device)) == device
 

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from backend.web.sdk_files import build, integrity
 from benchmarks.measuring.received_bytes import received_bytes
@@ -20,9 +20,9 @@ PINNED = """<!doctype html><title>Shop</title><script src="{base_url}/waylink-{b
 ISOLATED = """<!doctype html><title>Shop</title><script src="{base_url}/waylink.js"></script>"""
 
 
-def test_chromium_takes_brotli_and_asks_once(page: Page, service_of_shop: RealService) -> None:
+def test_chromium_takes_brotli_and_asks_once(fresh_page: Page, service_of_shop: RealService) -> None:
     """The script arrives as the bytes of its Brotli file, and on the next page not at all."""
-    answers = []
+    page, answers = fresh_page, []
     page.on(
         "response",
         lambda response: answers.append(response) if response.url.endswith("/waylink.js") else None,
@@ -41,10 +41,8 @@ def test_chromium_takes_brotli_and_asks_once(page: Page, service_of_shop: RealSe
     assert [answer.header_value("Content-Encoding") for answer in answers] == ["br", "br"]
 
 
-def test_what_the_benchmark_prints(page: Page) -> None:
+def test_what_the_benchmark_prints(browser: Browser) -> None:
     """`python -m benchmarks.sdk` counts the bytes that a browser receives, with and without compression."""
-    browser = page.context.browser
-    assert browser is not None
     install_packages()
     (received,) = received_bytes(browser, [(DIST / "waylink.js").read_text()])
     endings = {"identity": "", "gzip": ".gz", "br": ".br"}
