@@ -15,15 +15,20 @@ help: ## List the targets
 
 setup: $(STAMP) ## Create .venv and install the locked dependencies
 
-$(STAMP): pyproject.toml requirements.lock
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+
+$(STAMP): pyproject.toml requirements.lock deploy/build.lock
 	@test -e $@ || deploy/system_packages.sh $(PYTHON)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Waylink needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "Python has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@echo "Installing the locked dependencies ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --require-hashes -r deploy/build.lock
+	@# Of all these modules few are ever imported, and are compiled then, but for one that Python would warn of.
+	@$(PIP) --no-compile --no-build-isolation --require-hashes -r requirements.lock
+	@$(BIN)/python -W ignore -m compileall -q $(VENV)/lib/*/site-packages/geoip2fast
+	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --editable .
 	@touch $@
 
 run: setup ## Start MongoDB, the service and the demo site; OPTIONS=--without-history leaves its past out

@@ -21,6 +21,7 @@ from backend.rate_limits.exact_limit import ExactLimit
 from backend.redirector.request import daily_keys
 from backend.settings import Settings
 from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.analytics import process_start
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing import domain_removal
@@ -34,6 +35,7 @@ from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.order import deal_out
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
+from tests.processes.forked_analytics import forking_analytics, start_forked
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit
@@ -130,6 +132,14 @@ def times_of_tests() -> Iterator[None]:
         patch.setattr(sequencer, "POLL_INTERVAL", 0.25)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_processes() -> Iterator[None]:
+    """Processes that have the figures are forked, whichever service starts them."""
+    with forking_analytics(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process_start, "start_process", start_forked)
         yield
 
 

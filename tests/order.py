@@ -37,6 +37,9 @@ LONGEST_FIRST = (
 # Files whose tests wait most of their time: for processes that start, and for databases that are stopped.
 WAITING = ("tests/faults/", "tests/storage/embedded/test_mongodb.py", "tests/webhooks/", "tests/cli/")
 
+# Folders whose files share what is dear to make: they run on one worker, one after the other.
+TOGETHER = ("tests/archives/", "tests/faults/one_server/", "tests/faults/three_servers/", "tests/follow/")
+
 
 def deal_out(items: list[pytest.Item]) -> None:
     """Put the tests into their order, and mark for xdist which of them stay together.
@@ -48,10 +51,10 @@ def deal_out(items: list[pytest.Item]) -> None:
     whole = _files_of_browsers(items)
     last = {item: _runs_in_browser(item) or file_of(item.nodeid) in whole for item in items}
     places = {at_end: _places(item for item in items if last[item] is at_end) for at_end in (False, True)}
-    items.sort(key=lambda item: (last[item], places[last[item]][file_of(item.nodeid)]))
+    items.sort(key=lambda item: (last[item], places[last[item]][group_of(item.nodeid)]))
     for item in items:
         kind = "browser" if last[item] else "other"
-        place = "any" if "tab" in getattr(item, "fixturenames", ()) else file_of(item.nodeid)
+        place = "any" if "tab" in getattr(item, "fixturenames", ()) else group_of(item.nodeid)
         item.add_marker(pytest.mark.xdist_group("-".join((place, kind, *_engine(item)))))
 
 
@@ -75,11 +78,11 @@ def _rank(file: str) -> tuple[int, str]:
 
 
 def _places(items: Iterable[pytest.Item]) -> dict[str, float]:
-    """When each file of these tests is to run, from 0 to 1.
+    """When each file of these tests, or folder that runs together, is to run, from 0 to 1.
 
     Those that wait are spread among those that work, so that no processor waits with them.
     """
-    files = sorted({file_of(item.nodeid) for item in items}, key=_rank)
+    files = sorted({group_of(item.nodeid) for item in items}, key=_rank)
     waiting = [file for file in files if file.startswith(WAITING)]
     working = [file for file in files if file not in waiting]
     return {file: (n + 0.5) / len(kind) for kind in (waiting, working) for n, file in enumerate(kind)}
@@ -88,6 +91,11 @@ def _places(items: Iterable[pytest.Item]) -> dict[str, float]:
 def file_of(nodeid: str) -> str:
     """The file of the test with this id."""
     return nodeid.partition("::")[0]
+
+
+def group_of(nodeid: str) -> str:
+    """The folder whose files run together, or else the file, of the test with this id."""
+    return next(filter(nodeid.startswith, TOGETHER), file_of(nodeid))
 
 
 def _engine(item: pytest.Item) -> set[str]:

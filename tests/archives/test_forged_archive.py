@@ -3,8 +3,10 @@ organization, and nothing comes in that could not be made new."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import uuid
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -269,20 +271,28 @@ FORGED: list[Forgery] = [
 
 # Without them, documents of others are refused as well, for that instead of their own.
 NAMED_BY_OTHERS = {"domains", "feed_heads"}
+# Of the archive's documents of a collection; others have one at least.
+MANY = {"links": 5, "conversions": 4, "install_counts": 4, "feed_entries": 4}
 
 
-def _has_room(group: list[Forgery], collection: str) -> bool:
-    """Whether a case of this collection can stand beside those of the group."""
-    names = {name for name, *_ in group}
-    return len(group) < 9 and NAMED_BY_OTHERS.isdisjoint({*names, collection}) and collection not in names
+def _has_room(group: list[Forgery], case: Forgery) -> bool:
+    """Whether a case can stand beside those of the group: another document of its collection is left, and
+    none of them could be taken for it by its sentence."""
+    collection, _, sentence = case
+    sentences = [told for name, _, told in group if name == collection]
+    return (
+        NAMED_BY_OTHERS.isdisjoint({collection, *(name for name, *_ in group)})
+        and len(sentences) < MANY.get(collection, 1)
+        and not any(told in sentence or sentence in told for told in sentences)
+    )
 
 
 def _side_by_side(cases: list[Forgery]) -> list[list[Forgery]]:
-    """The cases in groups, each about another collection than all others of its group: one archive has room
+    """The cases in groups, each about another document than all others of its group: one archive has room
     for them, since every problem is told at once."""
     groups: list[list[Forgery]] = []
     for case in cases:
-        met = (group for group in groups if _has_room(group, case[0]))
+        met = (group for group in groups if _has_room(group, case))
         if (group := next(met, None)) is None:
             groups.append(group := [])
         group.append(case)
@@ -290,9 +300,12 @@ def _side_by_side(cases: list[Forgery]) -> list[list[Forgery]]:
 
 
 def _setting_each(group: list[Forgery]) -> Change:
-    """Sets the fields of each case in the documents of its collection."""
-    fields = {collection: of_case for collection, of_case, _ in group}
-    return lambda name, document: document | fields[name] if name in fields else None
+    """Sets the fields of each case in documents of its collection: those of several in turn."""
+    fields = defaultdict(list)
+    for collection, of_case, _ in group:
+        fields[collection].append(of_case)
+    in_turn = {collection: itertools.cycle(of_cases) for collection, of_cases in fields.items()}
+    return lambda name, document: document | next(in_turn[name]) if name in in_turn else None
 
 
 @pytest.mark.parametrize("group", _side_by_side(FORGED))

@@ -8,9 +8,12 @@ from tempfile import TemporaryDirectory
 from backend.operations.shared_counts import SHARED_FOLDER
 from backend.serving.job import load_application
 from backend.settings import Settings
+from backend.storage.analytics import process_start
+from tests.processes.forked_analytics import start_forked
 
 # What counts is made as the service is imported, and only counts for several processes with a folder for it.
 # Each service has a folder of its own.
 _folder = TemporaryDirectory(prefix="waylink-")
 os.environ[SHARED_FOLDER] = _folder.name
 load_application(Settings())
+process_start.start_process = start_forked

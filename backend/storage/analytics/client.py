@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import signal
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from dataclasses import asdict
 from typing import Any, TypeVar
 
 from backend.concurrency.processes import who_locks
 from backend.domain.ids import OrgId
 from backend.settings import Settings
+from backend.storage.analytics import process_start
 from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import (
     LOCK,
@@ -29,6 +25,7 @@ from backend.storage.analytics.messages import (
     read_message,
     write_message,
 )
+from backend.storage.analytics.process_start import StartedProcess
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.deadlines import seconds_left
@@ -170,7 +167,7 @@ class Analytics:
     async def _connect(self) -> _Connection:
         private_folder(self._folder)
         socket, ends = Socket(self._folder), time.monotonic() + _START_SECONDS
-        process: subprocess.Popen[bytes] | None = None
+        process: StartedProcess | None = None
         while time.monotonic() < ends:
             try:
                 return await _Connection.open(socket.path)
@@ -184,7 +181,7 @@ class Analytics:
         self._end_silent()
         raise NoAnswer("The process that has the figures does not start; see the log.")
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> StartedProcess:
         settings = self._settings
         start = Start(
             uri_of(self._database),
@@ -194,19 +191,7 @@ class Analytics:
             settings.analytics_threads,
             settings.analytics_seconds,
         )
-        # Not by the event loop, which the process may outlive.
-        process = subprocess.Popen(
-            [sys.executable, "-m", "backend.storage.columns.process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        threading.Thread(target=process.wait, name="end of analytics", daemon=True).start()
-        assert process.stdin
-        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
-            # Not as an argument: others on the machine could read the password.
-            stdin.write(json.dumps(asdict(start)).encode() + b"\n")
-        return process
+        return process_start.start_process(start)
 
     def _end_silent(self) -> None:
         """End a process that has the folder and says nothing: its files are whole, whenever it ends."""

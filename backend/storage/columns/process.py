@@ -22,7 +22,7 @@ _NICENESS = 5  # redirects come first
 # New objects until the next search for garbage. A hundred thousand rows are millions of objects that stay:
 # with Python's own threshold, such searches take half of an answer's time.
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000
-_SERVER = "backend.storage.columns.question_server"  # only where it is to run: it imports much
+SERVER = "backend.storage.columns.question_server"  # only where it is to run: it imports much
 
 
 def _hold(folder: Path) -> IO[bytes] | None:
@@ -45,7 +45,7 @@ def main() -> None:
     if lock := _hold(Path(start.folder)):
         with lock:
             gc.disable()  # nothing that is imported becomes garbage
-            server = import_module(_SERVER)
+            server = import_module(SERVER)
             gc.freeze()
             gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
             gc.enable()

@@ -20,11 +20,13 @@ from backend.domain.ids import CustomerId, LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.accounts.deleted_organizations import begin_deletion
 from backend.storage.analytics import client as client_module
+from backend.storage.analytics import process_start
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.parquet import write_parquet
+from backend.storage.analytics.process_start import start_process
 from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.lifecycle.privacy.belongings import Subject
@@ -358,9 +360,14 @@ async def test_a_file_that_nobody_has_used_for_long_is_made_again(
 
 
 async def test_the_process_ends_with_those_who_ask(
-    database: Database, org_id: OrgId, settings: Settings, tmp_path: Path
+    database: Database,
+    org_id: OrgId,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where nobody is connected any more, no process is left."""
+    """Of one that was started, and not forked as in other tests: where nobody is connected, none is left."""
+    monkeypatch.setattr(process_start, "start_process", start_process)
     own_settings = replace(settings, data_dir=tmp_path)
     analytics = Analytics(database, own_settings)
     await count(analytics, org_id)

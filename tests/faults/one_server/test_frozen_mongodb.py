@@ -14,15 +14,15 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.settings import Settings
-from backend.storage.database import open_database
+from backend.environment import load_settings
+from backend.storage.database import Indexes, open_database
 from tests.api.link_calls import API, create
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.facts.sdk_batches import Visitor, call
 from tests.faults.load import Load
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for_async
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 from tests.processes.service_process import ServiceProcess, service_process
 
 ASSET_LINKS = "/.well-known/assetlinks.json"
@@ -34,26 +34,20 @@ MEASURED = 0.7
 Tell = Callable[[str], None]
 
 
-@pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A MongoDB that can be frozen."""
-    with replica_set(tmp_path_factory.mktemp("members"), 1, waits_for_disk=False) as members:
-        yield members
-
-
 @pytest.fixture
-async def organization(members: ReplicaSet, service: ServiceProcess) -> TestOrganization:
+async def organization(service: ServiceProcess) -> TestOrganization:
     """An organization in it; the service has seen that it goes on."""
     await is_ready(service)
-    async with open_database(Settings(mongodb_uri=members.uri)) as database:
+    settings = load_settings(service.environment, Path("none"))
+    async with open_database(settings, Indexes.LEAVE) as database:
         return await create_test_organization(database)
 
 
 @pytest.fixture(scope="module")
-def service(members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+def service(own: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
     """A service on it that asks again for a link every second."""
-    settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_LINK_CACHE_SECONDS": "1"}
-    with service_process(tmp_path_factory.mktemp("data"), **settings) as service:
+    data_dir = tmp_path_factory.mktemp("data")
+    with service_process(data_dir, **own, WAYLINK_LINK_CACHE_SECONDS="1") as service:
         yield service
 
 
@@ -239,11 +233,10 @@ async def is_stored(visitor: Visitor) -> None:
 
 
 async def test_stopping_does_not_wait_for_it(
-    members: ReplicaSet, organization: TestOrganization, tmp_path: Path, tell: Tell
+    members: ReplicaSet, own: dict[str, str], organization: TestOrganization, tmp_path: Path, tell: Tell
 ) -> None:
     """SIGTERM with clicks that can't be shipped and requests under way: exit code 0 within ten seconds."""
-    settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_WORKERS": "2"}
-    with service_process(tmp_path, **settings) as service:
+    with service_process(tmp_path, **own, WAYLINK_WORKERS="2") as service:
         limits = httpx.Limits(max_keepalive_connections=0)
         async with httpx.AsyncClient(base_url=service.base_url, timeout=60, limits=limits) as client:
             path = path_of(await create(client, organization))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink, visited_link
 from tests.polling import until
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 from tests.processes.service_process import ServiceProcess
 
 VISITORS = 4
@@ -74,17 +74,10 @@ class Visits:
         return Outcome(scenario, len(self.waited), await self.link.counted(), max(self.waited))
 
 
-@pytest.fixture(scope="module")
-def mongodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A MongoDB that these tests may stop."""
-    with replica_set(tmp_path_factory.mktemp("mongodb"), 1, waits_for_disk=False) as members:
-        yield members
-
-
 @pytest.mark.parametrize("database_too", [False, True], ids=["the disk", "the disk and MongoDB"])
 @pytest.mark.skipif(not CAN_MOUNT, reason="only root may mount and freeze a file system")
 async def test_a_disk_that_hangs_keeps_nobody_waiting(
-    mongodb: ReplicaSet,
+    members: ReplicaSet,
     tmp_path: Path,
     database_too: bool,
     times_as_long: int,
@@ -93,7 +86,7 @@ async def test_a_disk_that_hangs_keeps_nobody_waiting(
     """While writes to the disk hang, redirects and /healthz are answered; every click is counted once."""
     seconds = OUTAGE * times_as_long
     scenario = f"{'disk and MongoDB' if database_too else 'disk'} hung for {seconds:.0f} s"
-    async with visited_link(mongodb.uri) as link:
+    async with visited_link(members.uri) as link:
         with (
             mounted_disk(tmp_path) as disk,
             link.service(tmp_path, WAYLINK_DATA_DIR=str(disk)) as service,
@@ -104,7 +97,7 @@ async def test_a_disk_that_hangs_keeps_nobody_waiting(
                 with ExitStack() as outage:
                     outage.enter_context(frozen(disk))
                     if database_too:
-                        outage.enter_context(mongodb.frozen())
+                        outage.enter_context(members.frozen())
                     await asyncio.sleep(seconds)  # the outage itself
                     await visits.more(20)
             seen = await visits.outcome(scenario)
@@ -116,17 +109,17 @@ async def test_a_disk_that_hangs_keeps_nobody_waiting(
 
 
 async def test_a_full_disk_without_mongodb(
-    mongodb: ReplicaSet, tmp_path: Path, times_as_long: int, outcome: TellOutcome
+    members: ReplicaSet, tmp_path: Path, times_as_long: int, outcome: TellOutcome
 ) -> None:
     """While the disk is full and MongoDB hangs, visitors are answered; each click counts once afterwards."""
     seconds = OUTAGE * times_as_long
     scenario = f"disk full, MongoDB hung for {seconds:.0f} s"
-    async with visited_link(mongodb.uri) as link:
+    async with visited_link(members.uri) as link:
         with link.service(tmp_path) as service:
             visits = Visits(link, service)
             async with visits.load():
                 await visits.more(20)
-                with files_no_larger(service, 1), mongodb.frozen():
+                with files_no_larger(service, 1), members.frozen():
                     await asyncio.sleep(seconds)  # the outage itself
                     await visits.more(20)
             seen = await visits.outcome(scenario)

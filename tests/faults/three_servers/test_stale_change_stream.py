@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -22,19 +22,12 @@ from backend.storage.links.links import NAME
 from backend.system.clock import utc_now
 from tests.facts.stored_links import insert_links
 from tests.polling import wait_for_async
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 
 Tell = Callable[[str], None]
 # What is asked of a healthy machine is one second; a time to live of a day would hide nothing.
 SECONDS = 6.0
 DAY = 86_000.0
-
-
-@pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """Three MongoDB servers."""
-    with replica_set(tmp_path_factory.mktemp("members"), can_fail=True) as members:
-        yield members
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ import httpx
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.settings import Settings
+from backend.environment import load_settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
@@ -33,7 +33,7 @@ from tests.faults.killed_receiver import KilledReceiver
 from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for, wait_for_async
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 from tests.processes.service_process import ServiceProcess, free_port, is_free, service_process
 
 DOMAIN = "go.siege.localhost"
@@ -188,12 +188,12 @@ class Siege:
 
 
 @contextlib.contextmanager
-def siege(folder: Path) -> Iterator[Siege]:
+def siege(members: ReplicaSet, own: dict[str, str], folder: Path) -> Iterator[Siege]:
     """The machines, and a link."""
-    with replica_set(folder) as members, ExitStack() as running:
+    with ExitStack() as running:
         hosts = []
         for name in ("one", "two"):
-            settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_PORT": str(free_port())}
+            settings = own | {"WAYLINK_PORT": str(free_port())}
             its_own = running.enter_context(ExitStack())
             service = its_own.enter_context(service_process(folder / name, **settings))
             hosts.append(Host(folder / name, settings, service, its_own))
@@ -254,15 +254,18 @@ async def all_ids(database: Database, org_id: OrgId, cursor: Cursor) -> list[str
 
 
 async def test_nothing_is_lost_while_members_hosts_and_the_receiver_are_killed_in_turn(
-    tmp_path: Path, times_as_long: int, outcome: TellOutcome
+    members: ReplicaSet,
+    own: dict[str, str],
+    tmp_path: Path,
+    times_as_long: int,
+    outcome: TellOutcome,
 ) -> None:
     """Each redirect, and each call of an acknowledged batch, is counted once, though requests that were cut
     off may be; and redirects, sales and new links come to the receiver in the feed's
     order, none missing."""
     receiver = KilledReceiver(free_port(), tmp_path / "received")
-    with siege(tmp_path) as machines:
-        settings = Settings(mongodb_uri=machines.members.uri)
-        async with open_database(settings, Indexes.LEAVE) as database:
+    with siege(members, own, tmp_path) as machines:
+        async with open_database(load_settings(own, Path("none")), Indexes.LEAVE) as database:
             org_id = OrgId(machines.org_id)
             body = {"url": receiver.url, "batch_size": 100}
             endpoint = await create_endpoint(database, org_id, body, utc_now())

@@ -17,7 +17,7 @@ from pymongo import MongoClient
 from tests.api.link_calls import API
 from tests.faults.links import DOMAIN, follow, new_limited_link, new_link
 from tests.polling import wait_for
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 
 # Longer than visitors wait for a link.
@@ -27,18 +27,11 @@ FAR_AWAY = "86399"  # a time to live that ends long after the test
 Tell = Callable[[str], None]
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A MongoDB whose reads can be slow."""
-    with replica_set(tmp_path_factory.mktemp("members"), 1, can_fail=True, waits_for_disk=False) as members:
-        yield members
-
-
 @pytest.fixture
-def members(started: ReplicaSet) -> Iterator[ReplicaSet]:
-    """The same, as fast as it is until a test says otherwise."""
-    yield started
-    started.fail_commands()
+def members(server: ReplicaSet) -> Iterator[ReplicaSet]:
+    """A MongoDB that is as fast as it is until a test says otherwise."""
+    yield server
+    server.fail_commands()
 
 
 @pytest.fixture

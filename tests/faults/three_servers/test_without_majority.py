@@ -6,8 +6,9 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -19,7 +20,7 @@ from backend.domain.links.destinations import destination
 from backend.domain.links.input import parse_new_link
 from backend.domain.links.links import CreatedBy
 from backend.domain.links.operations import CreateLink, LinkRequest
-from backend.settings import Settings
+from backend.environment import load_settings
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import StorageError
@@ -34,7 +35,7 @@ from tests.facts.sdk_batches import Visitor, conversion
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.tries import CLICKED, OLD, Tries
 from tests.polling import wait_for_async
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 
 # What a busy machine may add to the deadline of a request, and how long a read takes there at most.
 NOISE, READ = 1.0, 2.0
@@ -49,17 +50,13 @@ Ask = Callable[[], Awaitable[httpx.Response]]
 
 
 @pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """Three MongoDB servers whose replication can be stopped. The last test kills one, which stays away."""
-    with replica_set(tmp_path_factory.mktemp("members"), can_fail=True, waits_for_disk=False) as members:
-        yield members
-
-
-@pytest.fixture(scope="module")
-async def service(members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """A service on them that keeps no link in memory for long."""
-    data_dir = tmp_path_factory.mktemp("data")
-    service = create_app(Settings(mongodb_uri=members.uri, data_dir=data_dir, link_cache_seconds=0.01))
+async def service(own: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """A service on a replica set of three, which keeps no link in memory for long."""
+    settings = own | {
+        "WAYLINK_DATA_DIR": str(tmp_path_factory.mktemp("data")),
+        "WAYLINK_LINK_CACHE_SECONDS": "0.01",
+    }
+    service = create_app(load_settings(settings, Path("none")))
     await service.startup()
     yield service
     await service.shutdown()
@@ -230,7 +227,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         with deadline(PATIENCE):
             assert await action() == "503", action.__name__
     assert await tries.destination() == OLD
-    members.kill_primary()
+    killed = members.kill_primary()
     members.resume_replication()
     members.wait_for_primary()
     answers = [await acknowledged(action) for action in actions]
@@ -251,6 +248,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
     window = ClickWindow(LinkId(CLICKED), datetime.now(UTC))
     assert (await service.resources.analytics.ask(organization.id, window)).total == 2
     assert await database["idempotency"].count_documents({}) == 1
+    members.start_again(killed)
 
 
 async def acknowledged(action: Callable[[], Awaitable[str]]) -> str:

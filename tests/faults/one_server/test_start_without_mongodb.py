@@ -6,20 +6,19 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from backend.settings import Settings
+from backend.environment import load_settings
 from backend.storage.database import open_database
 from tests.api.link_calls import API, create
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.facts.sdk_batches import Visitor, call
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.replica_set import ReplicaSet
 from tests.processes.service_process import ServiceProcess, service_process
 
 # What the driver does not know as temporary: MaxTimeMSExpired, Interrupted, LockTimeout, LockFailed,
@@ -28,17 +27,10 @@ TEMPORARY = (50, 11601, 24, 46, 112, 251, 290)
 FAULT = 2  # BadValue
 
 
-@pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A MongoDB that can be frozen and restarted."""
-    with replica_set(tmp_path_factory.mktemp("members"), 1, can_fail=True, waits_for_disk=False) as members:
-        yield members
-
-
 @pytest.fixture
-async def organization(members: ReplicaSet) -> TestOrganization:
-    """An organization, stored on these servers."""
-    async with open_database(Settings(mongodb_uri=members.uri)) as database:
+async def organization(own: dict[str, str]) -> TestOrganization:
+    """An organization, stored on the server."""
+    async with open_database(load_settings(own, Path("none"))) as database:
         return await create_test_organization(database)
 
 
@@ -64,11 +56,14 @@ def count(service: ServiceProcess, organization: TestOrganization, short_url: st
 
 
 async def test_links_redirect_after_a_start_without_mongodb(
-    members: ReplicaSet, organization: TestOrganization, tmp_path: Path, outcome: TellOutcome
+    members: ReplicaSet,
+    own: dict[str, str],
+    organization: TestOrganization,
+    tmp_path: Path,
+    outcome: TellOutcome,
 ) -> None:
     """They come from the file; the rest is 503 until MongoDB is back; a killed worker is replaced."""
-    settings = {"WAYLINK_MONGODB_URI": members.uri}
-    with service_process(tmp_path, **settings) as before:
+    with service_process(tmp_path, **own) as before:
         wait_for((tmp_path / "links.cache").exists, "there is no file of links")
         async with httpx.AsyncClient(base_url=before.base_url, timeout=30) as client:
             short_url = await create(client, organization)
@@ -78,7 +73,7 @@ async def test_links_redirect_after_a_start_without_mongodb(
         path = "/" + short_url.rpartition("/")[2]
         wait_for(lambda: visit(before, organization, "/").status_code == 302, "the root leads nowhere")
         assert visit(before, organization, path).status_code == 302
-    with members.frozen(), service_process(tmp_path, **settings) as service:
+    with members.frozen(), service_process(tmp_path, **own) as service:
         assert visit(service, organization, path).headers["location"].startswith("https://shop.example/sale")
         killed = min(service.workers)
         os.kill(killed, signal.SIGKILL)
@@ -109,6 +104,7 @@ def members_port(members: ReplicaSet) -> int:
 
 async def test_a_restart_of_mongodb_is_503(
     members: ReplicaSet,
+    own: dict[str, str],
     organization: TestOrganization,
     tmp_path: Path,
     times_as_long: int,
@@ -118,8 +114,7 @@ async def test_a_restart_of_mongodb_is_503(
     answers: Counter[int] = Counter()
     made: set[str] = set()
     stop = asyncio.Event()
-    settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_LINK_CACHE_SECONDS": "0.01"}
-    with service_process(tmp_path, **settings) as service:
+    with service_process(tmp_path, **own, WAYLINK_LINK_CACHE_SECONDS="0.01") as service:
         for code in TEMPORARY:
             members.fail_commands("find", code=code)
             assert list_links(service, organization).status_code == 503, code

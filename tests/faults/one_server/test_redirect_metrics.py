@@ -11,11 +11,11 @@ import pytest
 
 from tests.faults.links import DOMAIN, new_link
 from tests.polling import wait_for
-from tests.processes.replica_set import ReplicaSet, replica_set
-from tests.processes.service_process import SERVE, ServiceProcess, own_database, service_process
+from tests.processes.replica_set import ReplicaSet
+from tests.processes.service_process import SERVE, ServiceProcess, service_process
 
 SECONDS = 60.0
-VISITS = 40
+VISITS = 20
 WAITING = "waylink_clicks_waiting_bytes"
 
 
@@ -33,7 +33,7 @@ def visit(service: ServiceProcess, path: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A service with one worker or several, a link of it, and its MongoDB."""
+    """A service with two workers, a link of it, and its MongoDB."""
 
     service: ServiceProcess
     path: str
@@ -41,25 +41,15 @@ class Measured:
 
 
 @pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A MongoDB that can be frozen."""
-    with replica_set(tmp_path_factory.mktemp("members"), 1, waits_for_disk=False) as members:
-        yield members
-
-
-@pytest.fixture(scope="module", params=["1", "2"], ids=["one worker", "two workers"])
 def measured(
-    request: pytest.FixtureRequest, members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory
+    members: ReplicaSet, own: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measured]:
     """A service that both tests use: its workers keep the link in memory.
 
     It is started, not forked: metrics are shared only if all that counts is imported in the right order.
     """
-    settings = {"WAYLINK_WORKERS": request.param, "WAYLINK_LINK_CACHE_SECONDS": "600"}
-    with (
-        own_database(members.uri) as own,
-        service_process(tmp_path_factory.mktemp("data"), SERVE, **own, **settings) as service,
-    ):
+    settings = own | {"WAYLINK_WORKERS": "2", "WAYLINK_LINK_CACHE_SECONDS": "600"}
+    with service_process(tmp_path_factory.mktemp("data"), SERVE, **settings) as service:
         yield Measured(service, new_link(service)["path"], members)
 
 
