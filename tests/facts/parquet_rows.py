@@ -42,6 +42,15 @@ def read(content: bytes) -> ParquetRows:
     return ParquetRows(types, rows, groups)
 
 
+def count(content: bytes) -> int:
+    """How many rows the bytes of a Parquet file hold."""
+    with tempfile.NamedTemporaryFile() as file, duckdb.connect() as connection:
+        file.write(content)
+        file.flush()
+        [(rows,)] = connection.execute("SELECT count(*) FROM read_parquet($1)", [file.name]).fetchall()
+    return int(rows)
+
+
 def _shown(name: str, kind: str) -> str:
     """A column; the client of DuckDB gives times in a zone only beside a package that we don't have."""
     if kind == "TIMESTAMP WITH TIME ZONE":
