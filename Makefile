@@ -73,7 +73,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.link_rules
 	@$(BIN)/python -m benchmarks.redirect_memory
 	@$(BIN)/python -m benchmarks.link_numbers
-	@$(BIN)/pytest -q -s --long tests/faults/mongodb/test_outage.py
+	@$(BIN)/pytest -q -s --long tests/faults/one_server/test_outage.py
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.feed
 	@$(BIN)/python -m benchmarks.webhooks

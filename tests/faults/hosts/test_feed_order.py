@@ -1,4 +1,4 @@
-"""Each feed's order, while whoever writes, orders and reads is stopped, killed, or loses its MongoDB."""
+"""Each feed's order, while whoever writes and orders is stopped or killed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,23 +23,18 @@ import pytest
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
-from backend.settings import Settings
-from backend.storage.database import Indexes, open_database
+from backend.environment import load_settings
+from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.feed.reading import read_feed
-from backend.storage.lifecycle.collections import find_collection
-from backend.storage.lifecycle.indexes import create_collection
 from backend.storage.outbox import entries
 from tests.facts.clicks import click, ship
 from tests.faults.feed_processes import FORM, NOW, Place, order, order_without_lease, read, write
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for, wait_for_async
 from tests.processes.forked_service import FORK_SERVER
-from tests.processes.replica_set import ReplicaSet, replica_set
+from tests.processes.service_process import own_database
 
-DATABASE = "feeds"
-# Indexes of no others are made: on three servers that costs as much as everything else here.
-USED = ("click_logs", "click_blocks", "feed_entries", "feed_heads", "leases")
 ORGANIZATIONS = 2
 WRITERS, SEQUENCERS, READERS = 2, 2, 1
 # One of so many transactions is stopped before its commit.
@@ -122,20 +119,11 @@ class Child:
 
 
 @pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A replica set of three, whose primary can be killed."""
-    with replica_set(tmp_path_factory.mktemp("members"), can_fail=True) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-async def database(members: ReplicaSet) -> AsyncIterator[Database]:
+async def database(mongodb_uri: str) -> AsyncIterator[Database]:
     """The database of the feeds."""
-    settings = Settings(mongodb_uri=members.uri, mongodb_database=DATABASE)
-    async with open_database(settings, Indexes.LEAVE) as database:
-        for name in USED:
-            await create_collection(database, name, find_collection(name).all_indexes)
-        yield database
+    with own_database(mongodb_uri) as own:
+        async with open_database(load_settings(own, Path("none"))) as database:
+            yield database
 
 
 @contextmanager
@@ -156,13 +144,13 @@ def children(seen: Seen, place: Place) -> Iterator[dict[str, list[Child]]]:
 
 
 async def test_every_reader_sees_the_one_order(
-    members: ReplicaSet, database: Database, times_as_long: int, outcome: TellOutcome
+    mongodb_uri: str, database: Database, times_as_long: int, outcome: TellOutcome
 ) -> None:
     """Whoever reads all the time reads each stored event once, in the order that everybody reads for ever."""
-    place = Place(members.uri, DATABASE, [OrgId(str(uuid.uuid4())) for _ in range(ORGANIZATIONS)])
+    place = Place(mongodb_uri, database.name, [OrgId(str(uuid.uuid4())) for _ in range(ORGANIZATIONS)])
     seen = Seen()
     with children(seen, place) as running:
-        done = await asyncio.to_thread(disturb, members, running, seen, SECONDS * times_as_long)
+        done = await asyncio.to_thread(disturb, running, seen, SECONDS * times_as_long)
         for group in ("writers", "others"):
             for child in running[group]:
                 await asyncio.to_thread(child.end)
@@ -196,32 +184,25 @@ class Disturbances:
 
     stopped: int = 0
     killed: int = 0
-    primaries: int = 0
 
     @property
     def is_idle(self) -> bool:
         """Whether anything was left undone."""
-        return not (self.stopped and self.killed and self.primaries)
+        return not (self.stopped and self.killed)
 
     def __str__(self) -> str:
-        return f"{self.stopped} stopped before a commit, {self.killed} killed, and {self.primaries} primaries"
+        return f"{self.stopped} stopped before a commit, and {self.killed} killed"
 
 
-def disturb(members: ReplicaSet, running: dict[str, list[Child]], seen: Seen, seconds: float) -> Disturbances:
+def disturb(running: dict[str, list[Child]], seen: Seen, seconds: float) -> Disturbances:
     """Let go on, or kill, who has stopped before a commit, some at once and some late.
 
-    Now and then the primary is killed. It goes on beyond its time until each of it was done once, and
-    ENOUGH was stored.
+    It goes on beyond its time until each of it was done once, and ENOUGH was stored.
     """
     done = Disturbances()
     end = time.monotonic() + seconds
-    next_kill = time.monotonic() + seconds / 4
     late: dict[Child, float] = {}
     while (now := time.monotonic()) < end or done.is_idle or len(seen.stored) < ENOUGH:
-        if now > next_kill:
-            members.start_again(members.kill_primary())
-            done.primaries += 1
-            next_kill = time.monotonic() + max(10.0, seconds / 4)
         for group in running.values():
             for number, child in enumerate(group):
                 if late.get(child, now) < now:
@@ -277,11 +258,11 @@ def check_causes(seen: Seen, events: list[tuple[str, int, str]]) -> None:
         latest = max(latest, seen.begun[link])
 
 
-async def test_a_stopped_sequencer_holds_up_nobody(members: ReplicaSet, database: Database) -> None:
+async def test_a_stopped_sequencer_holds_up_nobody(mongodb_uri: str, database: Database) -> None:
     """Where one has stopped before its commit, another goes on as soon as the lease has ended."""
-    place = Place(members.uri, DATABASE, [OrgId(str(uuid.uuid4()))])
-    lifetime = {"setParameter": 1, "transactionLifetimeLimitSeconds": 60}  # as MongoDB has it by itself
-    await database.client.admin.command(lifetime)
+    place = Place(mongodb_uri, database.name, [OrgId(str(uuid.uuid4()))])
+    lifetime = partial(database.client.admin.command, "setParameter", 1)
+    await lifetime(transactionLifetimeLimitSeconds=60)  # as MongoDB has it by itself
     stopped = Child(order, replace(place, stops=1), Seen())
     await ship(database, [click(place.org_ids[0], LinkId(str(uuid.uuid4())), NOW)])
     assert await asyncio.to_thread(stopped.stops.acquire, timeout=PATIENCE)
@@ -297,4 +278,5 @@ async def test_a_stopped_sequencer_holds_up_nobody(members: ReplicaSet, database
     assert time.monotonic() - began < PATIENCE / 3
     for sequencer in (stopped, other):
         await asyncio.to_thread(sequencer.end)
+    await lifetime(transactionLifetimeLimitSeconds=5)  # as tests have it (replica_set)
     assert await read_all() == events

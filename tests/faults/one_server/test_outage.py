@@ -12,18 +12,18 @@ from pathlib import Path
 import httpx
 
 from tests.faults.links import DOMAIN, follow, give_password, new_limited_link, new_link, wait_for_clicks
-from tests.faults.mongod import stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
+from tests.processes.replica_set import ReplicaSet
 from tests.processes.service_process import ServiceProcess, service_process
 
 # Longer than the time to live below, and than what the service gives the database to answer.
 OUTAGE_SECONDS = 6
 WORKERS = 2
-VISITORS = 4
+VISITORS = 2
 # Seconds between two visits of one visitor; with --long they come at once, which shows how many are answered.
-PAUSE = 0.02
-MORE = 100
+PAUSE = 0.03
+MORE = 50
 
 
 @dataclass
@@ -95,13 +95,18 @@ def follow_at_last(service: ServiceProcess, path: str) -> int:
 
 
 async def test_redirects_go_on_while_the_database_is_stopped(
-    tmp_path: Path, times_as_long: int, outcome: TellOutcome, tell: Callable[[str], None]
+    members: ReplicaSet,
+    own: dict[str, str],
+    tmp_path: Path,
+    times_as_long: int,
+    outcome: TellOutcome,
+    tell: Callable[[str], None],
 ) -> None:
     """A link in memory redirects without one error; every click is counted once when MongoDB is back. A link
     with so many clicks does not redirect meanwhile, since nobody knows how many are left, and no password is
     tried, since tries can't be counted."""
     seconds = OUTAGE_SECONDS * times_as_long
-    settings = {"WAYLINK_WORKERS": str(WORKERS), "WAYLINK_LINK_CACHE_SECONDS": "1"}
+    settings = own | {"WAYLINK_WORKERS": str(WORKERS), "WAYLINK_LINK_CACHE_SECONDS": "1"}
     with service_process(tmp_path, **settings) as service:
         link = new_link(service)
         limited = new_limited_link(service, link["key"], max_clicks=2)
@@ -112,7 +117,7 @@ async def test_redirects_go_on_while_the_database_is_stopped(
         async with visits.load():
             loaded = time.monotonic()
             await visits.wait_for(MORE * times_as_long)
-            with stopped_mongod(tmp_path):
+            with members.frozen():
                 stopped = time.monotonic()
                 assert await asyncio.to_thread(follow, service, limited) == 503
                 assert await asyncio.to_thread(give_password, service, guarded, "kites") == 503
