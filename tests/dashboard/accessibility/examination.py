@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Page, ViewportSize
@@ -21,60 +22,50 @@ SIZES: dict[str, ViewportSize] = {
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A kind of screen in light or dark, and the element in which axe's rules are run there, if they are.
+    """A kind of screen in light or dark, and whether axe's rules are run there.
 
     Where things stand is looked at in every view.
     """
 
     size: str
     scheme: Literal["light", "dark"]
-    ruled: str | None = None
+    ruled: bool = False
 
 
 # Rules of colour see the same on every screen, and all others the same in light and dark: so two views show
-# them everything. They take most of the time.
+# them everything.
 VIEWS = (
-    View("desktop", "light", ruled="html"),
+    View("desktop", "light", ruled=True),
     View("tablet", "light"),
-    View("phone", "dark", ruled="html"),
+    View("phone", "dark", ruled=True),
 )
 # Of pages with nothing to show. What they have, pages with much have too, and around it all is the same.
-VIEWS_OF_EMPTY = (View("desktop", "light", ruled="main"), View("phone", "light"))
+VIEWS_OF_EMPTY = (View("desktop", "light", ruled=True), View("phone", "light"))
 # Of what fills a wide screen.
 WIDE = (View("wide", "light"),)
-# The violations of axe's rules, by how much the page has to be scrolled sideways, and the headings of cards
-# without space between themselves and the card before; once what follows the size of the screen has done so.
-EXAMINE = """async ruled => {
-    await new Promise(shown => requestAnimationFrame(() => requestAnimationFrame(shown)));
-    const options = {resultTypes: ["violations"], preload: false};
-    const {violations} = ruled ? await axe.run(ruled, options) : {violations: []};
-    const {scrollWidth, clientWidth} = document.documentElement;
-    const touching = [...document.querySelectorAll(".card")].filter((card, place, all) => {
-        const before = all[place - 1]?.getBoundingClientRect(), own = card.getBoundingClientRect();
-        return before && own.top > before.top && own.top < before.bottom + 8;
-    });
-    return [
-        ...violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`)),
-        ...(scrollWidth === clientWidth ? [] : [`${scrollWidth - clientWidth} px too wide`]),
-        ...touching.map(card => `no space above the card ${card.textContent.trim().split("\\n")[0]}`),
-    ];
-}"""
+EXAMINE = Path(__file__).with_name("examination.js").read_text()
+# The menu and what is told about keys: the same on every page, and most elements of most pages.
+FRAME = ":is(.side-body, .menu-sheet, dialog) > *"
 TOKEN_FIELD = re.compile(f'name="{FORM_TOKEN}" value="[^"]*"')  # another one for each session
+TEXTS_AND_VALUES = re.compile(r'(?<! class=")(?<! role=")(?<==")[^"]+|(?<=>)[^<]*[^<\s][^<]*|^[^<]+')
 # One click after the other would have the page painted for each.
 OPEN_DETAILS = "document.querySelectorAll('main details > summary').forEach(each => each.click())"
+OPEN_FRAME = "document.querySelectorAll('header details:not(.menu)').forEach(each => each.open = true)"
 
 
-def examine(page: Page, views: Sequence[View] = VIEWS) -> list[str]:
-    """What is wrong with the page as it is now, in each view."""
+def examine(page: Page, views: Sequence[View] = VIEWS, *, framed: bool = False) -> list[str]:
+    """What is wrong with the page now, in each view; by axe's rules without its frame, or with it."""
+    if framed:
+        page.evaluate(OPEN_FRAME)
     # The view that the page is in comes first: each change has all of it laid out and painted again.
     views = views[::-1] if page.viewport_size == SIZES[views[-1].size] else views
-    return [f"{page.url} {problem}" for view in views for problem in examine_view(page, view)]
+    return [f"{page.url} {problem}" for view in views for problem in examine_view(page, view, framed=framed)]
 
 
-def examine_view(page: Page, view: View) -> list[str]:
+def examine_view(page: Page, view: View, *, framed: bool) -> list[str]:
     """What is wrong in this view."""
     show(page, view)
-    problems = page.evaluate(EXAMINE, view.ruled)
+    problems = page.evaluate(EXAMINE, {"ruled": view.ruled, "leftOut": [] if framed else [FRAME]})
     return [f"{view.size}, {view.scheme}: {problem}" for problem in problems]
 
 
@@ -95,6 +86,11 @@ def examine_new(page: Page, address: str, examined: set[str], views: Sequence[Vi
     markup = TOKEN_FIELD.sub("", answer.text())
     if markup in examined:
         return []
-    examined.add(markup)
+    examined |= {markup, *looks(markup)}
     page.evaluate(OPEN_DETAILS)
     return examine(page, views)
+
+
+def looks(markup: str) -> set[str]:
+    """The lines of a page without its texts, and without values of attributes other than class and role."""
+    return {TEXTS_AND_VALUES.sub("…", line.strip()) for line in markup.splitlines()}

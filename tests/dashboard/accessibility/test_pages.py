@@ -1,8 +1,9 @@
 """Every page of the dashboard in Chromium: axe finds no violation, nothing breaks, nothing has to be scrolled
 sideways; on a desktop and a phone, in light and dark, with little to show and with much.
 
-What would be the same is examined once: what `VIEWS` says of axe's rules, and markup that was served before,
-byte for byte, at another address (`examine_new`). All else is examined on every page in every view.
+What would be the same is examined once: what `VIEWS` says of axe's rules, the frame around all pages, rows
+that look alike (`examination.js`), and markup that was served before at another address (`examine_new`). All
+else is examined on every page in every view.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tests.dashboard.accessibility.examination import (
     WIDE,
     examine,
     examine_new,
+    looks,
     show,
 )
 from tests.dashboard.accessibility.full_office import DESTINATION, LONG, make_full_office
@@ -77,20 +79,34 @@ def watched(sparing: Browser, axe: str) -> Iterator[Page]:
 
 @pytest.fixture(scope="module")
 def examined() -> set[str]:
-    """The markup of every page that was examined."""
+    """The markup of every page that was examined, whole and by its lines."""
     return set()
 
 
-@pytest.mark.parametrize("office", ["empty", "full"])
-def test_every_page(watched: Page, office: str, examined: set[str], request: pytest.FixtureRequest) -> None:
-    """Every page of an organization that has nothing, and of one that has much; the same page only once."""
-    at: Office = request.getfixturevalue(office)
-    views = VIEWS_OF_EMPTY if office == "empty" else VIEWS
-    wrong = examine_new(watched, f"{at.base_url}/sign-in", examined, VIEWS)
-    at.open_session(watched)
-    for path in at.pages:
-        wrong += examine_new(watched, f"{at.base_url}{path}", examined, views)
+def test_every_page(watched: Page, full: Office, examined: set[str]) -> None:
+    """Every page of an organization that has much; the same page only once."""
+    wrong = examine_new(watched, f"{full.base_url}/sign-in", examined, VIEWS)
+    wrong += _examine_frame(watched, full)
+    for path in full.pages:
+        wrong += examine_new(watched, f"{full.base_url}{path}", examined, VIEWS)
     assert wrong == []
+
+
+def test_every_page_with_nothing(watched: Page, empty: Office, examined: set[str]) -> None:
+    """What an organization that has nothing sees and no other: each page that has a line of its own."""
+    wrong = _examine_frame(watched, empty)
+    with empty.client() as client:
+        for path in empty.pages:
+            if not looks(client.get(path).text) <= examined:
+                wrong += examine_new(watched, f"{empty.base_url}{path}", examined, VIEWS_OF_EMPTY)
+    assert wrong == []
+
+
+def _examine_frame(page: Page, office: Office) -> list[str]:
+    """What is wrong around all pages of the office; on a short page."""
+    office.open_session(page)
+    page.goto(f"{office.base_url}/subscription")
+    return examine(page, framed=True)
 
 
 def test_wide_screens(watched: Page, full: Office) -> None:
@@ -145,7 +161,7 @@ def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
     show(watched, VIEWS[-1])
     watched.locator("details.menu > summary").click()
-    wrong = examine(watched)
+    wrong = examine(watched, framed=True)
     watched.goto(f"{full.base_url}/links?q=Link 2")  # some: what is told of each looks alike
     watched.get_by_label("All of this page").check()
     watched.get_by_role("button", name="Enable").click()
