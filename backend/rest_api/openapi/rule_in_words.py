@@ -20,9 +20,16 @@ def rule_in_words(schema: Schema) -> str:
     """What the schema accepts, such as "text, at most 1,024 characters; or null or empty"."""
     if "oneOf" in schema:
         return " or ".join(rule_in_words(choice) for choice in schema["oneOf"])
-    first, *others = dict.fromkeys(_choice(choice) for choice in schema.get("anyOf", [schema]))
+    first, *others = dict.fromkeys(map(_choice, _choices(schema)))
     words = f"{first}; or {' or '.join(others)}" if others else first
     return ". ".join([words, schema["description"].rstrip(".")]) if _says_more(schema) else words
+
+
+def _choices(schema: Schema) -> list[Schema]:
+    """What may be chosen from, also within what may be chosen."""
+    if "anyOf" not in schema:
+        return [schema]
+    return [choice for choices in schema["anyOf"] for choice in _choices(choices)]
 
 
 def _choice(schema: Schema) -> str:
@@ -43,13 +50,22 @@ def _kind(schema: Schema) -> str:
         return str(schema["const"])
     if "enum" in schema:
         return " or ".join(str(value) for value in schema["enum"])
-    if {"$ref", "oneOf"} & schema.get("items", {}).keys():
-        return f"list of {rule_in_words(schema['items'])}"
+    if items := schema.get("items"):
+        return f"list of {_kind(items) if 'type' in items else rule_in_words(items)}"
     if required := schema.get("required"):
-        return f"JSON object with {' and '.join(required)}"
+        return _only_property(schema) or f"JSON object with {' and '.join(required)}"
     named = schema.get("type", [])
     types = [named] if isinstance(named, str) else named
     return _FORMATS.get(schema.get("format", "")) or " or ".join(_TYPES[name] for name in types)
+
+
+def _only_property(schema: Schema) -> str:
+    """The object as it is written, if it has one property and never another; else empty."""
+    properties = list(schema.get("properties", {}).items())
+    if len(properties) != 1 or schema.get("additionalProperties", True):
+        return ""
+    [(name, rule)] = properties
+    return f'{{"{name}": {rule_in_words(rule)}}}'
 
 
 def _bounds(schema: Schema) -> list[str]:
