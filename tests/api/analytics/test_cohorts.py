@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -26,16 +26,22 @@ async def asked(
     return found
 
 
+def at(moment: datetime) -> dict[str, str]:
+    """When a call happened, for times between calls that are exact."""
+    return {"occurred_at": moment.isoformat()}
+
+
 async def test_customers_over_time(client: httpx.AsyncClient, make_organization: OrganizationFactory) -> None:
     """What a customer bought in the weeks after a campaign's touch, how long that took, and who was new."""
     organization, other = await make_organization(), await make_organization()
+    now = utc_now()
     ada, bob = Visitor(client, organization), Visitor(client, organization)
     await ada.results(
         call("identify", customer_id="ada", ago=5 * DAY),
-        check(ago=5 * DAY, utm_campaign="spring"),
-        conversion(ago=5 * DAY - HOUR, revenue=20, customer_id="ada"),
-        check(ago=2 * DAY, utm_campaign="mail"),
-        conversion(ago=DAY, revenue=5, customer_id="ada"),
+        check(utm_campaign="spring") | at(now - 5 * DAY),
+        conversion(revenue=20, customer_id="ada") | at(now - 5 * DAY + HOUR),
+        check(utm_campaign="mail") | at(now - 2 * DAY),
+        conversion(revenue=5, customer_id="ada") | at(now - DAY),
     )
     await bob.results(conversion(ago=2 * HOUR, revenue=7))
 
