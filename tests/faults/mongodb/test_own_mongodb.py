@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -31,40 +32,49 @@ from tests.facts.organizations import create_test_organization
 from tests.faults.mongod import mongod_of, stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
-from tests.processes.forked_service import forked_command
+from tests.processes.forked_service import FORK_SERVER, forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
-USE = """
-import asyncio, sys
-from pathlib import Path
-from backend.storage.embedded.mongodb import EmbeddedMongoDB
-
-async def use() -> None:
-    async with EmbeddedMongoDB(Path(sys.argv[1])):
-        print("open", flush=True)
-        await asyncio.sleep(600)
-
-asyncio.run(use())
-"""
 # Seconds after mongod appeared at which its starter is killed.
-DELAYS = (0.0, 0.1, 0.3, 0.6)
+DELAYS = (0.0, 0.3)
+
+
+class User:
+    """A process that uses the server of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._opened, theirs = FORK_SERVER.Pipe(duplex=False)
+        self._process = FORK_SERVER.Process(target=_use, args=(folder, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def wait_until_open(self) -> None:
+        """Return once the process has its server."""
+        assert self._opened.recv_bytes() == b"open"
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._process.join()
+
+
+def _use(folder: Path, opened: Connection) -> None:
+    async def use() -> None:
+        async with EmbeddedMongoDB(folder):
+            opened.send_bytes(b"open")
+            await asyncio.sleep(600)
+
+    asyncio.run(use())
 
 
 @contextmanager
-def user_of(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that uses the server of the folder."""
-    command = [sys.executable, "-c", USE, str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def is_open(process: subprocess.Popen[str]) -> bool:
-    """Wait until the process has its server."""
-    assert process.stdout
-    return process.stdout.readline() == "open\n"
+def user_of(folder: Path) -> Iterator[User]:
+    """A process that uses the server of the folder, for the length of the block."""
+    user = User(folder)
+    try:
+        yield user
+    finally:
+        user.kill()
 
 
 def servers_of(folder: Path) -> list[int]:
@@ -81,7 +91,7 @@ async def used(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Path]:
     """The data folder of a server that a process uses: one for all tests that end neither of them."""
     data_dir = tmp_path_factory.mktemp("used") / "data"
     with user_of(data_dir / "mongodb") as user:
-        assert is_open(user)
+        user.wait_until_open()
         yield data_dir
     await open_and_close(data_dir)
     assert servers_of(data_dir / "mongodb") == []
@@ -96,8 +106,7 @@ async def test_a_start_that_was_killed_is_in_nobodys_way(tmp_path: Path, delay: 
         spawned = wait_for(lambda: servers_of(folder), "no mongod was spawned")
         # A moment among others, not a wait for something.
         await asyncio.sleep(delay)
-        starter.send_signal(signal.SIGKILL)
-        starter.wait()
+        starter.kill()
     async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         await create_test_organization(database)
         assert servers_of(folder) == [mongod_of(tmp_path)] == spawned
@@ -121,7 +130,7 @@ async def test_a_note_may_name_another_process(tmp_path: Path) -> None:
     """A server that lives is taken over, and never joined by a second, whatever the note of it says."""
     folder = tmp_path / "mongodb"
     with user_of(folder) as user:
-        assert is_open(user)
+        user.wait_until_open()
     [server] = servers_of(folder)
     note = json.loads((folder / "server.json").read_text())
     (folder / "server.json").write_text(json.dumps(note | {"pid": os.getpid()}))
@@ -192,7 +201,7 @@ async def test_an_orphan_that_never_answers_is_stopped(
 ) -> None:
     """A server that nobody uses and that does not answer makes room for a new one, with all its data."""
     with user_of(tmp_path / "mongodb") as user:
-        assert is_open(user)
+        user.wait_until_open()
         async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
             created = await create_test_organization(database)
         server = mongod_of(tmp_path)

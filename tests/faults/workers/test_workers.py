@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -52,23 +52,25 @@ def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
     return connection
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_worker_that_dies_is_replaced(start_service: ServiceStarter, workers: int) -> None:
-    """kill -9 of one worker: another one takes its place, also of the only one, and the log says so; the
-    service still ends with exit code 0."""
-    with start_service(WAYLINK_WORKERS=str(workers)) as service:
-        before = service.workers
-        assert len(before) == workers
-        killed = min(before)
-        os.kill(killed, signal.SIGKILL)
-        wait_for(
-            lambda: len(service.workers - {killed}) == workers, "the worker was not replaced", seconds=SECONDS
-        )
-        wait_for(lambda: is_healthy(service), "the new worker does not answer", seconds=SECONDS)
-        # A busy machine may have a change stream opened again, which is told too.
-        errors = [line["message"] for line in service.log_lines if line["level"] == "error"]
-        assert errors == [f"Worker {killed} ended with exit code -9"]
+@pytest.fixture(scope="module")
+def service(start_service: ServiceStarter) -> Iterator[ServiceProcess]:
+    """A service with two workers, which ends with exit code 0 whatever became of its workers."""
+    with start_service(WAYLINK_WORKERS="2") as service:
+        yield service
         assert service.stop() == 0
+
+
+def test_a_worker_that_dies_is_replaced(service: ServiceProcess) -> None:
+    """kill -9 of one worker: another one takes its place, and the log says so."""
+    wait_for(lambda: len(service.workers) == 2, "another test's workers are not replaced", seconds=SECONDS)
+    before, told = service.workers, len(service.log_lines)
+    killed = min(before)
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: len(service.workers - {killed}) == 2, "the worker was not replaced", seconds=SECONDS)
+    wait_for(lambda: is_healthy(service), "the new worker does not answer", seconds=SECONDS)
+    # A busy machine may have a change stream opened again, which is told too.
+    errors = [line["message"] for line in service.log_lines[told:] if line["level"] == "error"]
+    assert errors == [f"Worker {killed} ended with exit code -9"]
 
 
 async def click(service: ServiceProcess, path: str, killed: asyncio.Event, answered: list[int]) -> int:
@@ -108,19 +110,18 @@ async def clicks_until_killed(
 
 
 async def test_no_answered_click_is_lost_with_the_workers(
-    start_service: ServiceStarter, times_as_long: int, outcome: TellOutcome
+    service: ServiceProcess, times_as_long: int, outcome: TellOutcome
 ) -> None:
     """kill -9 of all workers under load: those that replace them count every answered click once."""
-    with start_service(WAYLINK_WORKERS="2") as service:
-        link = new_link(service)
+    link = new_link(service)
 
-        def kill() -> None:
-            for worker in service.workers:
-                os.kill(worker, signal.SIGKILL)
+    def kill() -> None:
+        for worker in service.workers:
+            os.kill(worker, signal.SIGKILL)
 
-        answered, cut_off = await clicks_until_killed(service, link["path"], 200 * times_as_long, kill)
-        wait_for(lambda: is_healthy(service), "no new worker answers", seconds=SECONDS)
-        counted = wait_for_clicks(service, link, answered)
+    answered, cut_off = await clicks_until_killed(service, link["path"], 200 * times_as_long, kill)
+    wait_for(lambda: is_healthy(service), "no new worker answers", seconds=SECONDS)
+    counted = wait_for_clicks(service, link, answered)
     outcome(Outcome("kill -9 of both workers under load", answered, counted, cut_off=cut_off))
     assert answered <= counted <= answered + cut_off
 
@@ -154,11 +155,9 @@ def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
     assert not any("Traceback" in line for line in lines)
 
 
-def test_a_request_that_never_ends_does_not_hold_the_service(tmp_path: Path) -> None:
-    """A client sends half a body and waits: after graceful_seconds the service and its MongoDB end."""
-    with service_process(tmp_path, WAYLINK_WORKERS="2", WAYLINK_GRACEFUL_SECONDS="1") as service:
-        mongod = mongod_of(tmp_path)
+def test_a_request_that_never_ends_does_not_hold_the_service(start_service: ServiceStarter) -> None:
+    """A client sends half a body and waits: after graceful_seconds the service ends."""
+    with start_service(WAYLINK_WORKERS="2", WAYLINK_GRACEFUL_SECONDS="1") as service:
         head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
         with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
             assert service.stop() == 0
-    wait_for(lambda: not is_running(mongod), "MongoDB still runs")  # what it held is free; memory goes last

@@ -26,20 +26,7 @@ from backend.storage.embedded import mongod_process
 from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
 from backend.storage.outbox import entries
 from tests.facts.organizations import create_test_organization
-from tests.polling import until, wait_for, wait_for_async
-
-HOLD_OPEN = """
-import asyncio, sys
-from pathlib import Path
-from backend.storage.embedded.mongodb import EmbeddedMongoDB
-
-async def hold() -> None:
-    async with EmbeddedMongoDB(Path(sys.argv[1])):
-        print("open", flush=True)
-        await asyncio.sleep(600)
-
-asyncio.run(hold())
-"""
+from tests.polling import until, wait_for_async
 
 
 def state_of(folder: Path) -> dict[str, Any]:
@@ -73,20 +60,6 @@ async def take(port: int) -> asyncio.Server | None:
         return await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
     except OSError:
         return None
-
-
-async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
-    """When its user is killed with SIGKILL, the server stays for the next user, who stops it in the end."""
-    command = [sys.executable, "-c", HOLD_OPEN, str(tmp_path / "mongodb")]
-    killed = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-    assert killed.stdout is not None
-    assert await killed.stdout.readline() == b"open\n"
-    state = state_of(tmp_path)
-    killed.kill()
-    await killed.communicate()
-    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
-        assert state_of(tmp_path) == state
-    wait_for(lambda: not is_running(state["pid"]), "the server still runs", seconds=30)
 
 
 async def answers(database: Database) -> bool:
