@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -52,6 +53,21 @@ ARGUMENTS = [
     {"q": SECRET, "state": "archived", "sort": "-revenue", "columns": "destination_url", "page": "2"},
     {"type": "identify", "after": "1-0", "organization": "x", "minutes": "600"},
 ]
+
+# What is no file of any report.
+NOTHING = ("report.json", "report.ndjson", "country.csv", "revenue.csv", "link", ".csv", "", "%2e%2e")
+
+
+def packed(arguments: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """The same arguments in fewer requests: as many together as do not take each other's place."""
+    packs: list[dict[str, str]] = []
+    for new in arguments:
+        pack = next((pack for pack in packs if pack.keys().isdisjoint(new)), None)
+        if pack is None:
+            packs.append(dict(new))
+        else:
+            pack |= new
+    return packs
 
 
 class Shared(NamedTuple):
@@ -153,9 +169,19 @@ def without_moment(text: str) -> str:
 
 
 async def test_no_argument_changes_what_is_shown(
-    reader: httpx.AsyncClient, shared: Shared, report: Report, organization: TestOrganization, link: Link
+    reader: httpx.AsyncClient,
+    shared: Shared,
+    report: Report,
+    other: Report,
+    organization: TestOrganization,
+    link: Link,
 ) -> None:
-    """Whatever stands behind the path, the page and the file stay the same, byte for byte."""
+    """Whatever stands behind the path, the page and the file stay the same, byte for byte.
+
+    There is nothing else below the path.
+    """
+    for name in (*NOTHING, other.token, other.id):
+        assert (await reader.get(f"{path_of(report)}/{name}")).status_code == 404, name
     for path in (path_of(report), *(f"{path_of(report)}/{name}.csv" for name in shared.files)):
         answer = await reader.get(path)
         shown = without_moment(answer.text)
@@ -172,7 +198,7 @@ async def test_no_argument_changes_what_is_shown(
         # The rule of credit names what is credited, whether it is shown or not.
         told = shown.replace(CreditRules().in_words, "").replace(report.token, "")
         assert [word for word in hidden if word in told and word not in shown_too] == []
-        for arguments in ARGUMENTS:
+        for arguments in packed(ARGUMENTS):
             answer = await reader.get(path, params=arguments)
             assert (answer.status_code, without_moment(answer.text)) == (200, shown), arguments
         answer = await reader.post(path, data=ChainMap(*ARGUMENTS))
@@ -180,24 +206,10 @@ async def test_no_argument_changes_what_is_shown(
 
 
 async def test_no_other_path_knows_the_token(
-    reader: httpx.AsyncClient, report: Report, other: Report
+    reader: httpx.AsyncClient, empty_report: Report, other: Report
 ) -> None:
-    """Neither paths below it, nor other methods, nor parts of it, nor another report's by its id."""
-    path = path_of(report)
-    below = (
-        "report.json",
-        "report.ndjson",
-        "country.csv",
-        "revenue.csv",
-        "link",
-        ".csv",
-        other.token,
-        other.id,
-        "",
-        "%2e%2e",
-    )
-    for name in below:
-        assert (await reader.get(f"{path}/{name}")).status_code == 404, name
+    """Neither other methods, nor parts of it, nor ids of reports; nor does it show another organization's."""
+    report, path = empty_report, path_of(empty_report)
     for token in (
         report.id,
         other.id,
