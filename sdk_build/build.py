@@ -69,13 +69,14 @@ def build(destination: Path) -> None:
     """Write the built files to `destination`. The same sources always give the same bytes."""
     install_packages()
     destination.mkdir(parents=True, exist_ok=True)
-    for file_name, (module, form) in TARGETS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            compiled = compile_module(module, Path(folder))
-            refuse_undeclared_names(compiled)
-            for script in compiled.glob("*.js"):
+    with tempfile.TemporaryDirectory() as folder:
+        compiled = compile_module("script_tag", Path(folder))  # which imports the module `waylink`
+        refuse_undeclared_names(compiled)
+        for file_name, (module, form) in TARGETS.items():
+            scripts = shutil.copytree(compiled, compiled.with_name(form))
+            for script in scripts.glob("*.js"):
                 shorten(script, form)
-            bundle(compiled / f"{module}.js", destination / file_name, form)
+            bundle(scripts / f"{module}.js", destination / file_name, form)
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
     shutil.copyfile(ROOT / "LICENSE", destination / "LICENSE")

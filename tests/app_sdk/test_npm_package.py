@@ -10,7 +10,7 @@ import pytest
 
 from sdk_build.app import DIST
 from sdk_build.npm_archive import archive_name
-from tests.sdk.npm_package import contents, run_tool
+from tests.sdk.npm_package import run_tool, unpack
 
 CHECKS = Path(__file__).parent / "package_checks"
 STRICT = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"]
@@ -22,10 +22,7 @@ MODULES = ["--module", "esnext", "--moduleResolution", "bundler"]
 def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[int]]:
     """The lines that the compiler refuses, by file, in a project that has installed the package."""
     project = tmp_path_factory.mktemp("project")
-    for name, content in contents(DIST / archive_name(DIST)).items():
-        file = project / "node_modules" / "waylink-app" / name.removeprefix("package/")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+    unpack(project, DIST / archive_name(DIST), "waylink-app")
     for file in CHECKS.glob("*.ts"):
         shutil.copy(file, project)
     (project / "node.d.ts").write_text(

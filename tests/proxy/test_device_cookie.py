@@ -45,13 +45,18 @@ def cap(page: Page, seconds: float) -> None:
     page.context.add_cookies([{**capped, "expires": time.time() + seconds}])  # type: ignore[typeddict-item]
 
 
-def answers_of(page: Page) -> list[Response]:
-    """The answers to batches that the page gets from now on."""
-    answers: list[Response] = []
-    page.on(
-        "response", lambda response: answers.append(response) if "/serviceCore/" in response.url else None
-    )
-    return answers
+@pytest.fixture
+def answers(page: Page) -> Iterator[list[Response]]:
+    """The answers to batches that the page gets."""
+    got: list[Response] = []
+
+    def note(response: Response) -> None:
+        if "/serviceCore/" in response.url:
+            got.append(response)
+
+    page.on("response", note)
+    yield got
+    page.remove_listener("response", note)
 
 
 def test_a_call_renews_the_cookie(page: Page, shop: RealService, site: Site) -> None:
@@ -68,8 +73,9 @@ def test_a_call_renews_the_cookie(page: Page, shop: RealService, site: Site) -> 
     assert f"cl_device_id={device}" in page.evaluate("document.cookie").split("; ")
 
 
-def test_the_sdk_leaves_a_cookie_of_the_header_alone(page: Page, shop: RealService, site: Site) -> None:
+def test_the_sdk_leaves_a_cookie_of_the_header_alone(fresh_page: Page, shop: RealService, site: Site) -> None:
     """On the next page no script touches it, which Safari would punish; without the header one does."""
+    page = fresh_page
     page.goto(site.origin)
     page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
     device = device_cookie(page)["value"]
@@ -109,10 +115,9 @@ def test_an_answer_after_the_withdrawal_sets_nothing_for_good(page: Page) -> Non
 
 
 def test_nothing_is_set_before_consent_or_after_it_is_withdrawn(
-    page: Page, shop: RealService, site: Site
+    page: Page, answers: list[Response], shop: RealService, site: Site
 ) -> None:
     """Before consent no answer and no cookie; with it the answers set it; withdrawn, there is none."""
-    answers = answers_of(page)
     page.goto(site.origin)
     page.evaluate(shop.init(f"baseUrl: '{site.base_url}', consentMode: 'required'"))
     sale = page.evaluate_handle(f"({{promise: {CONVERSION}}})")
@@ -125,11 +130,12 @@ def test_nothing_is_set_before_consent_or_after_it_is_withdrawn(
     assert page.context.cookies() == []
 
 
-def test_a_proxy_on_another_origin_sets_nothing(page: Page, shop: RealService, tmp_path: Path) -> None:
+def test_a_proxy_on_another_origin_sets_nothing(
+    page: Page, answers: list[Response], shop: RealService, tmp_path: Path
+) -> None:
     """Where the browser does not send the cookie along, the answers have none either; the script's stays."""
     with site_servers.python(tmp_path, shop.base_url) as site:
         shop.allow(site.origin)
-        answers = answers_of(page)
         page.goto(site.origin)
         page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
         page.evaluate(CONVERSION)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Request
 
 from tests.browser.real_service import RealService, new_shop
 from tests.conftest import ServiceStarter
@@ -17,6 +17,9 @@ from tests.facts.sdk_batches import conversion, timestamp
 from tests.processes.service_process import run_command
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site, SiteServer
+
+# Of every test, or pytest would run those in the browser first, and start each server twice.
+pytestmark = pytest.mark.usefixtures("browser_name")
 
 DIST = Path(__file__).parents[2] / "sdk_dist"
 ENDINGS = {"identity": "", "br": ".br", "gzip": ".gz"}
@@ -85,13 +88,18 @@ def test_neither_host_nor_name_is_the_services(page: Page, shop: RealService, si
     """A page that only loads the script under the site's name sends its first call there, and asks for no
     other address; the call is stored, and on the page's own origin the device cookie is renewed."""
     asked: list[tuple[str, str]] = []
-    page.on("request", lambda sent: asked.append((sent.method, sent.url)))
+
+    def note(sent: Request) -> None:
+        asked.append((sent.method, sent.url))
+
+    page.on("request", note)
     tag = f"named-{urlsplit(site.origin).port}"
     page.goto(f"{site.origin}/?utm_source={tag}")
     page.evaluate(f"Waylink.init({{apiKey: '{shop.web_key}', debug: true}})")
     assert page.evaluate("Waylink.getAttribution().utm_source") == tag
     page.evaluate("name => Waylink.trackEvent(name)", tag)
     assert [event["name"] for event in shop.stored("events") if event["name"] == tag] == [tag]
+    page.remove_listener("request", note)
     assert asked[0] == ("GET", f"{site.origin}/?utm_source={tag}")
     assert set(asked[1:]) == {
         ("GET", site.script),

@@ -27,6 +27,14 @@ def contents(archive: Path) -> dict[str, bytes]:
         return {member.name: file.read() for member in tar if (file := tar.extractfile(member))}
 
 
+def unpack(folder: Path, archive: Path = ARCHIVE, name: str = "waylink") -> None:
+    """Put the package where `npm install` puts it, which takes half a second more."""
+    for path, content in contents(archive).items():
+        file = folder / "node_modules" / name / path.removeprefix("package/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
 def install(folder: Path, package: str = str(ARCHIVE)) -> None:
     """Install the package in a project's folder as docs/sdk.md says. `package` is its archive or address."""
     if not (folder / "package.json").exists():

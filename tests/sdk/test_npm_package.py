@@ -12,7 +12,7 @@ import pytest
 from sdk_build.build import ROOT
 from sdk_build.node import run_node
 from tests.processes.service_process import ServiceProcess
-from tests.sdk.npm_package import ARCHIVE, CHECKS, contents, install, pack, run_tool
+from tests.sdk.npm_package import ARCHIVE, CHECKS, contents, install, pack, run_tool, unpack
 
 # Everything is checked but TypeScript's own types, which takes as long again.
 STRICT = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"]
@@ -26,7 +26,8 @@ RIGHT = ("right_use.ts", "right_use.cts", "tag_use.ts")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has installed the package, with the files of package_checks/."""
     folder = tmp_path_factory.mktemp("project")
-    install(folder)
+    (folder / "package.json").write_text('{"type": "module"}')
+    unpack(folder)
     for file in CHECKS.glob("*_*.*s"):
         shutil.copy(file, folder)
     return folder
