@@ -111,6 +111,9 @@ async def change_rule(
     before = await get_rule(database, org_id, given_id)
     changes = check_change(before, given)
     await _check_people(database, org_id, changes.get("mail_to", ()))
+    thresholds = changes.pop("thresholds", {})
+    # Each by itself: somebody may change another one at this moment.
+    changes |= {f"thresholds.{name}": thresholds[name] for name in given.get("thresholds", ())}
     return from_document(await _RULES.change(database, org_id, given_id, _stored(changes)))
 
 
