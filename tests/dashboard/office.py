@@ -38,12 +38,12 @@ class Office:
     ids: dict[str, str]
 
     def sign_in(self, page: Page) -> None:
-        """Sign in as the user."""
-        page.goto(f"{self.base_url}/sign-in")
+        """Sign in as the user, on the way to the list of links."""
+        page.goto(f"{self.base_url}/sign-in?next=/links")
         page.get_by_label("E-mail address").fill(self.email)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{self.base_url}/")
+        page.wait_for_url(f"{self.base_url}/links")
 
     def open_session(self, page: Page) -> None:
         """Sign in as the user without the pages for it, which take a browser longer than most tests."""

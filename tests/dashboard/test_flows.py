@@ -34,8 +34,7 @@ def no_scripts(browser: Browser) -> Iterator[Page]:
 
 
 def make_link(page: Page, office: Office, path: str) -> str:
-    """Make a link by the form; its short URL."""
-    page.goto(f"{office.base_url}/links")
+    """Make a link by the form, from the list of links on; its short URL."""
     page.get_by_role("link", name="New link").click()
     page.get_by_role("textbox", name="Path").fill(path)
     page.get_by_label("Destination", exact=True).fill("https://shop.example/spring")

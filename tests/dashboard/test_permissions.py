@@ -80,7 +80,7 @@ async def test_each_role_is_refused_what_it_lacks(
 ) -> None:
     """Every page and form that needs more is refused, with what that is, and an owner who can grant it."""
     person = await member(role)
-    token = FormsOf((await person.get("/")).text).fields_of("/sign-out")
+    token = FormsOf((await person.get("/settings")).text).fields_of("/sign-out")
     refused = 0
     for rule in service.api.url_map.iter_rules():
         if not rule.endpoint.startswith("dashboard."):

@@ -31,7 +31,7 @@ async def test_a_password_is_changed(person: Person, service: Service) -> None:
         answer = await person.send("/settings", "/settings/password", current=PASSWORD, new=NEW)
         assert (answer.status_code, answer.headers["Location"]) == (303, "/settings?notice=password-changed")
         assert person.client.cookies["waylink"] != before
-        assert (await person.get("/")).status_code == 200
+        assert (await person.get("/settings")).status_code == 200
         assert (await elsewhere.get("/")).status_code == 303
         assert (await elsewhere.sign_in(PASSWORD)).status_code == 422
         assert (await elsewhere.sign_in(NEW)).status_code == 303

@@ -71,7 +71,7 @@ async def test_signing_in_takes_a_code(person: Person, phone: Phone) -> None:
     assert (await give_code(person, phone.code)).status_code == 422
     answer = await give_code(person, code := phone.next_code())
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
-    assert heading(await person.get("/")) == "Overview"
+    assert heading(await person.get("/settings")) == "Settings"
     await give_password(person)
     assert (await give_code(person, code)).status_code == 422
     assert (await give_code(person, phone.next_code())).status_code == 303
@@ -193,7 +193,7 @@ async def test_an_organization_requires_it(
     """Every page of a member without one leads to the set-up, forms too; who has one is not held up."""
     require = "/settings/require-second-factor"
     await person.send("/settings", require, requires_second_factor="on")
-    assert heading(await person.get("/")) == "Overview"
+    assert heading(await person.get("/settings")) == "Settings"
     member = Person(person.client, await make_user(database, organization.id, role=Role.EDITOR))
     await open_session(database, member)
     for path in ("/", "/links", "/settings"):
@@ -205,7 +205,7 @@ async def test_an_organization_requires_it(
     assert (await member.client.post("/tags", data=token | {"name": "x"})).headers["Location"] == PAGE
     code = Phone(phone.clock, fields["secret"]).code
     await member.client.post(PAGE, data=fields | {"code": code, "password": PASSWORD})
-    assert heading(await member.get("/")) == "Overview"
+    assert heading(await member.get("/settings")) == "Settings"
 
 
 async def test_who_requires_one_has_one(person: Person, database: Database) -> None:
@@ -213,7 +213,7 @@ async def test_who_requires_one_has_one(person: Person, database: Database) -> N
     require = "/settings/require-second-factor"
     answer = await person.send("/settings", require, requires_second_factor="on")
     assert (answer.status_code, "needs your own second factor first" in answer.text) == (422, True)
-    assert (await person.get("/")).status_code == 200
+    assert (await person.get("/settings")).status_code == 200
 
 
 async def test_what_is_stored_signs_nobody_in(person: Person, phone: Phone, database: Database) -> None:

@@ -42,7 +42,7 @@ async def test_a_page_sends_who_is_not_signed_in_to_the_sign_in_and_back(strange
     assert (asked.status_code, asked.headers["Location"]) == (303, "/sign-in?next=%2F%3Fnotice%3Dsigned-out")
     answer = await stranger.sign_in(next="%2F%3Fnotice%3Dsigned-out")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/?notice=signed-out")
-    assert heading(await stranger.get("/")) == "Overview"
+    assert heading(await stranger.get("/settings")) == "Settings"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_signing_out_ends_the_session_on_the_server(
 async def test_a_session_expires(person: Person, clock: MovableClock) -> None:
     """A week after the sign-in, and not before, however much it was used."""
     clock.offset = SESSION_DURATION - timedelta(minutes=1)
-    assert (await person.get("/")).status_code == 200
+    assert (await person.get("/settings")).status_code == 200
     clock.offset = SESSION_DURATION + timedelta(seconds=1)
     assert (await person.get("/")).status_code == 303
 
@@ -334,7 +334,7 @@ async def test_organizations_of_a_user(
     assert stored["org_id"] == second.id
     assert (await person.send("/", "/organization", org_id=third.id)).status_code == 404
     await users.set_roles(database, user.id, {organization.id: Role.OWNER})
-    assert (await person.get("/")).status_code == 200
+    assert (await person.get("/settings")).status_code == 200
     stored = await database[sessions.NAME].find_one({"_id": hash_token(token(person))})
     assert stored is not None
     assert stored["org_id"] == organization.id
