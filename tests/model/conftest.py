@@ -17,7 +17,7 @@ from tests.model.history import History
 from tests.model.random_histories import random_history
 from tests.model.storyteller import Storyteller
 
-HISTORIES, SEED = 90, 1
+HISTORIES, SEED = 45, 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

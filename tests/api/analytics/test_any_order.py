@@ -50,31 +50,27 @@ def drawn(made: Random) -> list[Fact]:
     return [fact(kind) for kind in kinds]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [4, 5])  # with facts of each kind, and visits before sales
 async def test_reports_do_not_depend_on_the_order_of_tellings(opening: Opening, seed: int) -> None:
     """By all models, by device and by customer; nor do explanations."""
     made = Random(seed)
     facts = drawn(made)
     # In one of the first two each fact comes before each other one.
-    orders = [tuple(facts), tuple(reversed(facts)), *made.sample(list(permutations(facts)), 5)]
+    orders = [tuple(facts), tuple(reversed(facts)), *made.sample(list(permutations(facts)), 2)]
     shops = await opening.shops(len(orders))
     for shop, order in zip(shops, orders, strict=True):
         await tell_all(shop, order)
-    for number, (model, credit) in enumerate(ALL_RULES):
+    for model, credit in ALL_RULES:
         # In all, it is the same by each model.
         for by in [("link", "source"), *([()] if model == "linear" else [])]:
             expected, *others = await reported(shops, *by, model=model, credit=credit)
             assert expected
             for order, said in zip(orders[1:], others, strict=True):
                 assert said == expected, (model, credit, by, order)
-        some = [0, 1, 2, *range(3 + number, len(shops), len(ALL_RULES))]
-        told = {
-            place: [await shops[place].explained(order, model=model, credit=credit) for order in "tu"]
-            for place in some
-        }
+        told = [[await shop.explained(order, model=model, credit=credit) for order in "tu"] for shop in shops]
         assert any(told[0])
-        for place in some:
-            assert told[place] == told[0], (model, credit, orders[place])
+        for order, said in zip(orders, told, strict=True):
+            assert said == told[0], (model, credit, order)
 
 
 def fact(what: str, ago: float, device: str | None = None, customer: str | None = None, **more: Any) -> Fact:
