@@ -48,8 +48,9 @@ async def test_every_form_needs_its_token(
     async with browser(service) as other:
         theirs = FormsOf((await other.get("/sign-in")).text).fields_of("/sign-in")["form_token"]
     fields = {} if token is None else {"form_token": theirs if token == "another's" else token}
-    paths = set(routes("POST"))
-    assert {"/sign-in", "/sign-out"} <= paths
+    paths = {"/sign-in", "/sign-out"}  # what compares it knows no path: all of them, once
+    if token == "another's":
+        paths |= set(routes("POST"))
     for path in paths:
         answer = await person.client.post(
             path, data=fields, headers={"Content-Type": "application/x-www-form-urlencoded"}
