@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 from datetime import timedelta
+from itertools import product
 from urllib.parse import quote
 
 import httpx
@@ -140,18 +141,18 @@ async def test_by_clicks(links: Links, clock: MovableClock) -> None:
     assert [link["id"] for link in await links.list("sort=-clicks_7&size=1")] == [first["id"]]
 
 
-@pytest.mark.parametrize("order", [f"{sign}{order}" for order in ORDERS for sign in ("", "-")])
+@pytest.mark.parametrize("order", [f"{sign}{order}" for order in ORDERS[:4] for sign in ("", "-")])
 async def test_pages_while_links_are_made(links: Links, order: str) -> None:
     """No page repeats a link or leaves one out that was there from the start, whatever is made in between."""
     # All in about the same second and partly of the same name, so that their ids decide too.
     made = await asyncio.gather(*(links.make(link_name=f"n{number % 3}") for number in range(9)))
 
     # No more than these: a list by age is never at its end while links are made faster than it is read.
-    waves = iter(range(5))
+    waves = iter(range(3))
 
     async def make_more() -> None:
         if next(waves, None) is not None:
-            await asyncio.gather(*(links.make(link_name=f"n{number}") for number in range(4)))
+            await asyncio.gather(*(links.make(link_name=f"n{number}") for number in (0, 3)))
 
     listed = await pages(links, f"sort={order}&created_before=2999-01-01T00:00:00Z", between=make_more)
     assert len(listed) == len(set(listed))
@@ -204,10 +205,9 @@ async def test_a_cursor_of_another_list(links: Links, other: str) -> None:
     assert len(await links.list(f"size=2&cursor={cursor}")) == 2
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(
-    "place",
-    [
+async def test_a_forged_cursor(links: Links) -> None:
+    """Whatever somebody writes into a cursor, it is refused."""
+    places: list[list[object]] = [
         ["2026-01-01", "x"],
         ["0001-01-01T00:00:00+23:59", "00000000-0000-0000-0000-000000000000"],
         [{"$gt": ""}, "00000000-0000-0000-0000-000000000000"],
@@ -215,13 +215,11 @@ async def test_a_cursor_of_another_list(links: Links, other: str) -> None:
         ["0" * 32, -1],
         [None, None],
         [1, 2, 3, 4],
-    ],
-)
-async def test_a_forged_cursor(links: Links, order: str, place: list[object]) -> None:
-    """Whatever somebody writes into a cursor, it is refused."""
-    text = base64.urlsafe_b64encode(json.dumps(["mark", *place]).encode()).decode()
-    answer = await links.call("GET", f"?sort={order}&cursor={text}")
-    assert answer.status_code == 400
+    ]
+    for order, place in product(ORDERS, places):
+        text = base64.urlsafe_b64encode(json.dumps(["mark", *place]).encode()).decode()
+        answer = await links.call("GET", f"?sort={order}&cursor={text}")
+        assert answer.status_code == 400, (order, place)
 
 
 async def test_another_organization_s_links(
@@ -254,14 +252,16 @@ async def test_an_order_that_is_gone_in_part(
     assert answer.json()["error"]["errorMessage"] == "cursor is too old; ask for the first page again"
 
 
-async def test_few_orders_are_kept(links: Links, database: Database) -> None:
+async def test_few_orders_are_kept(links: Links, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often somebody asks for lists by clicks, only the latest twenty orders are kept."""
+    assert link_orders.MOST_KEPT == 20
+    monkeypatch.setattr(link_orders, "MOST_KEPT", 3)
     for _ in range(3):
         await links.make()
     first = (await links.call("GET", "?size=1&sort=clicks_7")).json()["next_cursor"]
     for _ in range(link_orders.MOST_KEPT):
         last = (await links.call("GET", "?size=1&sort=clicks_7")).json()["next_cursor"]
-    assert await database[link_orders.NAME].count_documents({"org_id": links.organization.id}) == 20
+    assert await database[link_orders.NAME].count_documents({"org_id": links.organization.id}) == 3
     answer = await links.call("GET", f"?size=1&sort=clicks_7&cursor={first}")
     assert answer.json()["error"]["errorMessage"] == "cursor is too old; ask for the first page again"
     assert len(await links.list(f"size=1&sort=clicks_7&cursor={last}")) == 1
