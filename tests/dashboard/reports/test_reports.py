@@ -76,20 +76,30 @@ async def test_a_view_is_shared_as_it_is(
 @pytest.mark.parametrize(
     ("shown", "query"),
     [
-        ("/?period=month&compare=none", {"period": "this_month", "compare": None}),
-        ("/?period=today", {"period": "today", "compare": "previous"}),
-        ("/?from=2026-03-01&to=2026-03-10", {"from": "2026-03-01", "to": "2026-03-11"}),
-        ("/?from=2026-03-01", {"from": "2026-03-01", "to": None}),
         (
-            "/?chart=conversions&campaigns=source&sort=-difference.clicks",
+            "/?period=month&compare=none&source=&currency=EUR",
             {
+                "period": "this_month",
+                "compare": None,
+                "filters": {"source": [None]},
+                "currency": "EUR",
+            },
+        ),
+        (
+            "/?period=today&campaign=Caf%C3%A9+%22x%22",
+            {"period": "today", "compare": "previous", "filters": {"campaign": ['Café "x"']}},
+        ),
+        ("/?from=2026-03-01&to=2026-03-10", {"from": "2026-03-01", "to": "2026-03-11"}),
+        (
+            "/?from=2026-03-01&chart=conversions&campaigns=source&sort=-difference.clicks",
+            {
+                "from": "2026-03-01",
+                "to": None,
                 "measures": ["conversions", "clicks", "visitors", "leads", "conversion_rate", "revenue"],
                 "group_by": ["source", "link", "referrer", "country", "platform"],
                 "order_by": "-difference.clicks",
             },
         ),
-        ("/?source=&currency=EUR", {"filters": {"source": [None]}, "currency": "EUR"}),
-        ("/?campaign=Caf%C3%A9+%22x%22", {"filters": {"campaign": ['Café "x"']}}),
         (
             "/attribution?by=source&touch=linear&credit=customer&window=30&as_of=2026-03-10&period=90",
             {
