@@ -23,6 +23,13 @@ FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "dom.ipc.processCount": 1,
     "dom.ipc.processPrelaunch.enabled": False,
     "fission.autostart": False,
+    # The window around the page, which nobody sees, takes more work than the page.
+    "layout.frame_rate": 10,
+    "browser.chrome.site_icons": False,
+    "ui.prefersReducedMotion": 1,
+    "places.history.enabled": False,
+    "browser.sessionstore.interval": 3_600_000,
+    "browser.sessionstore.resume_from_crash": False,
     # Nothing is fetched from Mozilla's settings servers; a release heeds it where the environment says so.
     "services.settings.server": "data:,#remote-settings-dummy/v1",
 }

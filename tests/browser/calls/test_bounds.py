@@ -124,7 +124,7 @@ def test_a_lease_that_can_not_be_is_none(page: Page, server: RecordingServer, ch
     page.evaluate(COUNT_TIMERS)
     page.evaluate(INIT)
     server.wait_for_kinds("event")
-    page.wait_for_function("!Object.keys(localStorage).some((name) => name.includes(':call_'))")
+    page.wait_for_function("!Object.keys(localStorage).some((name) => name.includes(':call_'))", polling=100)
     assert page.evaluate("timers") < 20
 
 

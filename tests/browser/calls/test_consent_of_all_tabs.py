@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserType, Page
+from playwright.sync_api import Page
 
-from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import RecordingServer, acknowledge, once
-from tests.browser.shop_pages import CONVERSION, INIT, device_cookie, stored, visit
-from tests.browser_setup import find_chromium
+from tests.browser.shop_pages import CONVERSION, device_cookie, stored, visit
 from tests.polling import wait_for
 
 REQUIRED = "consentMode: 'required'"
@@ -114,26 +111,3 @@ def test_nothing_is_written_for_who_never_agreed(fresh_page: Page, server: Recor
     visit(page, server, "/later", REQUIRED)
     page.evaluate("Waylink.denyConsent()")
     assert page.evaluate("written") == []
-
-
-@pytest.fixture
-def caching_page(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Page]:
-    """A page in a whole Chromium with the back/forward cache, which Playwright switches off otherwise."""
-    arguments = browser_type_launch_args | {"executable_path": find_chromium()}
-    without = ["--disable-back-forward-cache"]
-    with browser_type.launch(**arguments, ignore_default_args=without) as browser:
-        yield browser.new_page()
-
-
-def test_a_page_on_the_way_back_has_not_missed_it(caching_page: Page, server: RecordingServer) -> None:
-    """Must not arrive: a call of a page that the browser had kept while a later one of its tab withdrew."""
-    page = caching_page
-    visit(page, server)
-    page.evaluate("addEventListener('pageshow', event => window.restored = event.persisted); 0")
-    page.goto(server.url("/privacy"))
-    page.evaluate(f"{INIT}.then(() => Waylink.denyConsent())")
-    page.evaluate("setTimeout(() => history.back()); 0")
-    page.wait_for_function("window.restored === true")
-    assert page.evaluate(f"{CONVERSION}.then((outcome) => outcome === undefined)")
-    assert stored(page) == []
-    assert server.kinds == ["attribution"]

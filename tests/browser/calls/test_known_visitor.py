@@ -8,7 +8,7 @@ from tests.browser.recording_server import RecordingServer
 from tests.browser.shop_pages import device_cookie, visit
 
 STARTS = "<script>window.started = Waylink.init({apiKey: 'k'})</script>"
-TABS = 6
+TABS = 4
 RELOADS = 8
 
 

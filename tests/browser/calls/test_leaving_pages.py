@@ -20,13 +20,21 @@ VISITORS = 4  # with fewer, chance alone would have one page in five end unheard
 RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
 
 
-@pytest.fixture
-def caching_page(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def caching_window(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Page]:
     """A page in a whole Chromium with the back/forward cache, which Playwright switches off otherwise."""
     arguments = browser_type_launch_args | {"executable_path": find_chromium()}
     without = ["--disable-back-forward-cache"]
     with browser_type.launch(**arguments, ignore_default_args=without) as browser:
         yield browser.new_page()
+
+
+@pytest.fixture
+def caching_page(caching_window: Page) -> Page:
+    """It, of somebody who was never here before."""
+    caching_window.goto("about:blank")
+    caching_window.context.clear_cookies()
+    return caching_window
 
 
 def leave_and_return(page: Page, server: RecordingServer) -> None:
@@ -153,6 +161,19 @@ def test_a_restored_page_sends_what_is_left(caching_page: Page, server: Recordin
     # On a busy machine the page may have tried a second time before it was left.
     _, *tries = server.wait_for(3)
     assert {attempt["call_id"] for attempt in tries} == {tries[0]["call_id"]}
+
+
+def test_a_restored_page_has_not_missed_a_withdrawal(caching_page: Page, server: RecordingServer) -> None:
+    """Must not arrive: a call of a page that the browser had kept while a later one of its tab withdrew."""
+    visit(caching_page, server)
+    caching_page.evaluate(RESTORED)
+    caching_page.goto(server.url("/privacy"))
+    caching_page.evaluate(f"{INIT}.then(() => Waylink.denyConsent())")
+    caching_page.evaluate("setTimeout(() => history.back()); 0")
+    caching_page.wait_for_function("window.restored === true")
+    assert caching_page.evaluate(f"{CONVERSION}.then((outcome) => outcome === undefined)")
+    assert stored(caching_page) == []
+    assert server.kinds == ["attribution"]
 
 
 @pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])

@@ -64,5 +64,5 @@ def test_what_waited_arrives_once_the_origin_is_allowed(
     page.evaluate(service_of_shop.init())
     page.evaluate(CONVERSION)
     service_of_shop.allow(server.url("", host))
-    page.wait_for_function("!Object.keys(localStorage).some(name => name.includes(':call_'))")
+    page.wait_for_function("!Object.keys(localStorage).some(name => name.includes(':call_'))", polling=100)
     assert pages_with(service_of_shop, host)().count("conversions") == 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,6 +17,8 @@ from tests.redirector.sample_pages import sample_pages
 
 DOMAIN = "go.password.localhost"
 SIZES = [(1280, 800), (390, 844), (320, 568)]
+# The grounds of who prefers light and dark.
+SCHEMES: dict[Literal["light", "dark"], str] = {"light": "rgb(246, 245, 242)", "dark": "rgb(23, 25, 29)"}
 # WCAG's contrast of two colours, for every text of the page against the page's ground.
 LEAST_CONTRAST = """() => {
   const linear = (part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -34,30 +37,32 @@ LEAST_CONTRAST = """() => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def page_of_scheme(browser: Browser, request: pytest.FixtureRequest) -> Any:
-    """A page in a browser that prefers light or dark."""
-    context = browser.new_context(color_scheme=request.param)
-    yield context.new_page()
-    context.close()
+@pytest.fixture(scope="module")
+def sample_page(browser: Browser) -> Iterator[Page]:
+    """A page that shows one sample after the other."""
+    with browser.new_context() as context:
+        yield context.new_page()
 
 
 @pytest.mark.parametrize("name", list(sample_pages()))
-def test_a_page_fits_and_can_be_read(page_of_scheme: Page, name: str) -> None:
-    """Nothing is wider than the window, however long its words; all text has a contrast of 4.5 or more."""
-    page_of_scheme.set_content(sample_pages()[name].body.decode())
+def test_a_page_fits_and_can_be_read(sample_page: Page, name: str) -> None:
+    """Nothing is wider than the window, however long its words; all text has a contrast of 4.5 or more, light
+    and dark."""
+    sample_page.set_content(sample_pages()[name].body.decode())
     for width, height in SIZES:
-        page_of_scheme.set_viewport_size({"width": width, "height": height})
-        assert page_of_scheme.evaluate("document.documentElement.scrollWidth") <= width
-    assert page_of_scheme.evaluate(LEAST_CONTRAST) >= 4.5
+        sample_page.set_viewport_size({"width": width, "height": height})
+        assert sample_page.evaluate("document.documentElement.scrollWidth") <= width
+    for scheme in SCHEMES:
+        sample_page.emulate_media(color_scheme=scheme)
+        assert sample_page.evaluate(LEAST_CONTRAST) >= 4.5, scheme
 
 
-def test_a_page_follows_the_visitor_s_colours(page_of_scheme: Page) -> None:
+def test_a_page_follows_the_visitor_s_colours(sample_page: Page) -> None:
     """Dark ground for who prefers dark, light for who prefers light."""
-    page_of_scheme.set_content(sample_pages()["error"].body.decode())
-    is_dark = page_of_scheme.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    ground = page_of_scheme.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert ground == ("rgb(23, 25, 29)" if is_dark else "rgb(246, 245, 242)")
+    sample_page.set_content(sample_pages()["error"].body.decode())
+    for scheme, ground in SCHEMES.items():
+        sample_page.emulate_media(color_scheme=scheme)
+        assert sample_page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
 
 
 def test_a_password_is_given_without_scripts(
