@@ -51,6 +51,17 @@ def purge_link(running: ServiceProcess, org_id: OrgId, link_id: str) -> None:
     assert httpx.delete(url, headers={"API-KEY": key}, timeout=60).status_code == 204
 
 
+@pytest.fixture(scope="module")
+def kept(running: ServiceProcess, org_id: OrgId) -> str:
+    """The id of a key of an organization that also has an origin, a domain with an app, and a user."""
+    running.command("origin", "add", "https://kept.example", "--org", org_id)
+    running.command("domain", "add", "kept.example", "--org", org_id)
+    running.command("app", "set", "kept.example", "--org", org_id, "--android-package", "com.kept")
+    made = ("user", "create", "kept@example.com", "--org", org_id, "--password-stdin")
+    run_command(*made, environment=running.environment, typed="a long enough one\n")
+    return str(running.command("key", "create", "--org", org_id, "--kind", "web")["id"])
+
+
 @pytest.mark.parametrize(
     ("command", "question"),
     [
@@ -65,26 +76,17 @@ def purge_link(running: ServiceProcess, org_id: OrgId, link_id: str) -> None:
     ],
 )
 def test_what_deletes_asks_before(
-    running: ServiceProcess, org_id: OrgId, command: tuple[str, ...], question: str
+    running: ServiceProcess, org_id: OrgId, kept: str, command: tuple[str, ...], question: str
 ) -> None:
     """It asks on stderr; a no, and nobody there to answer, change nothing and end with code 1."""
-    key = running.command("key", "create", "--org", org_id, "--kind", "web")["id"]
-    running.command("origin", "add", "https://kept.example", "--org", org_id)
-    running.command("domain", "add", "kept.example", "--org", org_id)
-    running.command("app", "set", "kept.example", "--org", org_id, "--android-package", "com.kept")
-    if not any(user["email"] == "kept@example.com" for user in running.command("user", "list")["users"]):
-        invoke(
-            *("user", "create", "kept@example.com", "--org", org_id, "--password-stdin"),
-            environment=running.environment, typed="a long enough one\n",
-        )  # fmt: skip
-    arguments = [argument.format(key=key, org=org_id) for argument in command]
+    arguments = [argument.format(key=kept, org=org_id) for argument in command]
     for typed in ("n\n", ""):
         done = invoke(*arguments, environment=running.environment, typed=typed)
         assert (done.exit_code, done.stdout) == (1, "")
         assert question in done.stderr
         assert BEFORE in done.stderr
-    [kept] = [row for row in running.command("key", "list", "--org", org_id)["keys"] if row["id"] == key]
-    assert kept["revoked"] is None
+    [key] = [row for row in running.command("key", "list", "--org", org_id)["keys"] if row["id"] == kept]
+    assert key["revoked"] is None
     assert "https://kept.example" in running.command("origin", "list", "--org", org_id)["origins"]
     assert "kept.example" in running.command("domain", "list", "--org", org_id)["domains"]
     assert running.command("app", "list", "--org", org_id)["apps"]

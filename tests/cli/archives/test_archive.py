@@ -1,9 +1,7 @@
-"""`waylink export` and `waylink restore` as processes, one of them killed."""
+"""`waylink export` and `waylink restore`, one of them killed."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
 import uuid
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,10 @@ from pymongo import MongoClient
 
 from backend.archives.archive_file import ArchiveWriter, read_entries, read_header
 from tests.polling import wait_for
-from tests.processes.service_process import (
-    WAYLINK,
-    ServiceProcess,
-    environment_of,
-    own_database,
-    run_command,
-    run_process,
-)
+from tests.processes.forked_service import forked_command
+from tests.processes.service_process import ServiceProcess, environment_of, invoke, own_database, run_command
 
-MANY = 4_000
+MANY = 2_000
 DOMAIN = "go.archived.example"
 
 
@@ -55,16 +47,18 @@ def multiplied(file: Path) -> Path:
     return many
 
 
-def kill_while_it_stores(command: tuple[str, ...], environment: dict[str, str], restores: Any) -> None:
+def kill_while_it_stores(
+    command: tuple[str, ...], environment: dict[str, str], log: Path, restores: Any
+) -> None:
     """Start the command, and kill it as soon as some of the file is stored."""
-    with subprocess.Popen([*WAYLINK, *command], env=environment, stderr=subprocess.DEVNULL) as process:
+    with forked_command(environment, log, command) as process:
         wait_for(
-            lambda: restores.find_one({"position": {"$gt": 100_000}}) or process.poll() is not None,
+            lambda: restores.find_one({"position": {"$gt": 20_000}}) or process.poll() is not None,
             "nothing is stored",
             seconds=60,
         )
         assert process.poll() is None, "the restore ended before it could be killed"
-        process.send_signal(signal.SIGKILL)
+        process.kill()
 
 
 def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongodb_uri: str) -> None:
@@ -80,7 +74,7 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongo
         environment = environment_of(tmp_path / "to", **variables)
         stored = client[variables["WAYLINK_MONGODB_DATABASE"]]
         command = ("restore", str(multiplied(file)))
-        kill_while_it_stores(command, environment, stored["restores"])
+        kill_while_it_stores(command, environment, tmp_path / "log", stored["restores"])
         assert run_command("organization", "list", environment=environment) == {"organizations": []}
         restored = run_command(*command, environment=environment)
         assert restored == {
@@ -94,8 +88,8 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongo
         }
         assert stored["links"].count_documents({}) == MANY
         assert stored["feed_entries"].distinct("facts.action") == ["organization.restored"]
-        again = run_process(*command, environment=environment)
-        assert again.returncode == 1
+        again = invoke(*command, environment=environment)
+        assert again.exit_code == 1
         assert f"already has an organization with the id {org_id}" in again.stderr
 
 
