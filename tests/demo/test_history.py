@@ -40,7 +40,7 @@ from demo_site.history.days import History, UsedLink
 from demo_site.history.make import make_history
 from demo_site.history.organization import delete_history, history_organization
 from tests.facts.clicks import click, recorded_clicks, ship
-from tests.facts.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.facts.replayed_links import replayed, stored
 from tests.facts.stored_links import insert_links
 
@@ -49,12 +49,26 @@ SHOP = "http://localhost:8081"
 DAYS, LINKS = 9, 24
 
 
+async def free_domains(database: Database) -> None:
+    """Let another organization have the domains of the demo's history."""
+    await database["domains"].delete_many({"_id": {"$in": DOMAINS}})
+    await database["links"].delete_many({"domain": {"$in": DOMAINS}})
+
+
+@pytest.fixture(scope="module")
+async def made(database: Database) -> OrgId:
+    """An organization with a small history. Tests look at it and go on with it before others make one."""
+    org_id = (await create_test_organization(database)).id
+    await make(database, org_id)
+    return org_id
+
+
 @pytest.fixture
 async def org_id(database: Database, organization: TestOrganization) -> AsyncIterator[OrgId]:
     """An organization that may have the domains of the demo's history."""
+    await free_domains(database)
     yield organization.id
-    await database["domains"].delete_many({"_id": {"$in": DOMAINS}})
-    await database["links"].delete_many({"domain": {"$in": DOMAINS}})
+    await free_domains(database)
 
 
 def nothing(_done: int, _steps: int) -> None:
@@ -111,13 +125,12 @@ async def counts(analytics: Analytics, org_id: OrgId) -> dict[LinkId, int]:
     return await analytics.ask(org_id, ClicksOfLinks(NOW - timedelta(days=999)))
 
 
-async def test_what_was_drawn_is_counted(database: Database, analytics: Analytics, org_id: OrgId) -> None:
+async def test_what_was_drawn_is_counted(database: Database, analytics: Analytics, made: OrgId) -> None:
     """The clicks of each link are those in the blocks, of each day up to the last whole hour."""
-    await make(database, org_id)
-    clicks = await recorded_clicks(database, org_id)
+    clicks = await recorded_clicks(database, made)
     counted = Counter(visit.link_id for visit in clicks if visit.counted)
     assert counted.total() > 100
-    assert await counts(analytics, org_id) == counted
+    assert await counts(analytics, made) == counted
     assert {visit.at.date() for visit in clicks} == {
         (NOW - timedelta(days=day)).date() for day in range(DAYS + 1)
     }
@@ -125,66 +138,73 @@ async def test_what_was_drawn_is_counted(database: Database, analytics: Analytic
     assert {visit.reason for visit in clicks} > {None, "crawler", "preview_fetcher"}
 
 
-async def test_sales_are_attributed_to_links(database: Database, analytics: Analytics, org_id: OrgId) -> None:
+async def test_sales_are_attributed_to_links(database: Database, analytics: Analytics, made: OrgId) -> None:
     """Leads and sales are credited to clicks on links of the history, and to nothing else."""
-    await make(database, org_id)
-    links = {link.id for link in await find_history_links(database, org_id)}
+    links = {link.id for link in await find_history_links(database, made)}
     period = QueryPeriod(NOW.replace(minute=0) - timedelta(days=DAYS), NOW.replace(minute=0), UTC)
     measures = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONTACTS)
     asked = Query(period=period, measures=measures, group_by=(Field.LINK,))
-    answer = await analytics.ask(org_id, AskQuery(asked, is_whole=True))
+    answer = await analytics.ask(made, AskQuery(asked, is_whole=True))
     assert {row.group[0] for row in answer.rows} <= links
     assert all(answer.totals.values[measure] for measure in measures)
     assert all(row.values[Measure.CONTACTS] for row in answer.rows)
-    by_platform = await analytics.ask(org_id, AskQuery(replace(asked, group_by=(Field.PLATFORM,))))
+    by_platform = await analytics.ask(made, AskQuery(replace(asked, group_by=(Field.PLATFORM,))))
     assert {row.group[0] for row in by_platform.rows} == {"android", "desktop", "ios"}
 
 
-async def test_links_have_tags(database: Database, analytics: Analytics, org_id: OrgId) -> None:
+async def test_links_have_tags(database: Database, analytics: Analytics, made: OrgId) -> None:
     """Each link has those of its plan, in their colours, and clicks are counted by them."""
-    await make(database, org_id)
-    tags = {tag.id: tag for tag in await list_tags(database, org_id)}
+    tags = {tag.id: tag for tag in await list_tags(database, made)}
     assert {tag.color for tag in tags.values()} <= {PALETTE[color] for color in TAGS.values()}
-    links = await find_history_links(database, org_id)
+    links = await find_history_links(database, made)
     assert {tags[tag_id].name for link in links for tag_id in link.tag_ids} > {"Newsletter", "Print"}
     until = NOW.replace(minute=0)
     asked = Query(period=QueryPeriod(until - timedelta(days=DAYS), until, UTC), group_by=(Field.TAG,))
-    rows = (await analytics.ask(org_id, AskQuery(asked))).rows
+    rows = (await analytics.ask(made, AskQuery(asked))).rows
     assert {row.group[0] for row in rows} <= {tag.name for tag in tags.values()}
     assert all(row.values[Measure.CLICKS] for row in rows)
 
 
-async def test_a_second_start_adds_nothing_twice(database: Database, org_id: OrgId) -> None:
-    """The same hour again adds nothing; a later start adds the hours in between, and changes none before."""
-    await make(database, org_id)
-    before = await documents(database, org_id)
-    clicks = await recorded_clicks(database, org_id)
-    await make(database, org_id)
-    assert await documents(database, org_id) == before
-    await make(database, org_id, NOW + timedelta(days=2))
-    later = await recorded_clicks(database, org_id)
-    assert later[: len(clicks)] == clicks
-    assert later[len(clicks)].at >= NOW.replace(minute=0)
-    assert later[-1].at.date() == date(2026, 11, 24)
-
-
-async def test_paid_campaigns_have_costs(database: Database, org_id: OrgId) -> None:
+async def test_paid_campaigns_have_costs(database: Database, made: OrgId) -> None:
     """Of each day before today, once; what is not paid for has none."""
-    for _ in range(2):
-        await make_history(database, org_id, SHOP, NOW, nothing, days=DAYS, links=LINKS)
-    costs = [cost.told for cost in await list_costs(database, org_id, CostFilter(), limit=1000)]
+    costs = [cost.told for cost in await list_costs(database, made, CostFilter(), limit=1000)]
     campaigns = {cost.campaign for cost in costs}
     assert campaigns
     assert len(costs) == len(campaigns) * DAYS
     assert not any(campaign.startswith("newsletter") for campaign in campaigns)
 
 
-async def test_a_funnel_is_saved_once(database: Database, org_id: OrgId) -> None:
-    """From a click to a sale: later starts make no second one."""
-    for _ in range(2):
-        await make_history(database, org_id, SHOP, NOW, nothing, days=1, links=LINKS)
-    [saved] = await list_funnels(database, org_id)
+async def test_a_funnel_is_saved(database: Database, made: OrgId) -> None:
+    """From a click to a sale."""
+    [saved] = await list_funnels(database, made)
     assert [step.kind for step in saved.funnel.steps] == ["click", "event", "conversion"]
+
+
+async def test_a_second_start_adds_nothing_twice(database: Database, made: OrgId) -> None:
+    """The same hour again adds nothing, no cost and no funnel either; a later start adds the hours in
+    between, and changes none before."""
+    before = await documents(database, made)
+    assert min(before["costs"], before["funnels"]) > 0
+    clicks = await recorded_clicks(database, made)
+    await make(database, made)
+    assert await documents(database, made) == before
+    await make(database, made, NOW + timedelta(days=2))
+    later = await recorded_clicks(database, made)
+    assert later[: len(clicks)] == clicks
+    assert later[len(clicks)].at >= NOW.replace(minute=0)
+    assert later[-1].at.date() == date(2026, 11, 24)
+
+
+async def test_links_lead_to_the_shop_of_today(database: Database, made: OrgId) -> None:
+    """If the shop is at another port at a later start, the links lead there, each to its page."""
+    pages = {
+        link.id: link.destination_url.removeprefix(SHOP) for link in await find_history_links(database, made)
+    }
+    await make_history(database, made, "http://localhost:9999", NOW, nothing)
+    links = await find_history_links(database, made)
+    assert {link.id: link.destination_url for link in links} == {
+        link_id: f"http://localhost:9999{page}" for link_id, page in pages.items()
+    }
 
 
 async def test_nothing_is_made_in_the_future(database: Database, org_id: OrgId) -> None:
@@ -263,20 +283,6 @@ async def test_it_can_be_made_again(
     assert sorted((await counts(analytics, second)).values()) == sorted(clicks.values())
     assert await replayed(database, second) == await stored(database, second)
     assert (await delete_history(database, utc_now()))["links"] == LINKS
-
-
-async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId) -> None:
-    """If the shop is at another port at a later start, the links lead there, each to its page."""
-    await make(database, org_id)
-    pages = {
-        link.id: link.destination_url.removeprefix(SHOP)
-        for link in await find_history_links(database, org_id)
-    }
-    await make_history(database, org_id, "http://localhost:9999", NOW, nothing)
-    links = await find_history_links(database, org_id)
-    assert {link.id: link.destination_url for link in links} == {
-        link_id: f"http://localhost:9999{page}" for link_id, page in pages.items()
-    }
 
 
 def test_three_hundred_links_with_names_of_campaigns() -> None:
