@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from tests.facts.clicks import recorded_clicks
 from tests.facts.organizations import create_test_organization
 from tests.facts.stored_links import insert_links
 from tests.polling import wait_for_async
-from tests.processes.service_process import SERVE, ServiceProcess, own_database, service_process
+from tests.processes.service_process import ServiceProcess, own_database, service_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class VisitedLink:
     org_id: OrgId
 
     def service(
-        self, data_dir: Path, *, under: Sequence[str] = (), **settings: str
+        self, data_dir: Path, *, module: str | None = None, **settings: str
     ) -> AbstractContextManager[ServiceProcess]:
-        """A service on the link's database; `under` is a command that becomes it."""
+        """A service on the link's database; `module` is one to run instead of `waylink serve`."""
         return service_process(
             data_dir,
-            (*under, *SERVE) if under else None,
+            module=module,
             WAYLINK_MONGODB_URI=self.mongodb_uri,
             WAYLINK_MONGODB_DATABASE=self.database.name,
             **settings,

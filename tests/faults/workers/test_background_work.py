@@ -35,7 +35,10 @@ def readiness(service: ServiceProcess) -> str:
 async def test_what_can_not_be_read_is_set_aside(
     link: VisitedLink, tmp_path: Path, outcome: TellOutcome
 ) -> None:
-    """Good records around it and in other logs are counted; a file of its own keeps it, and it is told."""
+    """Good records around it and in other logs are counted; a file of its own keeps it, and it is told.
+
+    A log that can't be opened later: /readyz says so, visitors go on, and all is counted afterwards.
+    """
     (tmp_path / "clicks").mkdir()
     good = link.record()
     left_behind = b"".join(bad + good for bad in BAD) + b"torn"
@@ -51,6 +54,8 @@ async def test_what_can_not_be_read_is_set_aside(
         assert metric(service, "waylink_unreadable_click_records_total") >= len(BAD) + 1
         assert metric(service, "waylink_background_failures_total") == 0
         assert readiness(service) == "ok"
+        await outlive_a_lack_of_files(link, tmp_path, service, counted=len(BAD) + 2)
+        outcome(Outcome("no file can be opened", len(BAD) + 5, await link.counted()))
     found = [finding for finding in examine_settings(Settings(data_dir=tmp_path), {}) if finding.advice]
     assert any("can't be read" in finding.message for finding in found)
 
@@ -79,29 +84,24 @@ def no_more_files(service: ServiceProcess) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
 
 
-async def test_shipping_outlives_a_lack_of_files(
-    link: VisitedLink, tmp_path: Path, outcome: TellOutcome
+async def outlive_a_lack_of_files(
+    link: VisitedLink, data_dir: Path, service: ServiceProcess, counted: int
 ) -> None:
-    """A log that can't be opened: /readyz says so, visitors go on, and all is counted afterwards."""
-    with link.service(tmp_path) as service:
-        # One connection, asked all the time: the service can't take a new one while it has no files.
-        async with httpx.AsyncClient(base_url=service.base_url, timeout=30) as client:
+    """Let the service have no files for a while: three more clicks are counted, one of a log left behind."""
+    # One connection, asked all the time: the service can't take a new one while it has no files.
+    async with httpx.AsyncClient(base_url=service.base_url, timeout=30) as client:
 
-            async def visit() -> int:
-                return (await client.get(f"/{link.path}", headers={"host": link.domain})).status_code
+        async def visit() -> int:
+            return (await client.get(f"/{link.path}", headers={"host": link.domain})).status_code
 
-            async def ready() -> str:
-                return str((await client.get("/readyz")).json()["status"])
+        async def ready() -> str:
+            return str((await client.get("/readyz")).json()["status"])
 
+        assert await visit() == 302
+        (data_dir / "clicks" / "c.log").write_bytes(link.record())
+        with no_more_files(service):
+            await wait_for_async(ready, "nobody is told", lambda seen: "shipping clicks left behind" in seen)
             assert await visit() == 302
-            assert await ready() == "ok"
-            (tmp_path / "clicks" / "a.log").write_bytes(link.record())
-            with no_more_files(service):
-                await wait_for_async(
-                    ready, "nobody is told", lambda seen: "shipping clicks left behind" in seen
-                )
-                assert await visit() == 302
-            await link.wait_until_counted(3)
-            outcome(Outcome("no file can be opened", 3, await link.counted()))
-            await wait_for_async(ready, "it is not ready again", lambda seen: seen == "ok")
-        assert metric(service, "waylink_background_failures_total") >= 1
+        await link.wait_until_counted(counted + 3)
+        await wait_for_async(ready, "it is not ready again", lambda seen: seen == "ok")
+    assert metric(service, "waylink_background_failures_total") >= 1

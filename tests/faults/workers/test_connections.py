@@ -10,12 +10,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.faults.few_files import FILES
 from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
 from tests.processes.service_process import ServiceProcess
 
-FILES = 128
 MANY = 2 * FILES
 
 
@@ -53,8 +53,7 @@ async def test_idle_connections_make_room(link: VisitedLink, tmp_path: Path, out
 
     A body that comes slowly is read to its end and answered meanwhile: idle connections go first.
     """
-    under = ("prlimit", f"--nofile={FILES}:{FILES}")
-    with link.service(tmp_path, under=under) as service:
+    with link.service(tmp_path, module="tests.faults.few_files") as service:
         with connect(service) as slow:
             slow.sendall(HALF_A_BODY)
             with many_connections(service, b""):
