@@ -14,7 +14,7 @@ from backend.domain.ids import OrgId
 from tests.conftest import ServiceStarter
 from tests.processes.forked_service import FORK_SERVER, forked_command
 from tests.processes.loaded_modules import tell_modules
-from tests.processes.service_process import ServiceProcess, environment_of, run_command
+from tests.processes.service_process import ServiceProcess
 
 
 def test_organizations_are_listed(running: ServiceProcess, org_id: OrgId) -> None:
@@ -136,14 +136,6 @@ def test_a_database_that_does_not_answer_is_named(running: ServiceProcess, tmp_p
         message = failed_process(environment, tmp_path / "log", "organization", "list")
     assert "does not answer" in message
     assert "secret" not in message
-
-
-def test_commands_work_without_a_service(tmp_path: Path) -> None:
-    """With nothing running, a command starts MongoDB for as long as it needs it, and what it stored stays."""
-    environment = environment_of(tmp_path)
-    created = run_command("organization", "create", "Alone", environment=environment)
-    [organization] = run_command("organization", "list", environment=environment)["organizations"]
-    assert organization == created
 
 
 def test_a_signal_ends_the_service_cleanly(start_service: ServiceStarter) -> None:

@@ -67,7 +67,8 @@ def test_paths_in_a_file_of_settings_are_relative_to_it(elsewhere: Path) -> None
 
 
 def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
-    """What --data-dir names is made if it does not exist, and is there for the next command."""
+    """What --data-dir names is made if it does not exist, and is there for the next command. With nothing
+    running, each starts MongoDB for as long as it needs it."""
     named = ("--data-dir", str(elsewhere / "mine"))
     created = run_command(*named, "organization", "create", "Mine", environment={})
     listed = run_command(*named, "organization", "list", environment={})["organizations"]
