@@ -14,8 +14,8 @@ from tests.dashboard.people import PASSWORD, FormsOf
 from tests.dashboard.routes import routes
 from tests.processes.service_process import ServiceProcess, run_command
 
-# Not pages: images, files, and what scripts ask for.
-NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv", "/file")
+# Not pages: images, files, what scripts ask for, and what leads who is signed in to the overview.
+NOT_PAGES = ("/assets/", "/sign-in", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv", "/file")
 # Pages that look different with these arguments.
 VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",

@@ -42,7 +42,7 @@ VIEWS = (
 # Of pages with nothing to show. What they have, pages with much have too, and around it all is the same.
 VIEWS_OF_EMPTY = (View("desktop", "light", ruled=True), View("phone", "light"))
 # Of what fills a wide screen.
-WIDE = (View("wide", "light"),)
+VIEWS_OF_MOST_COLUMNS = (*VIEWS[:-1], View("wide", "light"), VIEWS[-1])
 EXAMINE = Path(__file__).with_name("examination.js").read_text()
 # The menu and what is told about keys: the same on every page, and most elements of most pages.
 FRAME = ":is(.side-body, .menu-sheet, dialog) > *"
