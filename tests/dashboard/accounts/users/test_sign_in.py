@@ -127,7 +127,7 @@ async def test_a_sign_in_makes_a_new_token(stranger: Person, database: Database,
 async def test_signing_in_again_ends_the_session_before(person: Person, service: Service) -> None:
     """The old token of the same browser is worth nothing."""
     old = token(person)
-    await person.send("/", "/sign-out")
+    await person.send("/settings", "/sign-out")
     await person.sign_in()
     async with browser(service) as other:
         other.cookies["waylink"] = old
@@ -139,7 +139,7 @@ async def test_signing_out_ends_the_session_on_the_server(
 ) -> None:
     """The token is deleted, so that a copy of the cookie is worth nothing."""
     old = token(person)
-    answer = await person.send("/", "/sign-out")
+    answer = await person.send("/settings", "/sign-out")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?notice=signed-out")
     assert await database[sessions.NAME].find_one({"_id": hash_token(old)}) is None
     async with browser(service) as other:
@@ -207,7 +207,7 @@ async def test_wrong_tries_are_limited_for_an_account_and_an_address(
 async def test_an_address_that_signed_in_before_is_not_locked_out(stranger: Person, service: Service) -> None:
     """Neither wrong tries from there nor those of others keep it out."""
     assert (await stranger.sign_in()).status_code == 303
-    await stranger.send("/", "/sign-out")
+    await stranger.send("/settings", "/sign-out")
     async with browser(service) as attacker:
         tries = [await Person(attacker, stranger.email).sign_in("a guess") for _ in range(8)]
         assert [answer.status_code for answer in tries] == [422] * 5 + [429] * 3
@@ -222,7 +222,7 @@ async def test_the_owner_does_not_wait_behind_many_tries(
     """Of 30 tries at once all but some are sent away, and told when to come again; who has signed in from
     the same address before is next."""
     assert (await stranger.sign_in()).status_code == 303
-    await stranger.send("/", "/sign-out")
+    await stranger.send("/settings", "/sign-out")
     compared: list[str] = []
     gate = threading.Event()
     verify = passwords._verify
@@ -328,11 +328,11 @@ async def test_organizations_of_a_user(
     user = await users.find_user_by_email(database, person.email)
     assert user is not None
     await users.set_roles(database, user.id, dict.fromkeys((organization.id, second.id), Role.OWNER))
-    assert (await person.send("/", "/organization", org_id=second.id)).status_code == 303
+    assert (await person.send("/settings", "/organization", org_id=second.id)).status_code == 303
     stored = await database[sessions.NAME].find_one({"_id": hash_token(token(person))})
     assert stored is not None
     assert stored["org_id"] == second.id
-    assert (await person.send("/", "/organization", org_id=third.id)).status_code == 404
+    assert (await person.send("/settings", "/organization", org_id=third.id)).status_code == 404
     await users.set_roles(database, user.id, {organization.id: Role.OWNER})
     assert (await person.get("/settings")).status_code == 200
     stored = await database[sessions.NAME].find_one({"_id": hash_token(token(person))})
