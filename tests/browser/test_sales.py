@@ -5,7 +5,7 @@ The service runs as its owner runs it, a process of its own; the shop beside it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,11 +62,6 @@ def journey(start_service: ServiceStarter) -> Iterator[Journey]:
             yield Journey(service, shop, org_id, key["rest"])
 
 
-def eventually(read: Callable[[], object], expected: object) -> None:
-    """Read until it is what is expected; the last thing read is what the failure shows."""
-    wait_for(read, f"it is not {expected!r}", lambda seen: seen == expected)
-
-
 def new_link(journey: Journey, **fields: Any) -> tuple[str, str]:
     """A new link to the shop: its id and its short URL."""
     short_url = journey.call(
@@ -102,34 +97,12 @@ def test_a_sale_reported_twice_counts_once(fresh_page: Page, journey: Journey) -
     assert (str(conversion["revenue"]), conversion["currency"]) == ("48.00", "EUR")
 
 
-def test_an_organic_sale_has_no_link(fresh_page: Page, journey: Journey) -> None:
-    """Who finds the shop alone is organic, and so is what they buy."""
-    fresh_page.goto(journey.shop)
-    expect(fresh_page.locator("[data-arrival=organic]")).to_be_visible()
-    number = buy(fresh_page, journey, "drift")
-    (conversion,) = [stored for stored in journey.stored("conversions") if stored["transaction_id"] == number]
-    assert conversion["touch"] is None
-
-
-def test_a_disabled_link_shows_the_error_page(fresh_page: Page, journey: Journey) -> None:
-    """A link that led to the shop shows the error page once it is disabled."""
-    link_id, short_url = new_link(journey)
-    fresh_page.goto(short_url)
-    assert fresh_page.url.startswith(journey.shop)
-    journey.call("PATCH", f"links/change-status/{link_id}", {"is_enabled": False})
-
-    def status() -> int | None:
-        response = fresh_page.goto(short_url)
-        return response.status if response else None
-
-    eventually(status, 404)
-    assert fresh_page.url == short_url
-
-
 def test_amounts_as_shops_compute_them(fresh_page: Page, journey: Journey) -> None:
-    """What JavaScript makes of a discount or a third, and a field too many, are sales; money is rounded."""
+    """What JavaScript makes of a discount or a third, and a field too many, are sales; money is rounded. Who
+    finds the shop alone is organic, and so is what they buy."""
     amounts = {"19.99 * 0.85": "16.99", "100 / 3": "33.33", "19.999": "20.00", "0.1 + 0.2": "0.30"}
     fresh_page.goto(journey.shop)
+    expect(fresh_page.locator("[data-arrival=organic]")).to_be_visible()
     for amount in amounts:
         fresh_page.evaluate(
             f"Waylink.trackConversion({{revenue: {amount}, currency: 'EUR', transaction_id: '{amount}',"
@@ -145,3 +118,5 @@ def test_amounts_as_shops_compute_them(fresh_page: Page, journey: Journey) -> No
 
     expected = amounts | {"yen": "100", "phone": "lead"}
     assert wait_for(stored, "what was stored", lambda found: len(found) == len(expected)) == expected
+    sales = {sale["transaction_id"]: sale["touch"] for sale in journey.stored("conversions")}
+    assert {sales[amount] for amount in (*amounts, "yen")} == {None}
