@@ -78,23 +78,27 @@ async def member(
 async def test_each_role_is_refused_what_it_lacks(
     service: Service, member: Callable[[Role], Awaitable[Person]], stranger: Person, role: Role
 ) -> None:
-    """Every page and form that needs more is refused, with what that is, and an owner who can grant it."""
+    """Every page and form that needs more is refused, with what that is, and an owner who can grant it.
+
+    All of them to who may do least. Others are asked for one page or form for each permission that they lack:
+    whom routes are for is compared in one place.
+    """
     person = await member(role)
     token = FormsOf((await person.get("/settings")).text).fields_of("/sign-out")
-    refused = 0
+    refused = set()
     for rule in service.api.url_map.iter_rules():
         if not rule.endpoint.startswith("dashboard."):
             continue
         missing = first_missing(needs_of(service.api.view_functions[rule.endpoint]) or (), role.permissions)
-        if missing:
+        if missing and (role is Role.VIEWER or missing not in refused):
             path = re.sub("<[^>]+>", str(uuid.uuid4()), rule.rule)
             is_form = "POST" in (rule.methods or ())
             answer = await (person.client.post(path, data=token) if is_form else person.get(path))
             assert (answer.status_code, heading(answer)) == (403, "That is not allowed"), path
             assert MEANINGS[missing] in unescape(answer.text), path
             assert stranger.email in answer.text
-            refused += 1
-    assert refused >= 4
+            refused.add(missing)
+    assert refused
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.ANALYST])

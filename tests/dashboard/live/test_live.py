@@ -30,7 +30,7 @@ from tests.facts.clicks import click, ship
 from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
 from tests.facts.told_history import tell_history
-from tests.polling import until
+from tests.polling import until, wait_for
 from tests.processes.service_process import ServiceProcess
 
 LINK = LinkId("11111111-0c9e-4a04-9d0e-6f2f1f6b1f2a")
@@ -321,10 +321,9 @@ def test_without_scripts(without_scripts: Page, shop: Shop) -> None:
     expect(page.get_by_text("Nothing yet.")).to_be_visible()
     expect(page.get_by_role("button", name="Pause")).to_be_hidden()
     shop.click("one.example")
-    for _ in range(50):
-        page.get_by_role("link", name="Load again").click()
-        if page.locator("[data-feed] tbody tr").count():
-            break
+    with shop.office.client() as client:
+        wait_for(lambda: "one.example" in client.get("/live").text, "the click to be told", bool)
+    page.get_by_role("link", name="Load again").click()
     expect(page.locator("[data-feed] tbody tr")).to_contain_text("from one.example")
     page.locator(".live-types summary").click()
     page.get_by_label("Clicks").uncheck()
