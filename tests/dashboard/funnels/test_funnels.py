@@ -119,9 +119,9 @@ async def test_steps_are_added_moved_and_removed(person: Person) -> None:
     fields = await act("remove-1")
     assert (fields["steps"], fields["kind_1"], fields["event_1"]) == ("2", "click", "")
     assert (await act("remove-1"))["steps"] == "2"
-    for _ in range(7):
-        fields = await act("add")
-    assert fields["steps"] == "8"
+    fields["steps"] = "7"
+    fields = await act("add")
+    assert fields["steps"] == (await act("add"))["steps"] == "8"
     assert "Add a step" not in (await person.client.post("/funnels", data=fields | {"act": page})).text
 
 
