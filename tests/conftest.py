@@ -15,12 +15,14 @@ import httpx
 import hypothesis
 import pytest
 import uvloop
+from argon2 import PasswordHasher
 
 from backend.app import Service, create_app
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.redirector.request import daily_keys
 from backend.settings import Settings
 from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.accounts.users import passwords
 from backend.storage.analytics import process_start
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
@@ -56,6 +58,10 @@ gc.disable()
 
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
 ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
+
+TRUE, TRUE_HASH_OF_NOBODY = passwords._hasher, passwords.HASH_OF_NOBODY
+QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+QUICK_HASH_OF_NOBODY = QUICK.hash("nobody")
 
 LONGEST = 600.0  # seconds: none takes a tenth of it, also on a busy machine
 LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
@@ -141,6 +147,25 @@ def forked_processes() -> Iterator[None]:
     with forking_analytics(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(process_start, "start_process", start_forked)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_hashes() -> Iterator[None]:
+    """Hashes of passwords cost next to nothing in the tests' process, but for a test with `true_hashes`.
+
+    A true one takes as long as a whole test of a page, and is the subject of few.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_hasher", QUICK)
+        patch.setattr(passwords, "HASH_OF_NOBODY", QUICK_HASH_OF_NOBODY)
+        yield
+
+
+@pytest.fixture
+def true_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes of passwords are made with the parameters that the service has."""
+    monkeypatch.setattr(passwords, "_hasher", TRUE)
+    monkeypatch.setattr(passwords, "HASH_OF_NOBODY", TRUE_HASH_OF_NOBODY)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,11 +6,9 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 import pytest
-from argon2 import PasswordHasher
 
 from backend.app import Service
 from backend.domain.links.links import Link
-from backend.storage.accounts.users import passwords
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium
@@ -18,25 +16,6 @@ from tests.conftest import MovableClock
 from tests.dashboard.campaigns import NOON, make_link
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.facts.organizations import TestOrganization
-
-QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-QUICK_HASH_OF_NOBODY = QUICK.hash("nobody")
-
-
-@pytest.fixture(autouse=True)
-def quick_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashes of passwords cost next to nothing, but for a test that asks for `true_hashes`.
-
-    A true one takes as long as a whole test of a page, and is the subject of few.
-    """
-    if "true_hashes" not in request.fixturenames:
-        monkeypatch.setattr(passwords, "_hasher", QUICK)
-        monkeypatch.setattr(passwords, "HASH_OF_NOBODY", QUICK_HASH_OF_NOBODY)
-
-
-@pytest.fixture
-def true_hashes() -> None:
-    """Hashes of passwords are made with the parameters that the service has."""
 
 
 @pytest.fixture

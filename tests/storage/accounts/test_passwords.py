@@ -9,6 +9,7 @@ from argon2.exceptions import VerifyMismatchError
 from backend.storage.accounts.users.passwords import HASH_OF_NOBODY, is_password, needs_new_hash
 
 
+@pytest.mark.usefixtures("true_hashes")
 def test_nobodys_hash_is_computed_in_full() -> None:
     """It is well formed and of today's parameters, so comparing with it takes as long as with a user's."""
     with pytest.raises(VerifyMismatchError):
