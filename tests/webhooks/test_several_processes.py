@@ -27,7 +27,7 @@ from tests.processes.service_process import own_database, service_process
 from tests.webhooks.conftest import all_events, happen
 from tests.webhooks.receiver import OK, Answer, Receiver, Request
 
-EVENTS = 240
+EVENTS = 150
 
 
 def slowly(_: Request) -> Answer:
@@ -78,15 +78,15 @@ async def test_killed_and_stopped(service: Service, mongodb_uri: str, tmp_path: 
         first = await asyncio.to_thread(start, "first")
         endpoint = await create_endpoint(database, organization.id, {"url": hook.url()}, utc_now())
         await happen(database, organization.id, EVENTS)
-        await until(lambda: len(hook.event_ids) > 20, "events of the first process")
+        await until(lambda: len(hook.event_ids) > 10, "events of the first process")
         second = await asyncio.to_thread(start, "second")
         first.kill()
         seen = len(hook.event_ids)
-        await until(lambda: len(hook.event_ids) > seen + 20, "events of the second process")
+        await until(lambda: len(hook.event_ids) > seen + 10, "events of the second process")
         os.kill(second.process.pid, signal.SIGSTOP)
         await asyncio.to_thread(start, "third")
         seen = len(hook.event_ids)
-        await until(lambda: len(hook.event_ids) > seen + 20, "events of the third process")
+        await until(lambda: len(hook.event_ids) > seen + 10, "events of the third process")
         os.kill(second.process.pid, signal.SIGCONT)
         events = await all_events(database, organization.id, EVENTS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,12 +35,12 @@ from backend.storage.lifecycle.shard_keys import (
     unique_indexes_against,
 )
 from backend.system.clock import utc_now
-from tests import used_databases
 from tests.api.link_calls import API
 from tests.archives.full_organization import fill
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.polling import wait_for_async
+from tests.processes.service_process import own_database
 
 SHARD_KEYS = declared_shard_keys()
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
@@ -208,17 +207,14 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
 
 async def test_queries_name_their_shards(mongodb_uri: str, settings: Settings, tmp_path: Path) -> None:
     """Each query carries its collection's key, or stands on the list of those that may ask all shards."""
-    own_settings = replace(
-        settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}", data_dir=tmp_path / "data"
-    )
-    with listening(own_settings.mongodb_database) as seen:
+    with own_database(mongodb_uri) as own, listening(name := own["WAYLINK_MONGODB_DATABASE"]) as seen:
+        own_settings = replace(settings, mongodb_database=name, data_dir=tmp_path / "data")
         service = create_app(own_settings, utc_now)
         await service.startup()
         database = service.resources.database
         organization = await use_everything(service, database, tmp_path)
         await delete_organization(database, organization.id, utc_now())
         await service.shutdown()
-    used_databases.drop(mongodb_uri, own_settings.mongodb_database)
     met = {name for name, _ in seen.queries}
     assert SHARD_KEYS.keys() - met == set()
     untargeted = {
