@@ -38,7 +38,16 @@ LONGEST_FIRST = (
 WAITING = ("tests/faults/", "tests/storage/embedded/test_mongodb.py", "tests/webhooks/", "tests/cli/")
 
 # Folders whose files share what is dear to make: they run on one worker, one after the other.
-TOGETHER = ("tests/archives/", "tests/faults/one_server/", "tests/faults/three_servers/", "tests/follow/")
+TOGETHER = (
+    "tests/archives/",
+    "tests/cli/accounts/",
+    "tests/cli/analytics/",
+    "tests/cli/imports/",
+    "tests/cli/links/",
+    "tests/faults/one_server/",
+    "tests/faults/three_servers/",
+    "tests/follow/",
+)
 
 
 def deal_out(items: list[pytest.Item]) -> None:
