@@ -100,8 +100,8 @@ def open_webkit(_: Playwright) -> Iterator[Tab]:
 
 # Beside Chromium, in which all tests in a browser run.
 ENGINES: dict[str, Callable[[Playwright], AbstractContextManager[Tab]]] = {
-    "firefox": open_firefox,
     "webkit": open_webkit,
+    "firefox": open_firefox,
 }
 
 

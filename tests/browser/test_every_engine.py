@@ -1,6 +1,7 @@
 """The SDK's rules in Firefox and WebKit: what must arrive, and what must not.
 
-In Chromium the files of rules/ and calls/ show the same, one by one and in every case.
+What storage, cookies, windows and the network decide runs in both, the rest in WebKit. In Chromium the files
+of rules/ and calls/ show the same, one by one and in every case.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ import time
 from typing import Any
 
 from tests.browser.recording_server import Answer, acknowledge, refuse, reject
-from tests.browser.visitor import INIT, Visitor, in_other_engines
-
-pytestmark = in_other_engines
+from tests.browser.visitor import INIT, Visitor, in_other_engines, in_webkit
 
 WITH_CONSENT_MODE = "Waylink.init({apiKey: 'c_web_test', consentMode: 'required'})"
 BACK = """new Promise((arrived) => {
@@ -39,6 +38,7 @@ def convert(order: str) -> str:
     return f"Waylink.trackConversion({{revenue: 1, currency: 'EUR', transaction_id: '{order}'}})"
 
 
+@in_other_engines
 def test_a_first_visit_sends_one_check_and_a_later_page_none(visitor: Visitor) -> None:
     """Rules 2 and 5: a new device is checked once, without a preflight, and who came on their own has no
     attribution, before init or after it; plain navigation sends nothing."""
@@ -51,6 +51,7 @@ def test_a_first_visit_sends_one_check_and_a_later_page_none(visitor: Visitor) -
     assert visitor.server.requests[0]["headers"]["Content-Type"].lower() == "text/plain;charset=utf-8"
 
 
+@in_other_engines
 def test_one_device_cookie_for_every_subdomain(visitor: Visitor) -> None:
     """The cookie stands on the widest domain that the browser accepts, and no other cookie is left."""
     visitor.visit(subdomain="www.")
@@ -61,6 +62,7 @@ def test_one_device_cookie_for_every_subdomain(visitor: Visitor) -> None:
     assert cookie["value"] == visitor.server.requests[0]["batch"]["device_id"]
 
 
+@in_other_engines
 def test_attribution_lasts_for_the_tab_session(visitor: Visitor) -> None:
     """Rules 3 and 5: the signals of the address are sent, and their context holds on later pages."""
     visitor.visit("/?cl_link_id=L1&utm_source=news&colour=red")
@@ -69,6 +71,7 @@ def test_attribution_lasts_for_the_tab_session(visitor: Visitor) -> None:
     assert visitor.js("Waylink.getAttribution()")["cl_link_id"] == "L1"
 
 
+@in_webkit
 def test_calls_before_init_are_sent_after_it_in_order(visitor: Visitor) -> None:
     """Rule 1: what is called before init arrives after the check, in the order of the calls."""
     visitor.open()
@@ -79,6 +82,7 @@ def test_calls_before_init_are_sent_after_it_in_order(visitor: Visitor) -> None:
     assert visitor.server.kinds == ["attribution", "identify", "conversion"]
 
 
+@in_other_engines
 def test_identity_is_hashed_and_attached(visitor: Visitor) -> None:
     """Rule 4: the customer is attached to later calls of the tab, and the e-mail address is sent hashed."""
     visitor.visit()
@@ -95,6 +99,7 @@ def test_identity_is_hashed_and_attached(visitor: Visitor) -> None:
     assert conversion["customer_id"] == "c1"
 
 
+@in_webkit
 def test_nothing_happens_before_consent(visitor: Visitor) -> None:
     """Rule 6: nothing is stored or sent before grantConsent, which sends what waited, in order."""
     visitor.open("/?utm_source=news")
@@ -108,6 +113,7 @@ def test_nothing_happens_before_consent(visitor: Visitor) -> None:
     assert visitor.server.kinds == ["attribution", "conversion"]
 
 
+@in_webkit
 def test_denied_consent_discards(visitor: Visitor) -> None:
     """Rule 6: denyConsent drops what waited; its promises resolve, and it is not sent after a later grant."""
     visitor.open()
@@ -119,6 +125,7 @@ def test_denied_consent_discards(visitor: Visitor) -> None:
     visitor.expect("attribution")
 
 
+@in_other_engines
 def test_withdrawn_consent_forgets(visitor: Visitor) -> None:
     """denyConsent after a grant deletes cookie and storage, and has the service erase what it has."""
     visitor.open("/?utm_source=news")
@@ -132,6 +139,7 @@ def test_withdrawn_consent_forgets(visitor: Visitor) -> None:
     visitor.server.wait_for_kinds("erase")
 
 
+@in_other_engines
 def test_route_changes_are_checked_once(visitor: Visitor) -> None:
     """Rule 7: pushState, replaceState and popstate check an address with a signal, and the same one once."""
     visitor.visit()
@@ -146,6 +154,7 @@ def test_route_changes_are_checked_once(visitor: Visitor) -> None:
     ]
 
 
+@in_other_engines
 def test_iframes_need_allow_iframe(visitor: Visitor) -> None:
     """In an iframe the SDK does nothing, and its promises resolve, unless allowIframe is set."""
     visitor.open()
@@ -164,6 +173,7 @@ def test_iframes_need_allow_iframe(visitor: Visitor) -> None:
         assert visitor.sent == expected
 
 
+@in_webkit
 def test_a_failed_call_is_sent_again_with_its_call_id(visitor: Visitor) -> None:
     """What a failing service did not acknowledge comes again from a later page, with the same call_id."""
     visitor.visit()
@@ -175,6 +185,7 @@ def test_a_failed_call_is_sent_again_with_its_call_id(visitor: Visitor) -> None:
     assert visitor.server.wait_for(3)[-1]["call_id"] == failed["call_id"]
 
 
+@in_other_engines
 def test_a_call_right_before_the_tab_closes_arrives(visitor: Visitor) -> None:
     """A conversion is delivered although its tab is closed in the same moment and the service is slow."""
     visitor.visit()
@@ -191,6 +202,7 @@ def test_a_call_right_before_the_tab_closes_arrives(visitor: Visitor) -> None:
     assert visitor.server.wait_for(2)[1]["transaction_id"] == "last"
 
 
+@in_webkit
 def test_the_promise_tells_what_became_of_a_call(visitor: Visitor) -> None:
     """Accepted, rejected in the service's own words, and waiting where a firewall uses the same status."""
     visitor.visit()
@@ -205,6 +217,7 @@ def test_the_promise_tells_what_became_of_a_call(visitor: Visitor) -> None:
     assert visitor.server.wait_for(5)[4]["transaction_id"] == "order-3"
 
 
+@in_webkit
 def test_another_key_sends_nothing_of_this_one(visitor: Visitor) -> None:
     """What waits, and who the customer is, belongs to the API key that it was told with."""
     visitor.visit()
@@ -221,6 +234,7 @@ def test_another_key_sends_nothing_of_this_one(visitor: Visitor) -> None:
     assert not visitor.server.calls[0].get("customer_id")
 
 
+@in_other_engines
 def test_a_withdrawal_is_heard_by_other_windows(visitor: Visitor) -> None:
     """Consent is the origin's: withdrawn in one window, nothing is sent or stored by the other."""
     visitor.visit()
@@ -239,6 +253,7 @@ def test_a_withdrawal_is_heard_by_other_windows(visitor: Visitor) -> None:
     visitor.expect("attribution", "attribution")
 
 
+@in_webkit
 def test_an_answer_that_makes_no_sense_breaks_nothing(visitor: Visitor) -> None:
     """After an answer that is not the service's, init resolves and no error reaches the page."""
     visitor.server.answer = lambda _: (200, {}, "garbage")

@@ -17,6 +17,9 @@ INIT = "Waylink.init({apiKey: 'c_web_test'})"
 SENTINEL = "Waylink.trackEvent('sentinel')"
 # For tests of what only JavaScript decides, which all engines run alike.
 in_chromium = pytest.mark.parametrize("tab", ["chromium"], indirect=True)
+# A test costs Firefox ten times what it costs WebKit: what only JavaScript decides does not run there.
+in_webkit = pytest.mark.parametrize("tab", ["webkit"], indirect=True)
+beside_firefox = pytest.mark.parametrize("tab", ["chromium", "webkit"], indirect=True)
 # For tests of what others show in Chromium.
 in_other_engines = pytest.mark.parametrize("tab", ENGINES, indirect=True)
 

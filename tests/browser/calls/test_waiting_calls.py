@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from tests.browser.recording_server import acknowledge, once, refuse
-from tests.browser.visitor import INIT, SENTINEL, Visitor
+from tests.browser.visitor import INIT, SENTINEL, Visitor, beside_firefox
 
 TICKS = 12  # more than there are between the end of an answer and the end of what the SDK does about it
 LONGEST = 10_000  # milliseconds for an answer
@@ -62,6 +62,7 @@ HOLD_LOCKS = """(() => {
 })()"""
 
 
+@beside_firefox
 def test_a_call_that_comes_as_an_answer_ends(visitor: Visitor) -> None:
     """Must arrive by itself: a call made in any of the microtasks in which a request before it ends."""
     visitor.visit()
