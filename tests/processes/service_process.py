@@ -1,6 +1,6 @@
 """`waylink` as its owner runs it: a process on a free port, with settings from the environment.
 
-Commands run in the test's process, which costs a tenth; `run_process` starts a real one.
+Commands run in the test's process, which costs a tenth; `forked_command` forks one.
 """
 
 from __future__ import annotations
@@ -183,15 +183,6 @@ def invoke(*arguments: str, environment: dict[str, str], typed: str = "", comman
 
 def _settings_in(environment: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if name.startswith("WAYLINK_")}
-
-
-def run_process(
-    *arguments: str, environment: dict[str, str], typed: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """`waylink ARGUMENTS` as a process of its own, at its end."""
-    return subprocess.run(
-        [*WAYLINK, *arguments], input=typed, capture_output=True, text=True, env=environment, check=False
-    )
 
 
 def environment_of(data_dir: Path, **settings: str) -> dict[str, str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
-import subprocess
 
 import httpx
 import pyotp
@@ -12,7 +10,8 @@ import pytest
 
 from backend.domain.ids import OrgId
 from tests.dashboard.people import FormsOf
-from tests.processes.service_process import WAYLINK, ServiceProcess, run_command
+from tests.processes.service_process import ServiceProcess, run_command
+from tests.processes.terminal import on_terminal
 
 PASSWORD = "long enough to guess at"
 
@@ -83,19 +82,15 @@ def test_a_lost_second_factor_is_turned_off(running: ServiceProcess, org_id: Org
 
 def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id: OrgId) -> None:
     """On a terminal the password is asked for twice, and not shown."""
-    parent, child = pty.openpty()
-    with subprocess.Popen(
-        [*WAYLINK, "user", "create", "typed@example.com", "--org", org_id],
-        stdin=child, stdout=child, stderr=child, env=running.environment, start_new_session=True,
-    ) as process:  # fmt: skip
-        os.close(child)
+    command = ("user", "create", "typed@example.com", "--org", org_id)
+    with on_terminal(running.environment, command) as (process, typed):
         shown = b""
         for prompt in (b"Password:", b"Repeat for confirmation:"):
             while not shown.endswith(prompt + b" "):
-                shown += os.read(parent, 1)
-            os.write(parent, f"{PASSWORD}\n".encode())
-        assert process.wait(timeout=60) == 0
-    os.close(parent)
+                shown += os.read(typed, 1)
+            os.write(typed, f"{PASSWORD}\n".encode())
+        process.join(60)
+        assert process.exitcode == 0
     assert PASSWORD.encode() not in shown
     assert signs_in(running, "typed@example.com", PASSWORD)
 

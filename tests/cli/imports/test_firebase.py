@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 
 from backend.domain.ids import OrgId
-from tests.processes.service_process import ServiceProcess, invoke, run_process
+from tests.processes.service_process import ServiceProcess, invoke
 
 SAMPLE = Path(__file__).parents[3] / "docs" / "samples" / "firebase-dynamic-links.csv"
 IPHONE = (
@@ -32,7 +32,7 @@ def test_import_firebase(tmp_path: Path, running: ServiceProcess) -> None:
     assert sum(column["rows"] for column in dry["not_taken_over"]) == 8
     assert dry["left_out_report"] == str(tmp_path / "export.left-out.csv")
     assert running.command(*command)["created"] == 3
-    again = run_process(*command, environment=running.environment)
+    again = invoke(*command, environment=running.environment)
     assert f"waylink app set links.shop.example --org {org_id} --ios-team-id TEAM" in again.stderr
     with (tmp_path / "export.left-out.csv").open(encoding="utf-8", newline="") as opened:
         assert len(list(csv.DictReader(opened))) == 8
