@@ -12,6 +12,8 @@ from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, re
 from backend.archives.restore import restore_organization
 from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.outbox import entries as feed_entries
+from backend.storage.outbox.sequencer import place_all
 from backend.storage.visitors import counted_once
 from backend.system.clock import utc_now
 from backend.web.api_host import ApiHost
@@ -36,10 +38,13 @@ class Archive:
 
 async def remove(database: Database, archive: Archive) -> None:
     """Delete what the archive holds, and what was restored of it, without an entry about that in its log."""
+    # What still waits for a place in the feed would get one later, and the feed its head again.
+    await place_all(database, archive.organization.id)
     database = unrecorded(database)
     for entry in archive.entries:
         await database[entry.collection].delete_one({"_id": entry.document["_id"]})
-    await database[MARKS].delete_many({"org_id": archive.organization.id})
+    for name in (MARKS, feed_entries.NAME):
+        await database[name].delete_many({"org_id": archive.organization.id})
 
 
 def forge(archive: Archive, folder: Path, change: Change, *more: tuple[str, Document]) -> Path:
