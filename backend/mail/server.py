@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from asyncio import WriteTransport
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parseaddr
+from typing import cast
 from urllib.parse import urlsplit
 
 from aiosmtplib import SMTP, SMTPException, SMTPRecipientRefused, SMTPResponseException
@@ -54,6 +56,7 @@ class MailServer:
             timeout=_SECONDS,
             local_hostname=urlsplit(settings.base_url).hostname,
         )
+        transport = None
         try:
             with _failing(SmtpStep.CONNECT):
                 await smtp.connect()
@@ -64,10 +67,14 @@ class MailServer:
                 with _failing(SmtpStep.SIGN_IN):
                     await smtp.login(settings.smtp_user, settings.smtp_password)
             yield SmtpConnection(smtp, parseaddr(self.sender)[1])
+            transport = smtp.transport  # which `quit` forgets
             with suppress(SMTPException, OSError):
                 await smtp.quit()
         finally:
+            transport = cast("WriteTransport | None", smtp.transport or transport)
             smtp.close()
+            if transport:
+                transport.abort()  # the server may never end its side of an encrypted connection
 
 
 class SmtpConnection:
