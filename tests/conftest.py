@@ -37,7 +37,7 @@ from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.order import deal_out
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
-from tests.processes.forked_analytics import forking_analytics, start_forked
+from tests.processes.forked.analytics import forking_analytics, start_forked
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit

@@ -12,8 +12,8 @@ import pytest
 
 from backend.domain.ids import OrgId
 from tests.conftest import ServiceStarter
-from tests.processes.forked_service import FORK_SERVER, forked_command
-from tests.processes.loaded_modules import tell_modules
+from tests.processes.forked.loaded_modules import tell_modules
+from tests.processes.forked.service import FORK_SERVER, forked_command
 from tests.processes.service_process import ServiceProcess
 
 

@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from tests.processes.forked_service import FORK_SERVER
+from tests.processes.forked.service import FORK_SERVER
 
 
 class KilledReceiver:

@@ -28,7 +28,7 @@ from backend.storage.feed.reading import read_feed
 from tests.facts.clicks import click
 from tests.follow.chdb_server import ChdbServer
 from tests.polling import until, wait_for_async
-from tests.processes.forked_service import ForkedProcess, forked_command
+from tests.processes.forked.service import ForkedProcess, forked_command
 from tests.processes.postgresql import PostgreSQL, postgresql
 from tests.processes.service_process import ServiceProcess, invoke
 

@@ -13,7 +13,7 @@ import pytest
 
 from backend.domain.feed.cursor import Cursor
 from tests.follow.conftest import Feed
-from tests.processes.forked_service import forked
+from tests.processes.forked.service import forked
 from tests.processes.service_process import WAYLINK
 
 

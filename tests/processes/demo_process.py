@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from backend.operations.shared_counts import SHARED_FOLDER
-from tests.processes.forked_service import ForkedProcess, forked
+from tests.processes.forked.service import ForkedProcess, forked
 from tests.processes.service_process import environment_of, free_port, started
 
 

@@ -30,7 +30,7 @@ from pymongo import MongoClient
 from backend.cli import main
 from backend.environment import load_settings
 from tests import used_databases
-from tests.processes.forked_service import ForkedProcess, forked
+from tests.processes.forked.service import ForkedProcess, forked
 from tests.processes.suspended import suspend
 
 WAYLINK = (sys.executable, "-m", "backend.cli")

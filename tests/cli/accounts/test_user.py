@@ -10,8 +10,8 @@ import pytest
 
 from backend.domain.ids import OrgId
 from tests.dashboard.people import FormsOf
+from tests.processes.forked.terminal import on_terminal
 from tests.processes.service_process import ServiceProcess, run_command
-from tests.processes.terminal import on_terminal
 
 PASSWORD = "long enough to guess at"
 

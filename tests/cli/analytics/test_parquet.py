@@ -29,7 +29,7 @@ from backend.storage.clicks.blocks import NAME, fields_of
 from tests.facts.clicks import click
 from tests.facts.parquet_rows import as_parquet, count, read
 from tests.polling import wait_for
-from tests.processes.forked_service import forked
+from tests.processes.forked.service import forked
 from tests.processes.service_process import ServiceProcess, invoke
 
 # More than DuckDB puts into a row group.

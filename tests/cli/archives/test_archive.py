@@ -10,7 +10,7 @@ from pymongo import MongoClient
 
 from backend.archives.archive_file import ArchiveWriter, read_entries, read_header
 from tests.polling import wait_for
-from tests.processes.forked_service import forked_command
+from tests.processes.forked.service import forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, invoke, own_database, run_command
 
 MANY = 2_000

@@ -16,7 +16,7 @@ from tests.facts.clicks import recorded_clicks
 from tests.faults.killed_shipper import ship_until_killed
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
-from tests.processes.forked_service import FORK_SERVER
+from tests.processes.forked.service import FORK_SERVER
 
 LINKS = 3
 # Without --long, a process is killed before every second command.

@@ -32,7 +32,7 @@ from tests.facts.clicks import click, ship
 from tests.faults.feed_processes import FORM, NOW, Place, order, order_without_lease, read, write
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for, wait_for_async
-from tests.processes.forked_service import FORK_SERVER
+from tests.processes.forked.service import FORK_SERVER
 from tests.processes.service_process import own_database
 
 ORGANIZATIONS = 2

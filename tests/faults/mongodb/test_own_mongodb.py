@@ -32,7 +32,7 @@ from tests.facts.organizations import create_test_organization
 from tests.faults.mongod import mongod_of, stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
-from tests.processes.forked_service import FORK_SERVER, forked_command
+from tests.processes.forked.service import FORK_SERVER, forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
 # Seconds after mongod appeared at which its starter is killed.

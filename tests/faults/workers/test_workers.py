@@ -19,7 +19,7 @@ from tests.faults.links import DOMAIN, new_link, wait_for_clicks
 from tests.faults.mongod import mongod_of
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
-from tests.processes.forked_service import forked_command
+from tests.processes.forked.service import forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
 SECONDS = 30.0

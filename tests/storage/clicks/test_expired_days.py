@@ -42,7 +42,7 @@ from tests.facts.feeds import place_all, read_all
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
-from tests.processes.forked_service import FORK_SERVER
+from tests.processes.forked.service import FORK_SERVER
 from tests.storage.clicks.summing_process import add_up
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The service, imported as its supervisor does before it forks its workers; see `forked_service`."""
+"""The service, imported as its supervisor does before it forks its workers; see service.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from backend.operations.shared_counts import SHARED_FOLDER
 from backend.serving.job import load_application
 from backend.settings import Settings
 from backend.storage.analytics import process_start
-from tests.processes.forked_analytics import start_forked
+from tests.processes.forked.analytics import start_forked
 
 # What counts is made as the service is imported, and only counts for several processes with a folder for it.
 # Each service has a folder of its own.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 
 from backend.cli import main
-from tests.processes.forked_service import FORK_SERVER
+from tests.processes.forked.service import FORK_SERVER
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from backend.cli import main
 
 # A process has one such server: who forks something else takes this one too.
 FORK_SERVER = multiprocessing.get_context("forkserver")
-FORK_SERVER.set_forkserver_preload(["tests.processes.imported_service"])
-ROOT = Path(__file__).parents[2]
+FORK_SERVER.set_forkserver_preload(["tests.processes.forked.imported_service"])
+ROOT = Path(__file__).parents[3]
 
 
 class ForkedProcess:
