@@ -175,7 +175,7 @@ async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: boo
 
 
 async def note_member_change(database: Database, session: ClientSession, org_id: OrgId) -> None:
-    """Note in the caller's transaction that it changes the organization's members.
+    """Note in the caller's transaction that it changes the organization's members, or who lets them in.
 
     It is what two such transactions both write, so that the later one begins again and sees the earlier. A
     number, since MongoDB does not write what changes nothing, and two may happen at one time of the clock.

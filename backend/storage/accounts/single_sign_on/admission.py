@@ -13,10 +13,9 @@ from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
-from backend.storage.accounts import organizations
 from backend.storage.accounts.directory import people
 from backend.storage.accounts.single_sign_on import identities
-from backend.storage.accounts.single_sign_on.settings import find_group_roles, note_sign_in
+from backend.storage.accounts.single_sign_on.settings import admit_by, find_group_roles
 from backend.storage.accounts.users import invitations, members, sessions, users
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 
@@ -32,8 +31,7 @@ async def admit(
 
     async def work(session: ClientSession) -> User | None:
         # Of two changes of members at one moment the second one waits, and sees what the first one did.
-        await organizations.note_member_change(database, session, org_id)
-        await note_sign_in(database, session, org_id, provider)
+        await admit_by(database, session, org_id, provider)
         return await _Admission(database, session, org_id, provider, person, now).decide()
 
     try:
@@ -54,7 +52,7 @@ async def open_session(
     """
 
     async def work(transaction: ClientSession) -> None:
-        await note_sign_in(database, transaction, org_id, provider)
+        await admit_by(database, transaction, org_id, provider)
         await sessions.insert_session(database, session, transaction)
 
     await in_transaction(database, work)

@@ -26,9 +26,7 @@ COLLECTION = Collection(
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document an organization"),
-    audited=Audited(
-        kind="single_sign_on", hidden=frozenset({"client_secret"}), ignored=frozenset({"sign_ins"})
-    ),
+    audited=Audited(kind="single_sign_on", hidden=frozenset({"client_secret"})),
 )
 
 
@@ -55,9 +53,11 @@ async def set_group_roles(
     await database[NAME].update_one({"_id": org_id}, changed, upsert=True, session=session)
 
 
-async def find_provider(database: Database, org_id: OrgId) -> IdentityProvider | None:
+async def find_provider(
+    database: Database, org_id: OrgId, session: ClientSession | None = None
+) -> IdentityProvider | None:
     """The organization's provider; None if it has none."""
-    return _provider_in(await database[NAME].find_one({"_id": org_id}, {"provider": 1}))
+    return _provider_in(await database[NAME].find_one({"_id": org_id}, {"provider": 1}, session=session))
 
 
 async def set_provider(database: Database, org_id: OrgId, provider: IdentityProvider | None) -> None:
@@ -69,6 +69,7 @@ async def set_provider(database: Database, org_id: OrgId, provider: IdentityProv
     stored = None if provider is None else asdict(provider) | {"email_domains": list(provider.email_domains)}
 
     async def work(session: ClientSession) -> None:
+        await organizations.note_member_change(database, session, org_id)
         changed = {"$set": {"provider": stored}}
         document = await database[NAME].find_one_and_update(
             {"_id": org_id}, changed, upsert=True, session=session
@@ -82,18 +83,16 @@ async def set_provider(database: Database, org_id: OrgId, provider: IdentityProv
     await in_transaction(database, work)
 
 
-async def note_sign_in(
+async def admit_by(
     database: Database, session: ClientSession, org_id: OrgId, provider: IdentityProvider
 ) -> None:
     """Note in the caller's transaction that the provider lets somebody in.
 
-    `set_provider` writes the same document, so the later of both begins again and sees the earlier. Raises
+    Of that and `set_provider` at one moment, the later begins again and sees the earlier. Raises
     SignInRefused if the service is no client of the provider any more.
     """
-    client = {"provider.issuer": provider.issuer, "provider.client_id": provider.client_id}
-    settings = database.get_collection(NAME)  # of which the audit log has the session
-    counted = await settings.update_one({"_id": org_id} | client, {"$inc": {"sign_ins": 1}}, session=session)
-    if not counted.matched_count:
+    await organizations.note_member_change(database, session, org_id)
+    if not provider.is_client_of(await find_provider(database, org_id, session)):
         raise SignInRefused(Refusal.PROVIDER_CHANGED)
 
 

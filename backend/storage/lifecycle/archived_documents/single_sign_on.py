@@ -10,7 +10,7 @@ from backend.domain.accounts.single_sign_on.provider import provider_fields
 from backend.domain.fields.rules import Flag
 from backend.storage.accounts.single_sign_on import settings
 from backend.storage.lifecycle.archive_context import DocumentRule
-from backend.storage.schema.document_fields import DocumentFields, integer, list_of, nested, one_of, or_none
+from backend.storage.schema.document_fields import DocumentFields, list_of, nested, one_of, or_none
 
 _GROUP_ROLE = DocumentFields({"group": GROUP_RULE.parse, "role": one_of(Role)})
 _GROUP_ROLES = DocumentFields(
@@ -24,13 +24,6 @@ _PROVIDER = DocumentFields(
         "vouches_for_emails": Flag().parse,
     }
 )
-_SETTINGS = DocumentFields(
-    {},
-    {
-        "group_roles": nested(_GROUP_ROLES),
-        "provider": or_none(nested(_PROVIDER)),
-        "sign_ins": integer,
-    },
-)
+_SETTINGS = DocumentFields({}, {"group_roles": nested(_GROUP_ROLES), "provider": or_none(nested(_PROVIDER))})
 
 RULES: Mapping[str, DocumentRule] = {settings.NAME: lambda document, _: _SETTINGS.check(document)}
