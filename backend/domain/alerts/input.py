@@ -92,11 +92,10 @@ def check_new(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_change(rule: AlertRule, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a change of this rule. Thresholds that are not given stay. Raises InvalidField."""
+    """The fields of a change of this rule, with those thresholds only that are given. Raises InvalidField."""
     changes = _with_zone(fields)
     if "thresholds" in changes:
-        given = parse_thresholds("thresholds", rule.kind, changes["thresholds"])
-        changes["thresholds"] = {**rule.thresholds, **given}
+        changes["thresholds"] = parse_thresholds("thresholds", rule.kind, changes["thresholds"])
     return changes
 
 

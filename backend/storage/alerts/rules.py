@@ -111,9 +111,8 @@ async def change_rule(
     before = await get_rule(database, org_id, given_id)
     changes = check_change(before, given)
     await _check_people(database, org_id, changes.get("mail_to", ()))
-    thresholds = changes.pop("thresholds", {})
     # Each by itself: somebody may change another one at this moment.
-    changes |= {f"thresholds.{name}": thresholds[name] for name in given.get("thresholds", ())}
+    changes |= {f"thresholds.{name}": number for name, number in changes.pop("thresholds", {}).items()}
     return from_document(await _RULES.change(database, org_id, given_id, _stored(changes)))
 
 
