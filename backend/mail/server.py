@@ -56,7 +56,6 @@ class MailServer:
             timeout=_SECONDS,
             local_hostname=urlsplit(settings.base_url).hostname,
         )
-        transport = None
         try:
             with _failing(SmtpStep.CONNECT):
                 await smtp.connect()
@@ -67,11 +66,10 @@ class MailServer:
                 with _failing(SmtpStep.SIGN_IN):
                     await smtp.login(settings.smtp_user, settings.smtp_password)
             yield SmtpConnection(smtp, parseaddr(self.sender)[1])
-            transport = smtp.transport  # which `quit` forgets
             with suppress(SMTPException, OSError):
-                await smtp.quit()
+                await smtp.execute_command(b"QUIT")  # `quit` would forget the transport
         finally:
-            transport = cast("WriteTransport | None", smtp.transport or transport)
+            transport = cast("WriteTransport | None", smtp.transport)
             smtp.close()
             if transport:
                 transport.abort()  # the server may never end its side of an encrypted connection
