@@ -33,7 +33,7 @@ def signs_in(running: ServiceProcess, email: str, password: str) -> bool:
 
 
 def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> None:
-    """The user gets in with the password, in whatever case the address is typed."""
+    """The user gets in with the password, in whatever case the address is typed, and with no other one."""
     user_id = created_id(running, "Ada@Example.com", org_id)
     listed = running.command("user", "list")["users"]
     ada = {
@@ -42,6 +42,7 @@ def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> 
     }  # fmt: skip
     assert ada in listed
     assert signs_in(running, "ada@example.com", PASSWORD)
+    assert not signs_in(running, "ada@example.com", PASSWORD + "x")
 
 
 def test_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:

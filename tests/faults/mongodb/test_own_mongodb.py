@@ -36,7 +36,7 @@ from tests.processes.forked.service import FORK_SERVER, forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
 
 # Seconds after mongod appeared at which its starter is killed.
-DELAYS = (0.0, 0.3)
+DELAYS = (0.0, 0.1, 0.3, 0.6)
 
 
 class User:
