@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import httpx
 
@@ -25,7 +28,7 @@ from backend.storage.driver.mongo import Database
 from tests.facts.clicks import recorded_clicks
 from tests.facts.organizations import create_test_organization
 from tests.facts.stored_links import insert_links
-from tests.polling import wait_for_async
+from tests.polling import until, wait_for_async
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 
 
@@ -109,3 +112,47 @@ def log_of(data_dir: Path) -> Path:
     """The click log of the one process that writes there."""
     (log,) = (data_dir / "clicks").glob("*.log")
     return log
+
+
+class Visits:
+    """Visitors who follow the link one visit after the other, and how long each of them waited."""
+
+    visitors = 2
+    pause = 0.05  # seconds between two visits
+
+    def __init__(self, link: VisitedLink, service: ServiceProcess) -> None:
+        self.link = link
+        self.service = service
+        self.waited: list[float] = []
+        self._stop = False
+
+    @asynccontextmanager
+    async def load(self) -> AsyncIterator[None]:
+        """They come for the length of the block."""
+        self._stop = False
+        async with asyncio.TaskGroup() as tasks:
+            for work in self._works():
+                tasks.create_task(work)
+            try:
+                yield
+            finally:
+                self._stop = True
+
+    async def more(self, count: int) -> None:
+        """Return once so many more were answered."""
+        least = len(self.waited) + count
+        await until(lambda: len(self.waited) >= least, "visits are not answered", seconds=30)
+
+    def _works(self) -> list[Coroutine[Any, Any, None]]:
+        return [self._visit_often() for _ in range(self.visitors)]
+
+    async def _visit_often(self) -> None:
+        async with self.link.client(self.service) as client:
+            while not self._stop:
+                await self._visit(client)
+                await asyncio.sleep(self.pause)
+
+    async def _visit(self, client: httpx.AsyncClient) -> None:
+        began = time.monotonic()
+        assert (await client.get(f"/{self.link.path}")).status_code == 302
+        self.waited.append(time.monotonic() - began)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Coroutine
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -15,52 +15,20 @@ from tests.faults.clicks.test_torn_writes import files_no_larger
 from tests.faults.frozen_disk import CAN_MOUNT, frozen, mounted_disk
 from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
-from tests.faults.visited_link import VisitedLink, visited_link
-from tests.polling import until
+from tests.faults.visited_link import Visits, visited_link
 from tests.processes.replica_set import ReplicaSet
-from tests.processes.service_process import ServiceProcess
 
-VISITORS = 2
 # Nobody waits longer than a second; so much more leaves room for a machine that is busy with other tests.
 # That visitors do not wait for the end of an outage shows in how many are answered during it.
 LONGEST = 10.0
 OUTAGE = 3.0  # seconds; ten times as long with --long
 
 
-class Visits:
-    """Visitors who follow the link one visit after the other, and how long each of them waited."""
+class VisitsWithHealth(Visits):
+    """The same, beside one who asks for /healthz."""
 
-    def __init__(self, link: VisitedLink, service: ServiceProcess) -> None:
-        self.link = link
-        self.service = service
-        self.waited: list[float] = []
-        self._stop = False
-
-    @asynccontextmanager
-    async def load(self) -> AsyncIterator[None]:
-        """They come for the length of the block, and one who asks for /healthz."""
-        self._stop = False
-        async with asyncio.TaskGroup() as visitors:
-            for _ in range(VISITORS):
-                visitors.create_task(self._visit_often())
-            visitors.create_task(self._ask_for_health())
-            try:
-                yield
-            finally:
-                self._stop = True
-
-    async def more(self, count: int) -> None:
-        """Return once so many more were answered."""
-        least = len(self.waited) + count
-        await until(lambda: len(self.waited) >= least, "visits are not answered", seconds=30)
-
-    async def _visit_often(self) -> None:
-        async with self.link.client(self.service) as client:
-            while not self._stop:
-                began = time.monotonic()
-                assert (await client.get(f"/{self.link.path}")).status_code == 302
-                self.waited.append(time.monotonic() - began)
-                await asyncio.sleep(0.05)
+    def _works(self) -> list[Coroutine[Any, Any, None]]:
+        return [*super()._works(), self._ask_for_health()]
 
     async def _ask_for_health(self) -> None:
         async with httpx.AsyncClient(base_url=self.service.base_url, timeout=LONGEST) as client:
@@ -89,7 +57,7 @@ async def test_a_disk_that_hangs_keeps_nobody_waiting(
             mounted_disk(tmp_path) as disk,
             link.service(tmp_path, WAYLINK_DATA_DIR=str(disk)) as service,
         ):
-            visits, at_risk = Visits(link, service), 0.0
+            visits, at_risk = VisitsWithHealth(link, service), 0.0
             for database_too in (False, True):
                 async with visits.load():
                     await visits.more(20)
@@ -115,7 +83,7 @@ async def test_a_full_disk_without_mongodb(
     scenario = f"disk full, MongoDB hung for {seconds:.0f} s"
     async with visited_link(members.uri) as link:
         with link.service(tmp_path) as service:
-            visits = Visits(link, service)
+            visits = VisitsWithHealth(link, service)
             async with visits.load():
                 await visits.more(20)
                 with files_no_larger(service, 1), members.frozen():
