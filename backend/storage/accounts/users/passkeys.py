@@ -27,7 +27,8 @@ async def add_passkey(database: Database, user_id: UserId, passkey: Passkey) -> 
 
 async def remove_passkey(database: Database, user_id: UserId, passkey_id: str) -> None:
     """Let it sign in no more. Does nothing if the user has no such passkey."""
-    await database[NAME].update_one({"_id": user_id}, {"$pull": {_FIELD: {"id": passkey_id}}})
+    with_passkey = {"_id": user_id, f"{_FIELD}.id": passkey_id}
+    await database[NAME].update_one(with_passkey, {"$pull": {_FIELD: {"id": passkey_id}}})
 
 
 async def user_signed_in(database: Database, ceremony: Ceremony, credential: str) -> User:
