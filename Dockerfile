@@ -18,7 +18,7 @@ COPY sdk_dist sdk_dist
 COPY app_sdk_dist app_sdk_dist
 RUN /opt/venv/bin/pip install --no-deps --no-build-isolation --editable . \
  && /opt/venv/bin/python -m compileall -q backend \
- && /opt/venv/bin/pip uninstall --quiet --yes setuptools pip
+ && /opt/venv/bin/pip uninstall --quiet --yes setuptools uv pip
 
 FROM docker.io/library/python:${PYTHON}-slim-bookworm
 RUN useradd --system --uid 10001 --home-dir /data --create-home waylink
