@@ -20,7 +20,7 @@ from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedP
 from backend.storage.analytics.measures.clicks import clicks_of, knows_former_visitors
 from backend.storage.analytics.measures.costs import asks_for_costs, currencies_left_out
 from backend.storage.analytics.measures.installs import asks_for_installs, installs_of
-from backend.storage.analytics.measures.sales import asks_for_sales, left_out_of
+from backend.storage.analytics.measures.sales import has_sales, left_out_of
 
 # What is counted from records that an organization's retention deletes.
 _EXPIRING = SALES | {Measure.INSTALLS}
@@ -66,7 +66,7 @@ def _kinds(connection: DuckDBPyConnection, period: QueriedPeriod) -> set[RowKind
     if not period.query.has_kinds:
         return set()
     kinds = set()
-    if asks_for_sales(period):
+    if has_sales(period):
         apart = f"SELECT DISTINCT apart FROM {period.sold} WHERE NOT is_left_out"
         kinds |= {kind for (kind,) in connection.execute(apart).fetchall()}
     if asks_for_installs(period) and period.query.has_kinds_of_touches:
@@ -81,7 +81,7 @@ def _kinds(connection: DuckDBPyConnection, period: QueriedPeriod) -> set[RowKind
 def _left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[str, int | Fraction]:
     """How many conversions are in no figure, by their currency."""
     left_out: dict[str, int | Fraction] = {}
-    if period.query.currency and asks_for_sales(period):
+    if period.query.currency and has_sales(period):
         for currency, whole, weight in connection.execute(left_out_of(period)).fetchall():
             left_out[currency] = left_out.get(currency, 0) + Fraction(weight, whole)
     return left_out

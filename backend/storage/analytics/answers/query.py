@@ -21,12 +21,13 @@ from backend.storage.analytics.answers.ordering import behind, keys_of, values_o
 from backend.storage.analytics.answers.reading import FetchedColumns, RowReader, sums_of, table_of
 from backend.storage.analytics.answers.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.answers.variants import MOST_ROWS, chances_of
+from backend.storage.analytics.conditions.empty_tables import empty_tables
 from backend.storage.analytics.conditions.moment_answers import once, parsed, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.conditions.tags import choose_tags
 from backend.storage.analytics.measures.frequent_values import fold_rare_values
-from backend.storage.analytics.measures.sales import asks_for_sales, keep_sales
+from backend.storage.analytics.measures.sales import has_sales, keep_sales
 
 _ROWS_PER_PIECE = 8_192
 
@@ -89,16 +90,18 @@ class _Reading:
             tags=choose_tags(connection, query),
             last_block=cursors.last_block(connection, self._place),
             summed_until=summed_until,
+            empty=empty_tables(connection, spans),
         )
         self._before: QueriedPeriod | None = None
         if query.compare:
             compared = query.period.compared_spans(query.time_field, query.compare)
-            self._before = replace(self._now, spans=compared, sold="sold_before")
+            empty = empty_tables(connection, compared)
+            self._before = replace(self._now, spans=compared, sold="sold_before", empty=empty)
         self._reader = RowReader(query, self._now.labels, query.partial_labels)
-        self._kept_sales: list[str] = []
-        if asks_for_sales(self._now):
-            self._kept_sales = [keep_sales(connection, period) for period in self._periods.values()]
-            fold_rare_values(connection, list(self._periods.values()))
+        sold = [period for period in self._periods.values() if has_sales(period)]
+        self._kept_sales = [keep_sales(connection, period) for period in sold]
+        if sold:
+            fold_rare_values(connection, self._now, sold)
 
     @cached_property
     def _totals(self) -> FetchedColumns:

@@ -21,7 +21,8 @@ class QueriedPeriod:
 
     `labels` are those of all parts of the time, in the order of texts. Only clicks of blocks up to
     `last_block` are seen, None for all. Single clicks have expired up to the day `summed_until`, counted from
-    1970; None if none have. `sold` is the table with the sales of these spans.
+    1970; None if none have. `sold` is the table with the sales of these spans. Nothing of them is in the
+    tables that `empty` names (empty_tables.py).
     """
 
     query: Query
@@ -32,6 +33,7 @@ class QueriedPeriod:
     last_block: int | None = None
     summed_until: int | None = None
     sold: str = "sold"
+    empty: frozenset[str] = frozenset()
 
     @classmethod
     def without_groups(cls, connection: DuckDBPyConnection, query: Query) -> QueriedPeriod:

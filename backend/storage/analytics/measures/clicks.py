@@ -15,6 +15,7 @@ from backend.domain.analytics.query import (
     is_of_events,
 )
 from backend.domain.links.destinations.destination import Outcome
+from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, link_groups, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -35,6 +36,8 @@ _WHO = "{day} * 4294967296 + visitor AS who"
 
 def clicks_with_cost_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `clicks_with_cost` of each group that has any: of campaigns whose cost is known."""
+    if period.empty & {"clicks", "costs"}:
+        return nothing_of(period, {"clicks_with_cost": "BIGINT"})
     campaigns = campaigns_with_cost(period, parameters)
     of_campaigns = f"SELECT link FROM links WHERE is_kept AND campaign IN ({campaigns})"
     counted = f"clicks.link IN ({of_campaigns})"
@@ -53,6 +56,8 @@ def clicks_of(
     `more` is a condition for clicks; `only` are those of the measures that may be counted.
     """
     asks = [measure for measure in _WHICH if measure in period.query.needed & only]
+    if "clicks" in period.empty:
+        return nothing_of(period, dict.fromkeys(asks, "BIGINT"))
     sums = [f"(sum(weight) FILTER ({_WHICH[measure]}))::BIGINT AS {measure}" for measure in asks]
     counts_all = {Measure.CLICKS, Measure.NOT_COUNTED} <= {*asks}
     counted_ones = [] if counts_all else [f"({' OR '.join(_WHICH[measure] for measure in asks)})"]
@@ -96,6 +101,8 @@ def single_clicks_of(period: QueriedPeriod, until: int | None) -> Sql:
 
 def visitors_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `visitors` of each group that has any."""
+    if "clicks" in period.empty and not knows_former_visitors(period):
+        return nothing_of(period, {"visitors": "BIGINT"})
     times = TimeColumns(period, "clicks.at", parameters)
     who = _WHO.format(day=f"(clicks.at // {DAY_MS})")
     conditions = [*_conditions(period, parameters), "reason IS NULL", "visitor IS NOT NULL"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 
 from backend.domain.analytics.query import OF_COSTS, TIMES, Field, Measure
+from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod
@@ -18,6 +19,7 @@ from backend.storage.analytics.conditions.times import TimeColumns
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).date()
 _NOON = time(12)
 # As domain/analytics/figures.Spent.
+_SPENT_TYPE = "STRUCT(currency VARCHAR, digits UTINYINT, amount HUGEINT)[]"
 _SPENT = """
     list(struct_pack(currency := currency, digits := digits, amount := amount)
         ORDER BY currency, digits) AS spent
@@ -30,7 +32,9 @@ def asks_for_costs(period: QueriedPeriod) -> bool:
 
 
 def asks_what_has_cost(period: QueriedPeriod) -> bool:
-    """Whether the query asks for what came of the campaigns whose cost is known."""
+    """Whether the query asks for what came of the campaigns whose cost is known, and any is."""
+    if "costs" in period.empty:
+        return False
     return not OF_COSTS.isdisjoint(period.query.measures) and period.query.knows_cost_in_all
 
 
@@ -39,8 +43,8 @@ def costs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
 
     No group has any where it is not known what such groups cost.
     """
-    if not period.knows_cost:
-        return _nothing(period)
+    if not period.knows_cost or "costs" in period.empty:
+        return nothing_of(period, {"spent": _SPENT_TYPE})
     times = TimeColumns(period, "noon", parameters)
     groups = [
         f"{times.number if field in TIMES else 'campaign'} AS {name}"
@@ -51,15 +55,6 @@ def costs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
         FROM ({_counted(period, parameters)}) {times.join} GROUP BY ALL
     """
     return f"SELECT {', '.join([*period.columns, _SPENT])} FROM ({sums}) GROUP BY ALL"
-
-
-def _nothing(period: QueriedPeriod) -> str:
-    numbers = {*TIMES, Field.LINK}
-    groups = [
-        f"NULL::{'INTEGER' if field in numbers else 'VARCHAR'} AS {name}"
-        for field, name in zip(period.group_by, period.columns, strict=True)
-    ]
-    return f"SELECT {', '.join([*groups, 'NULL AS spent'])} {'WHERE false' if groups else ''}"
 
 
 def campaigns_with_cost(period: QueriedPeriod, parameters: SqlParameters) -> str:

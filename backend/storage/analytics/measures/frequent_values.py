@@ -15,14 +15,15 @@ from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 _MOST_VALUES = MOST_VALUES  # tests have fewer
 
 
-def fold_rare_values(connection: DuckDBPyConnection, periods: Sequence[QueriedPeriod]) -> None:
+def fold_rare_values(
+    connection: DuckDBPyConnection, now: QueriedPeriod, periods: Sequence[QueriedPeriod]
+) -> None:
     """Put events with other values than the most frequent ones into a row of their own.
 
-    `periods` are the one that is asked for and, if there is one, that which it is compared with; their sales
-    are kept. Of several properties, their values together are counted. Events without any value have their
-    row, however few they are.
+    `now` is the period that is asked for. `periods` are that one, and the one that it is compared with, as
+    far as they have sales, which are kept. Of several properties, their values together are counted. Events
+    without any value have their row, however few they are.
     """
-    now = periods[0]
     columns = [
         f"by_{name}"
         for field, name in zip(now.group_by, now.columns, strict=True)

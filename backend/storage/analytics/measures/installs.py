@@ -14,6 +14,7 @@ from backend.domain.analytics.query import (
     QueryField,
     is_of_events,
 )
+from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -33,6 +34,8 @@ def asks_for_installs(period: QueriedPeriod) -> bool:
 
 def installs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `installs` of each group that has any."""
+    if "installs" in period.empty:
+        return nothing_of(period, {"installs": "BIGINT"})
     tables = [f"matching_links AS ({matching_links(period, parameters)})"]
     has_tags = period.tags is not None and Field.TAG in period.group_by
     if period.tags and has_tags:

@@ -24,6 +24,7 @@ from backend.domain.analytics.query import (
     QueryField,
     is_of_events,
 )
+from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
 from backend.storage.analytics.conditions.moment_answers import parsed
@@ -74,6 +75,8 @@ _SUMS = """
     (sum(weight) FILTER (what = 'conversion' AND has_cost))::BIGINT AS with_cost,
     sum(amount) FILTER (what = 'conversion' AND has_cost) AS revenue_with_cost
 """
+_COUNTS = ("leads", "conversions", "events", "identities", "of_links", "with_cost")
+_AMOUNTS = ("revenue", "revenue_of_links", "refunds", "revenue_with_cost")
 _PEOPLE = {
     Measure.CUSTOMERS: "count(DISTINCT customer) FILTER (what = 'conversion') AS customers",
     Measure.CONTACTS: "count(DISTINCT customer) AS contacts",
@@ -87,11 +90,20 @@ _SOLD = """
         revenue_with_cost := revenue_with_cost
     ) ORDER BY whole, currency, digits) AS sold
 """
+_SOLD_TYPES = {"whole": "BIGINT", "currency": "VARCHAR", "digits": "UTINYINT"}
+_SOLD_TYPES |= dict.fromkeys(_COUNTS, "BIGINT") | dict.fromkeys(_AMOUNTS, "HUGEINT")
+_SOLD_TYPE = f"STRUCT({', '.join(f'{name} {kind}' for name, kind in _SOLD_TYPES.items())})[]"
 
 
 def asks_for_sales(period: QueriedPeriod) -> bool:
     """Whether the query needs leads, conversions, events or identities."""
     return bool(_kinds(period))
+
+
+def has_sales(period: QueriedPeriod) -> bool:
+    """Whether the query needs any of these, and the period has some, of whatever kind."""
+    tables = {"identities" if kind == "identify" else "tellings" for kind in _kinds(period)}
+    return not tables <= period.empty
 
 
 def _kinds(period: QueriedPeriod) -> list[str]:
@@ -172,6 +184,8 @@ def single_sales_of(connection: DuckDBPyConnection, period: QueriedPeriod) -> Sq
 
 def sales_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `sold`, a list as domain/analytics/figures.Sold, of each group that has any."""
+    if not has_sales(period):
+        return nothing_of(period, {"sold": _SOLD_TYPE})
     tables, source = _source(period, parameters)
     groups = _groups(period)
     names = [group.rpartition(" AS ")[2] for group in groups]
@@ -191,8 +205,11 @@ def sales_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
 
 def people_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """A SELECT of `customers` and `contacts`, those that the query needs, of each group that has any."""
+    asked = [measure for measure in _PEOPLE if measure in period.query.needed]
+    if not has_sales(period):
+        return nothing_of(period, dict.fromkeys(asked, "BIGINT"))
     tables, source = _source(period, parameters)
-    counts = [count for measure, count in _PEOPLE.items() if measure in period.query.needed]
+    counts = [_PEOPLE[measure] for measure in asked]
     has_contacts = Measure.CONTACTS in period.query.needed
     kinds = "what IN ('lead', 'conversion')" if has_contacts else "what = 'conversion'"
     return f"""
