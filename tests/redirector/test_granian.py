@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.facts.sdk_batches import BATCH, call, timestamp
 from tests.polling import wait_for
 from tests.processes.proxy_process import server_process
-from tests.processes.service_process import environment_of, free_port, run_command
+from tests.processes.service_process import environment_of, free_port, own_database, run_command
 
 API = "/serviceCore/pa/v1"
 
 
-def test_a_link_is_made_followed_and_counted_on_granian(tmp_path: Path) -> None:
+@pytest.fixture
+def database(mongodb_uri: str) -> Iterator[dict[str, str]]:
+    """Settings that give the service a database."""
+    with own_database(mongodb_uri) as own:
+        yield own
+
+
+def test_a_link_is_made_followed_and_counted_on_granian(database: dict[str, str], tmp_path: Path) -> None:
     """REST API, redirector, calls of the browser SDK, startup and shutdown work there."""
     port = free_port()
-    environment = environment_of(tmp_path, WAYLINK_PORT=str(port))
+    environment = environment_of(tmp_path, WAYLINK_PORT=str(port), **database)
     granian = [sys.executable, "-m", "granian", "--interface", "asgi", "--factory", "--loop", "uvloop"]
     command = [*granian, "--port", str(port), "backend.app:create_app"]
     with server_process(command, address := f"http://localhost:{port}", **environment):
