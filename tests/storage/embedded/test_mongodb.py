@@ -35,25 +35,6 @@ def state_of(folder: Path) -> dict[str, Any]:
     return state
 
 
-async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
-    """Two users share one server, and the last one stops it. What was stored is there the next time, with who
-    stored it, also at another port, where the old one is in use then."""
-    settings = Settings(data_dir=tmp_path)
-    async with open_database(settings, Indexes.LEAVE) as first:
-        async with open_database(settings, Indexes.LEAVE) as second:
-            created = await create_test_organization(second)
-        state = state_of(tmp_path)
-        await organizations.rename_organization(first, created.id, "Kites")
-    assert not is_running(state["pid"])
-    taker = await wait_for_async(lambda: take(state["port"]), "the port does not get free")
-    assert taker
-    async with taker, open_database(settings, Indexes.LEAVE) as again:
-        assert state_of(tmp_path)["port"] != state["port"]
-        assert (await organizations.get_organization(again, created.id)).name == "Kites"
-        types = await again[entries.NAME].distinct("facts.type", {"org_id": created.id})
-    assert types == [EventType.AUDIT]
-
-
 async def take(port: int) -> asyncio.Server | None:
     """A server on this port; None while another process has it, for which it was as free as any."""
     try:
@@ -71,12 +52,15 @@ async def answers(database: Database) -> bool:
     return bool(hello.get("isWritablePrimary"))
 
 
-async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> None:
-    """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged. Where it
-    can't be started, that is counted and tried again; the last user still stops it."""
+async def test_a_killed_server_is_started_again_and_the_last_user_stops_it(tmp_path: Path) -> None:
+    """A server that dies with SIGKILL comes back on its port for those who use it, with all it had
+    acknowledged. Where it can't be started, that is counted and tried again. The last user stops it, and data
+    is there the next time, with who stored it, also at another port, where the old one is in use then."""
     work = {"work": "keeping MongoDB running"}
-    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
-        created = await create_test_organization(database)
+    settings = Settings(data_dir=tmp_path)
+    async with open_database(settings, Indexes.LEAVE) as first:
+        async with open_database(settings, Indexes.LEAVE) as second:
+            created = await create_test_organization(second)
         failures = REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0.0
         lock = tmp_path / "mongodb" / "start.lock"
         lock.unlink()
@@ -93,11 +77,19 @@ async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> N
             "the server is not started again",
             seconds=60,
         )
-        await wait_for_async(lambda: answers(database), "the server does not answer", seconds=60)
-        assert (await organizations.get_organization(database, created.id)).id == created.id
+        await wait_for_async(lambda: answers(first), "the server does not answer", seconds=60)
+        assert (await organizations.get_organization(first, created.id)).id == created.id
         started = state_of(tmp_path)
         assert started["port"] == killed["port"]
+        await organizations.rename_organization(first, created.id, "Kites")
     assert not is_running(started["pid"])
+    taker = await wait_for_async(lambda: take(started["port"]), "the port does not get free")
+    assert taker
+    async with taker, open_database(settings, Indexes.LEAVE) as again:
+        assert state_of(tmp_path)["port"] != started["port"]
+        assert (await organizations.get_organization(again, created.id)).name == "Kites"
+        types = await again[entries.NAME].distinct("facts.type", {"org_id": created.id})
+    assert types == [EventType.AUDIT]
 
 
 def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
