@@ -25,9 +25,12 @@ from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.accounts.users import passwords
 from backend.storage.analytics import process_start
 from backend.storage.analytics.client import Analytics
+from backend.storage.driver import pulse
 from backend.storage.driver.mongo import Database
+from backend.storage.links import changes
 from backend.storage.links.writing import domain_removal
 from backend.storage.outbox import sequencer
+from backend.storage.processes import heartbeats
 from backend.system.clock import utc_now
 from backend.webhooks import delivery
 from tests import used_databases
@@ -192,6 +195,23 @@ def steps_of_webhooks(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if "webhook" in request.node.nodeid:
             patch.setattr(delivery, "STEP_SECONDS", 0.1)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pulse_of_an_idle_service(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The service in the tests' process stands idle for most of a run, and does what it does then less often:
+    it looks for entries without a place, and proves that it sees changes.
+
+    How soon it notices that it sees none, or that MongoDB is away, is the subject of tests of faults.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if "faults" not in request.node.nodeid:
+            patch.setattr(sequencer, "_IDLE_POLL_INTERVALS", ((1.0, 0.5),))
+            patch.setattr(heartbeats, "_INTERVAL", 1.0)
+            patch.setattr(pulse, "_PING_AFTER", 1.05)
+            patch.setattr(changes, "_AWAIT_MS", 1_000)
+            patch.setattr(changes, "_ANSWER_SECONDS", 2.0)
         yield
 
 

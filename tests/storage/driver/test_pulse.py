@@ -86,11 +86,11 @@ async def test_who_sees_writes_confirmed_does_not_ask(mongodb_uri: str) -> None:
     lane.times = 1  # it does not fail
     async with Pulse(client["pulse"], [lane]) as pulse:
         await until(lambda: pings.number, "it is never asked")
-        asked = pings.number
+        asked, told = pings.number, lane.times
         for _ in range(40):
             pulse.note_write()
             await asyncio.sleep(0.05)
         assert pings.number == asked
-        assert lane.times > 3  # it goes on telling
+        assert lane.times > told  # it goes on telling
         await until(lambda: pings.number > asked, "it is never asked again")
     client.close()
