@@ -49,33 +49,38 @@ async def test_figures_and_how_they_changed(
 ) -> None:
     """Each figure has its number, and by how much it differs from the same part of the time before.
 
-    So has each row of a table. Of a small number before, that is no percentage.
+    So has each row of a table. Of a small number before, that is no percentage. A click on a figure draws it
+    over time, beside the time before.
     """
     await clicked(database, link, now - timedelta(days=2), 15)
     await clicked(database, link, now - timedelta(days=8), 10)
     await clicked(
         database, link, now - timedelta(days=7) + timedelta(hours=1), 50
     )  # later on its day than now
-    await bought(database, link, now - timedelta(days=1), "12.50")
-    page = (await person.get("/?period=7")).text
+    await bought(database, link, now, "12.50")
+    await bought(database, link, now - timedelta(days=7), "9.50")
+    page = (await person.get("/?period=7&chart=revenue")).text
     assert figures(page) == {
         "Clicks": ("15", "▲up 50 % against the time before: 10"),
         "Visitors": ("15", figures(page)["Visitors"][1]),
         "Leads": ("0", ""),
-        "Conversions": ("1", "+1 against the time before: 0"),
-        "Conversion rate": ("6.67 %", "+6.67 points against the time before: 0.00 %"),
-        "Revenue": ("12.50 EUR", "+12.50 against the time before: 0.00 EUR"),
+        "Conversions": ("1", "=the same against the time before: 1"),
+        "Conversion rate": ("6.67 %", "\N{MINUS SIGN}3.33 points against the time before: 10.00 %"),
+        "Revenue": ("12.50 EUR", "+3.00 against the time before: 9.50 EUR"),
     }
     campaigns = page.partition(">Campaigns</h2>")[2]
     assert rows(campaigns, with_changes=True)[0] == [
         "spring",
         "15 ▲up 50 % against the time before: 10",
-        "1 +1 against the time before: 0",
-        "12.50 +12.50 against the time before: 0.00 EUR",
+        "1 =the same against the time before: 1",
+        "12.50 +3.00 against the time before: 9.50 EUR",
     ]
     assert "12 Mar to 18 Mar 2026" in page
     assert "A visitor is counted once on each day in UTC" in page
-    assert figures((await person.get("/?period=7&compare=none")).text)["Clicks"] == ("15", "")
+    days = table(page, "Over time")
+    assert days[0] == ["18 Mar (partly)", "12.50", "9.50"]
+    assert len(days) == 7
+    assert 'data-value="9.50"' in page
 
 
 def test_periods() -> None:
@@ -96,14 +101,13 @@ def test_periods() -> None:
     }
 
 
-async def test_figures_of_a_period(person: Person, database: Database, link: Link, now: datetime) -> None:
-    """The page counts from the first day of its preset up to now; of all time from the first click on."""
-    for days, number in ((0, 1), (6, 2), (400, 16)):
+async def test_all_time(person: Person, database: Database, link: Link, now: datetime) -> None:
+    """The page counts up to now, of all time from the first click on; and it says which period is chosen."""
+    for days, number in ((0, 3), (400, 16)):
         await clicked(database, link, now - timedelta(days=days), number)
-    for period, clicks in (("7", "3"), ("all", "19")):
-        page = (await person.get(f"/?period={period}")).text
-        assert figures(page)["Clicks"][0] == clicks
-        assert len(re.findall(r'<a [^>]*aria-current="page">[^<]+</a>', page)) == 1
+    page = (await person.get("/?period=all")).text
+    assert figures(page)["Clicks"][0] == "19"
+    assert re.findall(r'<a [^>]*aria-current="page">([^<]+)</a>', page) == ["All time"]
 
 
 async def test_days_of_ones_own(person: Person, database: Database, link: Link, now: datetime) -> None:
@@ -158,18 +162,38 @@ async def test_what_addresses_make_up(person: Person, query: str) -> None:
 async def test_a_row_is_a_filter(
     person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
-    """A click on a row shows what belongs to it, filters add up, and each goes by a click."""
+    """A click on a row shows what belongs to it, filters add up, and each goes by a click.
+
+    Clicks of links without a campaign are a row of their own, which filters as others do. Of amounts of a
+    million in two currencies each stands by itself, the largest first; one alone, with its own conversions,
+    is one click away.
+    """
     other = await make_link(
         database, organization, "Autumn & Co", now, utm_campaign="autumn", utm_source="ads"
     )
-    await clicked(database, link, now, 3, "DE")
-    await clicked(database, other, now, 2, "FR")
+    plain = await make_link(database, organization, "Plain", now)
+    for clicked_link, number, country in (
+        (link, 3, "DE"),
+        (other, 2, "FR"),
+        (other, 1, "DE"),
+        (plain, 4, None),
+    ):
+        await clicked(database, clicked_link, now, number, country)
+    for revenue, currency in (("1234567.89", "EUR"), ("1234567.89", "EUR"), ("5", "USD")):
+        await bought(database, link, now, revenue, currency)
     page = (await person.get("/")).text
-    assert [row[:2] for row in table(page, "Campaigns")] == [["spring", "3"], ["autumn", "2"]]
+    assert figures(page)["Revenue"][0] == "2,469,136 EUR"
+    assert table(page, "Campaigns") == [
+        ["spring", "3", "3", "2,469,136 EUR 5.00 USD"], ["None", "4", "0", "–"], ["autumn", "3", "0", "–"]
+    ]  # fmt: skip
+    assert address(page, "None") == "/?campaign="
+    dollars = address(page, "5.00 USD")
+    assert dollars == "/?currency=USD"
+    assert ["spring", "3", "1", "5.00"] in table((await person.get(dollars)).text, "Campaigns")
     page = (await person.get(address(page, "autumn"))).text
-    assert figures(page)["Clicks"][0] == "2"
-    assert [row[:2] for row in table(page, "Links")] == [["Autumn & Co", "2"]]
-    assert [row[:2] for row in table(page, "Countries")] == [["FR", "2"]]
+    assert figures(page)["Clicks"][0] == "3"
+    assert [row[:2] for row in table(page, "Links")] == [["Autumn & Co", "3"]]
+    assert [row[:2] for row in table(page, "Countries")] == [["FR", "2"], ["DE", "1"]]
     both = address(page, "FR")
     assert both == "/?campaign=autumn&country=FR"
     page = (await person.get(both)).text
@@ -178,22 +202,10 @@ async def test_a_row_is_a_filter(
     assert "Referrers</h2>" in page
     chips = re.findall(r'<a class="chip" href="([^"]+)">', page)
     assert [unescape(address) for address in chips] == ["/?country=FR", "/?campaign=autumn"]
+    assert figures((await person.get("/?campaign=")).text)["Clicks"][0] == "4"
     page = (await person.get("/?" + "&".join(f"{field}=something" for field in FILTERS))).text
     named = re.findall(r'<a class="chip" href="[^"]+">(?:<[^>]+>)*([^<:]+):', page)
     assert {unescape(name) for name in named} == {NAMES[field] for field in FILTERS}
-
-
-async def test_what_has_no_value_is_a_filter_too(
-    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
-) -> None:
-    """Clicks of links without a campaign are a row of their own, which filters as others do."""
-    plain = await make_link(database, organization, "Plain", now)
-    await clicked(database, plain, now, 2)
-    await clicked(database, link, now, 1)
-    page = (await person.get("/")).text
-    assert table(page, "Campaigns")[0][:2] == ["None", "2"]
-    assert address(page, "None") == "/?campaign="
-    assert figures((await person.get("/?campaign=")).text)["Clicks"][0] == "2"
 
 
 async def test_days_are_those_of_the_person(
@@ -202,7 +214,10 @@ async def test_days_are_those_of_the_person(
     """The browser's time zone decides where a day begins, unless the address names another."""
     late = now.replace(hour=23, minute=30) - timedelta(days=1)  # today in Berlin
     await clicked(database, link, late)
-    assert figures((await person.get("/?period=today")).text)["Clicks"][0] == "0"
+    page = (await person.get("/?period=today")).text
+    assert figures(page)["Clicks"][0] == "0"
+    hours = [row[0] for row in table(page, "Over time")]
+    assert (hours[0], hours[-1]) == ("12:00 (partly)", "00:00")
     person.client.cookies.set("waylink_zone", "Europe/Berlin")
     page = (await person.get("/?period=today")).text
     assert figures(page)["Clicks"][0] == "1"
@@ -212,57 +227,25 @@ async def test_days_are_those_of_the_person(
     assert (await person.get("/clicks")).status_code == 200
 
 
-async def test_amounts_of_a_million_in_two_currencies(
-    person: Person, database: Database, link: Link, now: datetime
-) -> None:
-    """Each stands by itself, the largest first; one alone, with its own conversions, is one click away."""
-    await clicked(database, link, now)
-    for _ in range(2):
-        await bought(database, link, now, "1234567.89")
-    await bought(database, link, now, "5", "USD")
-    page = (await person.get("/")).text
-    assert figures(page)["Revenue"][0] == "2,469,136 EUR"
-    assert table(page, "Campaigns") == [["spring", "1", "3", "2,469,136 EUR 5.00 USD"]]
-    dollars = address(page, "5.00 USD")
-    assert dollars == "/?currency=USD"
-    assert table((await person.get(dollars)).text, "Campaigns") == [["spring", "1", "1", "5.00"]]
-
-
-async def test_the_chart_is_of_the_chosen_figure(
-    person: Person, database: Database, link: Link, now: datetime
-) -> None:
-    """A click on a figure draws it over time, beside the time before."""
-    await clicked(database, link, now, 2)
-    await bought(database, link, now - timedelta(days=7), "9.50")
-    page = (await person.get("/?period=7&chart=revenue")).text
-    days = table(page, "Over time")
-    assert days[0] == ["18 Mar (partly)", "0", "9.50"]
-    assert len(days) == 7
-    assert 'data-value="9.50"' in page
-    hours = table((await person.get("/?period=today")).text, "Over time")
-    assert [row[0] for row in hours][-1] == "00:00"
-    assert hours[0] == ["12:00 (partly)", "2", "0"]
-
-
 async def test_a_table_as_a_file(
     person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
     """CSV has all rows of a table under the view's filters, exact amounts, and no formulas."""
-    for number in range(11):
+    for number in range(9):
         made = await make_link(database, organization, f"=cmd{number}", now, utm_campaign=f"+{number}")
         await clicked(database, made, now, 1, "DE")
     await bought(database, made, now, "20000.55")
     page = (await person.get("/")).text
     assert len(table(page, "Campaigns")) == 8
-    assert "/attribution?by=campaign" in page  # where the three others are
+    assert "/attribution?by=campaign" in page  # where the other one is
     answer = await person.get("/overview.csv?table=campaign")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="waylink-campaign.csv"'
     head, *lines = csv.reader(io.StringIO(answer.text))
     measures = ["clicks", "conversions", "conversions_EUR", "revenue_EUR"]
     assert head == ["campaign", "kind", *measures, *(f"previous_{name}" for name in measures)]
-    assert {line[0] for line in lines} == {f"'+{number}" for number in range(11)}
-    assert lines[0] == ["'+10", "", "1", "1", "1", "20000.55", "0", "0", "0", "0"]
+    assert {line[0] for line in lines} == {f"'+{number}" for number in range(9)}
+    assert lines[0] == ["'+8", "", "1", "1", "1", "20000.55", "0", "0", "0", "0"]
     links = list(csv.reader(io.StringIO((await person.get("/overview.csv?table=link&campaign=%2B3")).text)))
     assert links[0][:3] == ["link", "link_name", "short_url"]
     assert [row[1] for row in links[1:]] == ["'=cmd3"]
