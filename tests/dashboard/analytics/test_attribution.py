@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from html import unescape
 
-import pytest
-
 from backend.dashboard.analytics.figures import LABELS, meanings_of
 from backend.domain.costs.cost import ToldCost
 from backend.domain.links.links import Link
@@ -34,11 +32,15 @@ from tests.facts.organizations import TestOrganization
 
 
 async def test_what_clicks_came_to(person: Person, database: Database, link: Link, now: datetime) -> None:
-    """What came of clicks stands beside them in one row, and in the totals."""
+    """What came of clicks stands beside them in one row, and in the totals.
+
+    Without a comparison there is no order by changes.
+    """
     await clicked(database, link, now, 8)
     await bought(database, link, now, "12345.67", refunded="345.67")
-    page = await person.get("/attribution")
+    page = await person.get("/attribution?compare=none&sort=difference.clicks")
     assert heading(page) == "Attribution"
+    assert "by-change" not in page.text
     assert rows(page.text) == [
         ["spring", "8", "1", "12,346", "345.67", "12,000", "12.50 %", "1,543.2088", "0", "0", "0"],
     ]
@@ -49,64 +51,41 @@ async def test_what_clicks_came_to(person: Person, database: Database, link: Lin
     }  # fmt: skip
 
 
-async def test_without_refunds_there_is_no_column_of_them(
-    person: Person, database: Database, link: Link, now: datetime
-) -> None:
-    """Two columns of zeros would take the room of the names."""
-    await bought(database, link, now, "5.00")
-    page = await person.get("/attribution")
-    assert {"Refunded", "Net revenue"}.isdisjoint(figures(page.text))
-    assert rows(page.text) == [["spring", "0", "1", "5.00", "–", "–", "0", "0", "0"]]
-
-
-@pytest.mark.parametrize(
-    ("by", "names"),
-    [("campaign", ["spring", "None"]), ("source", ["ads", "None"]), ("link", ["Autumn", "Spring"])],
-)
-async def test_a_row_for_each(
-    person: Person,
-    database: Database,
-    organization: TestOrganization,
-    now: datetime,
-    by: str,
-    names: list[str],
-) -> None:
-    """Rows can be by every property of a link; what has none is a row of its own."""
-    plain = await make_link(database, organization, "Spring", now)
-    other = await make_link(database, organization, "Autumn", now, utm_source="ads", utm_campaign="spring")
-    await clicked(database, plain, now, 1)
-    await clicked(database, other, now, 2)
-    assert [row[0] for row in rows((await person.get(f"/attribution?by={by}")).text)] == names
-
-
 async def test_any_column_sorts(
     person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
-    """A click on a heading sorts by it, the next one the other way round; at first by revenue."""
+    """A click on a heading sorts by it, the next one the other way round; at first by revenue.
+
+    Rows can be by every property of a link, each for itself or all of a campaign together.
+    """
     other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
-    await clicked(database, link, now, 5)
-    await clicked(database, other, now, 2)
+    await clicked(database, link, now, 3)
+    await clicked(
+        database, await make_link(database, organization, "May", now, utm_campaign="spring"), now, 2
+    )
+    await clicked(database, other, now, 4)
     await bought(database, other, now, "3")
     page = (await person.get("/attribution")).text
     assert [row[0] for row in rows(page)] == ["autumn", "spring"]
     assert re.findall(r'aria-sort="(\w+)"', page) == ["descending"]
-    page = (await person.get("/attribution?sort=-clicks")).text
-    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
-    dearest = re.search(r'<a href="([^"]+)">Revenue per click', page)
-    assert dearest
-    page = (await person.get(dearest[1])).text
-    assert [row[0] for row in rows(page)] == ["autumn", "spring"]
-    again = re.search(r'<a href="([^"]+)">Revenue per click', page)
+    clicks = re.search(r'<a href="([^"]+)">Clicks', page)
+    assert clicks
+    page = (await person.get(clicks[1])).text
+    assert [row[:2] for row in rows(page)] == [["spring", "5"], ["autumn", "4"]]
+    again = re.search(r'<a href="([^"]+)">Clicks', page)
     assert again
     page = (await person.get(again[1])).text
-    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
+    assert [row[0] for row in rows(page)] == ["autumn", "spring"]
     assert re.findall(r'aria-sort="(\w+)"', page) == ["ascending"]
+    by_link = (await person.get("/attribution?by=link&sort=-revenue_per_click")).text
+    assert sorted(row[:2] for row in rows(by_link)) == [["Autumn", "4"], ["May", "2"], ["Spring", "3"]]
+    assert rows(by_link)[0][0] == "Autumn"
 
 
 async def test_rows_sort_by_how_much_they_changed(
     person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
-    """What fell most comes last, also where nothing is left; without a comparison there is no such order."""
+    """What fell most comes last, also where nothing is left; the other way round it comes first."""
     fallen, new = [
         await make_link(database, organization, name, now, utm_campaign=name) for name in ("fallen", "new")
     ]
@@ -114,8 +93,9 @@ async def test_rows_sort_by_how_much_they_changed(
     await clicked(database, link, now - timedelta(days=7), 90)
     await clicked(database, fallen, now - timedelta(days=7), 30)
     await clicked(database, new, now, 20)
-    page = (await person.get("/attribution?period=7")).text
-    by_change = re.search(r'<a class="by-change" href="([^"]+)"[^>]*>.*?Clicks, by change', page)
+    least = (await person.get("/attribution?period=7&sort=difference.clicks")).text
+    assert rows(least)[0][0] == "fallen"
+    by_change = re.search(r'<a class="by-change" href="([^"]+)"[^>]*>.*?Clicks, by change', least)
     assert by_change
     page = (await person.get(unescape(by_change[1]))).text
     assert [row[:2] for row in rows(page, with_changes=True)] == [
@@ -123,29 +103,21 @@ async def test_rows_sort_by_how_much_they_changed(
         ["spring", "100 ▲up 11 % against the time before: 90"],
         ["fallen", "0 ▼down 100 % against the time before: 30"],
     ]
-    least = (await person.get("/attribution?period=7&sort=difference.clicks")).text
-    assert rows(least)[0][0] == "fallen"
-    assert "by-change" not in (await person.get("/attribution?compare=none&sort=difference.clicks")).text
-
-
-async def test_first_and_last_touch(
-    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
-) -> None:
-    """The credit for a sale goes to the visit that the address names."""
-    other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
-    await bought(database, link, now, "3", after=other)
-    for touch, name in (("first", "autumn"), ("last_non_direct", "spring"), ("middle", "spring")):
-        page = (await person.get(f"/attribution?touch={touch}&sort=-conversions")).text
-        assert rows(page)[0][:3] == [name, "0", "1"]
 
 
 async def test_how_credit_is_given_is_chosen_and_said(
-    person: Person, database: Database, link: Link, now: datetime
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
 ) -> None:
-    """Whose touches, which model, how old and as of when; the page says it, also where nothing was chosen."""
-    await bought(database, link, now, "3")
-    page = (await person.get("/attribution")).text
+    """Whose touches, which model, how old and as of when; the page says it, also where nothing was chosen, or
+    what there is not. A click on a row opens the overview of that row, in the same period."""
+    other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
+    await bought(database, link, now, "3", after=other)
+    page = (await person.get("/attribution?touch=middle&as_of=soon&sort=-conversions")).text
     assert "credited to the last non-direct touch of the same device, however long" in page
+    assert rows(page)[0][:3] == ["spring", "0", "1"]
+    page = (await person.get("/attribution?period=7&touch=first&by=campaign&sort=-conversions")).text
+    assert rows(page)[0][:3] == ["autumn", "0", "1"]
+    assert address(page, "autumn") == "/?period=7&campaign=autumn"
     chosen = "touch=linear&credit=customer&window=30&as_of=2026-01-31"
     page = (await person.get(f"/attribution?{chosen}")).text
     assert "all touches alike (linear) of all devices of the customer, at most 30 days before, as" in page
@@ -158,13 +130,15 @@ async def test_how_credit_is_given_is_chosen_and_said(
     ):
         assert text in page
     assert "/attribution.csv?touch=linear&amp;credit=customer&amp;window=30&amp;as_of=2026-01-31" in page
-    assert rows((await person.get("/attribution?as_of=soon&sort=-conversions")).text)[0][2] == "1"
 
 
 async def test_currencies_are_never_mixed(
     person: Person, database: Database, link: Link, now: datetime
 ) -> None:
-    """All of them stand beside all conversions; one alone is a click away, with its own conversions only."""
+    """All of them stand beside all conversions; one alone is a click away, with its own conversions only.
+
+    Without refunds there are no columns of them: zeros would take the room of the names.
+    """
     await clicked(database, link, now, 4)
     await bought(database, link, now, "100")
     await bought(database, link, now, "7", "USD")
@@ -172,12 +146,13 @@ async def test_currencies_are_never_mixed(
     count = "2 1 in EUR 1 in USD"
     every = ["spring", "4", count, "100.00 EUR 7.00 USD", "50.00 %", "25.0000 EUR 1.7500 USD", "0", "0", "0"]
     assert rows(page) == [every]
+    assert {"Refunded", "Net revenue"}.isdisjoint(figures(page))
     one = await person.get(address(page, "7.00 USD"))
     assert rows(one.text) == [["spring", "4", "1", "7.00", "25.00 %", "1.7500", "0", "0", "0"]]
     assert "Conversions in other currencies than USD are in no figure (EUR: 1)." in words(one.text)
     every_again = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>USD', one.text)
     assert every_again
-    assert rows((await person.get(every_again[1])).text) == [every]
+    assert every_again[1] == "/attribution"
 
 
 async def test_an_order_by_amounts_shows_all_currencies(
@@ -230,34 +205,6 @@ async def test_sales_of_nobody_and_of_deleted_links_stand_apart(
     ]  # fmt: skip
 
 
-async def test_figures_are_explained_where_they_stand(
-    person: Person, database: Database, link: Link, now: datetime
-) -> None:
-    """Each figure of a page has its sentence there, and the page says how credit is given."""
-    await clicked(database, link, now)
-    for path in ("/", "/attribution", f"/links/{link.id}", "/links"):
-        page = (await person.get(path)).text
-        assert "credited to the last non-direct touch of the same device" in page
-        meanings = dict(
-            re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page.partition("What these figures count")[2])
-        )
-        assert (
-            meanings.items()
-            >= {name: meaning for name, meaning in meanings_of(LABELS) if name in figures(page)}.items()
-        )
-        assert "Conversions" in meanings
-
-
-async def test_a_row_leads_to_all_of_it(
-    person: Person, database: Database, link: Link, now: datetime
-) -> None:
-    """A click on a row opens the overview of that row, in the same period."""
-    await clicked(database, link, now)
-    page = (await person.get("/attribution?period=7&touch=first&by=campaign")).text
-    assert address(page, "spring") == "/?period=7&campaign=spring"
-    assert "?period=7" in address((await person.get("/?period=7")).text, "Campaign")
-
-
 async def test_pages_of_rows_and_a_file_of_all(
     person: Person, database: Database, organization: TestOrganization, now: datetime
 ) -> None:
@@ -301,28 +248,42 @@ async def test_nothing_of_another_organization(
 async def test_what_campaigns_cost_stands_beside_what_they_brought(
     person: Person, database: Database, link: Link, organization: TestOrganization, now: datetime
 ) -> None:
-    """As soon as it was told; a campaign without a cost has none, and the return of all leaves it out."""
+    """As soon as it was told; a campaign without a cost has none, and the return of all leaves it out.
+
+    Each figure of a page has its sentence there, and the page says how credit is given.
+    """
     await clicked(database, link, now, 2)
     await bought(database, link, now, "30.00")
-    await bought(database, await make_link(database, organization, "Free", now), now, "500.00")
-    assert "Cost" not in figures((await person.get("/")).text)
+    free = await make_link(database, organization, "Free", now, utm_source="ads")
+    await bought(database, free, now, "500.00")
     told = [ToldCost("spring", now.date(), Decimal(12), "EUR")]
     await tell_costs(database, link.org_id, told, now)
-    page = await person.get("/attribution?sort=-return_on_ad_spend")
-    assert [[row[0], *row[4:7]] for row in rows(page.text)] == [
-        ["spring", "12.00", "2.50", "12.00"],
-        ["None", "–", "–", "–"],
+    page = (await person.get("/attribution?period=today&sort=-return_on_ad_spend")).text
+    assert [[row[0], *row[4:8]] for row in rows(page)] == [
+        ["spring", "12.00", "2.50", "12.00", "6.0000"],
+        ["None", "–", "–", "–", "–"],
     ]
-    assert figures(page.text)["Return on ad spend"][0] == "2.50"
+    assert figures(page)["Return on ad spend"][0] == "2.50"
     costs = "/costs?from=2026-03-18&to=2026-03-18&campaign=spring"
-    of_today = (await person.get("/attribution?period=today")).text
-    assert {address(of_today, number) for number in ("12.00", "6.0000")} == {costs}
-    by_click = await person.get("/attribution?sort=-cost_per_click")
-    assert [[row[0], row[7]] for row in rows(by_click.text)] == [["spring", "6.0000"], ["None", "–"]]
+    assert {address(page, number) for number in ("12.00", "6.0000")} == {costs}
     overview = (await person.get("/?sort=-return_on_ad_spend")).text
     assert [figures(overview)[name][0] for name in ("Cost", "Return on ad spend")] == ["12.00 EUR", "2.50"]
     assert [[row[0], row[4]] for row in table(overview, "Campaigns")] == [["spring", "2.50"], ["None", "–"]]
     assert {len(row) for row in table(overview, "Links")} == {4}
-    by_source = await person.get("/attribution?by=source")
-    assert {row[4] for row in rows(by_source.text)} == {"–"}
-    assert "by source they are not known, and in the totals only" in words(by_source.text)
+    by_source = (await person.get("/attribution?by=source&sort=-revenue")).text
+    assert [(row[0], row[4]) for row in rows(by_source)] == [("ads", "–"), ("None", "–")]
+    assert "by source they are not known, and in the totals only" in words(by_source)
+    of_links = [(await person.get(path)).text for path in (f"/links/{link.id}", "/links")]
+    for shown in (page, overview, *of_links):
+        assert_explained(shown)
+
+
+def assert_explained(page: str) -> None:
+    """Fail unless the page has the meaning of each of its figures."""
+    assert "credited to the last non-direct touch of the same device" in page
+    meanings = dict(
+        re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page.partition("What these figures count")[2])
+    )
+    asked = {name: meaning for name, meaning in meanings_of(LABELS) if name in figures(page)}
+    assert meanings.items() >= asked.items()
+    assert "Conversions" in meanings

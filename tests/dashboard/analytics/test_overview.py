@@ -76,6 +76,7 @@ async def test_figures_and_how_they_changed(
         "12.50 +3.00 against the time before: 9.50 EUR",
     ]
     assert "12 Mar to 18 Mar 2026" in page
+    assert "?period=7" in address(page, "Campaign")  # all rows, in the same period
     assert "A visitor is counted once on each day in UTC" in page
     days = table(page, "Over time")
     assert days[0] == ["18 Mar (partly)", "12.50", "9.50"]
