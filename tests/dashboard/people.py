@@ -39,8 +39,11 @@ class Person:
 
     async def send(self, page: str, path: str, **fields: str) -> httpx.Response:
         """Send a form to `path` with the token and the other fields that `page` has in its form for it."""
-        forms = FormsOf((await self.client.get(page)).text)
-        return await self.client.post(path, data=forms.fields_of(path) | fields)
+        return await self.submit(await self.client.get(page), path, **fields)
+
+    async def submit(self, page: httpx.Response, path: str, **fields: str) -> httpx.Response:
+        """Send the form to `path` of a page that is open already."""
+        return await self.client.post(path, data=FormsOf(page.text).fields_of(path) | fields)
 
     async def sign_in(self, password: str = PASSWORD, next: str = "") -> httpx.Response:
         """Send the sign-in form."""

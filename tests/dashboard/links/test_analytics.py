@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -79,100 +80,82 @@ def days(now: datetime, ago: Iterable[int]) -> list[str]:
     return [(now - timedelta(days=number)).strftime("%-d %b") for number in ago]
 
 
-async def test_clicks_by_day(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """Each of thirty days has its clicks, those without any included; older clicks only count in all."""
-    for ago, count in ((0, 3), (1, 1), (29, 2), (31, 5)):
+async def test_a_link_s_page(person: Person, clicks: Clicks, database: Database, midday: datetime) -> None:
+    """Each of thirty days has its clicks, those without any included; older clicks only count in all.
+
+    What a chart is drawn from stands in its table, without the commas that people read. Platforms, countries
+    and referrers come most first, unknown ones are named so. Every reason for not counting has its number and
+    words; such requests are in no other figure. What another service had counted stands beside our clicks,
+    named and dated, and is in none of them. A link that is older than single clicks are kept says from when
+    on they are there, and one whose time is over that it is.
+    """
+    history = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
+    old: dict[str, object] = {"created_at": midday - timedelta(days=450)}
+    old |= {"limits.expires_at": midday - timedelta(days=1)}
+    old["imported_clicks"] = history
+    await database["links"].update_one({"_id": clicks.link_id}, {"$set": old})
+    await clicks.add(midday, 1234, platform="ios", country="DE", referrer="news.example")
+    for ago, count in ((1, 1), (29, 2), (31, 5)):
         await clicks.add(midday - timedelta(days=ago), count)
+    for number, reason in enumerate(NotCounted, start=1):
+        await clicks.add(midday, number, country="FR", reason=reason)
     page = (await person.get(f"/links/{clicks.link_id}")).text
+    assert '<span class="badge bad">Expired</span>' in page
     rows = table(page, BY_DAY)
     assert list(rows) == days(midday, range(30))
     today, yesterday, oldest = days(midday, (0, 1, 29))
-    assert (rows.pop(today), rows.pop(yesterday), rows.pop(oldest)) == ("3", "1", "2")
+    assert (rows.pop(today), rows.pop(yesterday), rows.pop(oldest)) == ("1,234", "1", "2")
     marked = re.findall(r'<th scope="row" data-label="([^"]+)">[^<]+ <span class="soft">\(partly\)', page)
     assert marked == [today]
     assert set(rows.values()) == {"0"}
-    assert re.findall(r"<dt>(.*?)</dt><dd><a [^>]*>(\d+)</a></dd>", page)[:1] == [("Clicks in all", "11")]
-
-
-async def test_clicks_of_another_service(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """What another service had counted stands beside our clicks, named and dated, and is in none of them."""
-    history = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
-    await clicks.database["links"].update_one({"_id": clicks.link_id}, {"$set": {"imported_clicks": history}})
-    await clicks.add(midday, 3)
-    page = (await person.get(f"/links/{clicks.link_id}")).text
-    figures = re.findall(r"<dt>(.*?)</dt><dd>(?:<a [^>]*>)?([\d,]+)", page)[:4]
-    assert figures == [
-        ("Clicks in all", "3"), ("Last 30 days", "3"), ("Last 7 days", "3"), ("Before, by Bitly", "1,042"),
-    ]  # fmt: skip
-    assert "Bitly had counted 1,042 when the link was imported on 2 Jan 2026." in page
-
-
-async def test_clicks_by_hour(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """Each of the last 24 hours has its clicks, across midnight in UTC."""
-    for ago, count in ((0, 2), (5, 1), (23, 4), (24, 7)):
-        await clicks.add(midday - timedelta(hours=ago), count)
-    rows = table(
-        (await person.get(f"/links/{clicks.link_id}?period=day")).text,
-        "Clicks by hour, this hour and the 23 before",
-    )
-    names = [(midday.astimezone(UTC) - timedelta(hours=n)).strftime("%-d %b, %H:00") for n in range(24)]
-    assert list(rows) == names
-    assert [rows[names[n]] for n in (0, 5, 23)] == ["2", "1", "4"]
-    assert sum(map(int, rows.values())) == 7
-
-
-async def test_charts_get_the_plain_numbers(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """What a chart is drawn from stands in its table, without the commas that people read."""
-    await clicks.add(midday, 1234)
-    page = (await person.get(f"/links/{clicks.link_id}")).text
     assert len(re.findall('<td class="number" data-value="1234"><a [^>]+>1,234</a></td>', page)) == 1
-    assert "<span>Clicks <strong>1,234</strong></span>" in page
+    assert "<span>Clicks <strong>1,237</strong></span>" in page
     assert page.count('<figure class="chart" data-chart="columns">') == 1  # clicks and visitors
-
-
-async def test_what_clicks_were(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """Platforms, countries and referrers, most first; unknown ones are named so."""
-    await clicks.add(midday, 3, platform="ios", country="DE", referrer="news.example")
-    await clicks.add(midday, 2, platform="desktop", country=None)
-    await clicks.add(midday, 4, country="FR", reason=NotCounted.CRAWLER)
-    page = (await person.get(f"/links/{clicks.link_id}")).text
-    assert shares(page, "Platform") == [("iOS", "3"), ("Desktop", "2")]
-    assert shares(page, "Country") == [("DE", "3"), ("Unknown", "2")]
-    assert shares(page, "Referrer") == [("news.example", "3"), ("None: typed, scanned, or not told", "2")]
-
-
-async def test_what_was_not_counted(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """Every reason has its number and words; such requests are in no other figure."""
-    for number, reason in enumerate(NotCounted, start=1):
-        await clicks.add(midday, number, reason=reason)
-    page = (await person.get(f"/links/{clicks.link_id}")).text
+    assert shares(page, "Platform") == [("iOS", "1,234"), ("Desktop", "3")]
+    assert shares(page, "Country") == [("DE", "1,234"), ("Unknown", "3")]
+    assert shares(page, "Referrer") == [("news.example", "1,234"), ("None: typed, scanned, or not told", "3")]
     rows = table(page, "Requests for the link that are no clicks, and why")
     assert list(rows.values()) == [str(number) for number in range(len(NotCounted), 0, -1)]
     assert not set(rows) & set(NotCounted)
-    assert shares(page, "Platform") == []
-
-
-async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks, midday: datetime) -> None:
-    """The last 24 hours are broken down by whole days: today and yesterday, and no day before."""
-    for ago, country in enumerate(("DE", "IT", "FR")):
-        await clicks.add(midday - timedelta(days=ago), 3 - ago, country=country)
-    page = (await person.get(f"/links/{clicks.link_id}?period=day")).text
-    assert shares(page, "Country") == [("DE", "3"), ("IT", "2")]
-    assert "today and yesterday" in page
-    assert len(shares((await person.get(f"/links/{clicks.link_id}")).text, "Country")) == 3
-
-
-async def test_where_single_clicks_are_gone_from(
-    person: Person, clicks: Clicks, database: Database, midday: datetime
-) -> None:
-    """A link that is older than single clicks are kept says from when on they are there."""
-    created = midday - timedelta(days=450)
-    await database["links"].update_one({"_id": clicks.link_id}, {"$set": {"created_at": created}})
+    assert re.findall(r"<dt>(.*?)</dt><dd>(?:<a [^>]*>)?([\d,]+)", page)[:4] == [
+        ("Clicks in all", "1,242"), ("Last 30 days", "1,237"), ("Last 7 days", "1,235"),
+        ("Before, by Bitly", "1,042"),
+    ]  # fmt: skip
+    assert "Bitly had counted 1,042 when the link was imported on 2 Jan 2026." in page
     since = midday - timedelta(days=400)
-    page = (await person.get(f"/links/{clicks.link_id}")).text
     assert f"Single clicks from before {since.strftime('%-d %b %Y')} are deleted" in page
+
+
+async def test_the_last_hours(person: Person, clicks: Clicks, database: Database, midday: datetime) -> None:
+    """Each of the last 24 hours has its clicks, and begins where the browser's clock shows a whole hour.
+
+    They are broken down by whole days: today and yesterday, and no day before. A visitor is known for a whole
+    day only. Without a bound for single clicks none are said to be deleted.
+    """
+    old = {"created_at": midday - timedelta(days=450)}
+    await database["links"].update_one({"_id": clicks.link_id}, {"$set": old})
     await set_click_days(database, clicks.org_id, None)
-    assert "are deleted" not in (await person.get(f"/links/{clicks.link_id}")).text
+    zone = ZoneInfo("Asia/Kathmandu")
+    person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
+    hour = midday.astimezone(zone).replace(minute=0, second=0, microsecond=0)
+    await clicks.add(midday, 2, country="DE")
+    await clicks.add(hour - timedelta(hours=2), 5, country="DE")
+    await clicks.add(hour - timedelta(hours=2, seconds=1), country="DE")
+    await clicks.add(hour - timedelta(hours=23), 4, country="IT")
+    await clicks.add(hour - timedelta(hours=23, seconds=1), 7, country="IT")
+    await clicks.add(hour - timedelta(hours=48), country="FR")
+    page = (await person.get(f"/links/{clicks.link_id}?period=day")).text
+    rows = table(page, "Clicks by hour, this hour and the 23 before")
+    names = [f"{hour - timedelta(hours=ago):%-d %b, %H:00}" for ago in range(24)]
+    assert list(rows) == names
+    assert [rows[names[ago]] for ago in (0, 2, 3, 23)] == ["2", "5", "1", "4"]
+    assert sum(map(int, rows.values())) == 12
+    assert shares(page, "Country") == [("IT", "11"), ("DE", "8")]
+    assert "today and yesterday" in page
+    assert '<th scope="col" class="number">Clicks</th></tr>' in page
+    assert "<span>Visitors <strong>" not in page
+    assert "by the clock of Asia/Kathmandu." in page
+    assert "are deleted" not in page
 
 
 async def test_clicks_of_another_organization_are_left_out(

@@ -55,61 +55,25 @@ async def test_visits_of_one_browser_are_one_visitor(
 async def test_days_with_few_and_many_visitors(
     person: Person, organization: TestOrganization, database: Database, midday: datetime
 ) -> None:
-    """Each counts once a day, however many they are; the page says what a visitor is."""
-    link = await make_link(person, organization, database)
-    for days_ago, visitors in ((1, 7), (29, 5000), (30, 3)):
-        at = midday - timedelta(days=days_ago)
-        await ship(database, [click(link.org_id, link.id, at, visitor=n // 2) for n in range(2 * visitors)])
-    page = (await person.get(f"/links/{link.id}")).text
-    rows = table(page, BY_DAY, VISITORS)
-    few, many = days(midday, (1, 29))
-    assert (rows.pop(few), rows.pop(many)) == ("7", "5,000")
-    assert set(rows.values()) == {"0"}
-    assert "who comes on two days counts twice" in page
+    """Each counts once a day, however many they are; the page says what a visitor is.
 
-
-async def test_the_last_hours_have_no_visitors(
-    person: Person, organization: TestOrganization, database: Database
-) -> None:
-    """A visitor is known for a whole day only."""
-    link = await make_link(person, organization, database)
-    page = (await person.get(f"/links/{link.id}?period=day")).text
-    assert '<th scope="col" class="number">Clicks</th></tr>' in page
-    assert "<span>Visitors <strong>" not in page
-
-
-async def test_days_are_those_of_the_browser(
-    person: Person, organization: TestOrganization, database: Database, midday: datetime
-) -> None:
-    """Clicks and visitors count on the day that it was where the person is, a quarter past midnight too."""
+    Clicks and visitors count on the day that it was where the person is, a quarter past midnight too.
+    """
     link = await make_link(person, organization, database)
     zone = ZoneInfo("Asia/Kathmandu")  # 5:45 hours before UTC
     today = midday.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    long_ago, too_long_ago = (today + timedelta(hours=12) - timedelta(days=ago) for ago in (29, 30))
     at = [today - timedelta(minutes=1), today - timedelta(days=1), today - timedelta(days=1, minutes=1)]
-    await ship(
-        database, [click(link.org_id, link.id, moment, visitor=number) for number, moment in enumerate(at)]
-    )
+    clicks = [click(link.org_id, link.id, moment, visitor=number) for number, moment in enumerate(at)]
+    clicks += [click(link.org_id, link.id, at[0], visitor=0)]
+    clicks += [click(link.org_id, link.id, long_ago, visitor=number // 2) for number in range(2000)]
+    await ship(database, [*clicks, click(link.org_id, link.id, too_long_ago, visitor=1)])
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
     page = (await person.get(f"/links/{link.id}")).text
-    yesterday, before = days(today, (1, 2))
-    for column in (1, VISITORS):
+    named = days(today, (1, 2, 29))
+    for column, numbers in ((1, ["3", "1", "2,000"]), (VISITORS, ["2", "1", "1,000"])):
         rows = table(page, BY_DAY, column)
-        assert (rows[yesterday], rows[before]) == ("2", "1")
+        assert [rows.pop(day) for day in named] == numbers
+        assert set(rows.values()) == {"0"}
+    assert "who comes on two days counts twice" in page
     assert page.count('<span class="soft">(Asia/Kathmandu)</span>') == 1
-
-
-async def test_hours_are_those_of_the_browser(
-    person: Person, organization: TestOrganization, database: Database, midday: datetime
-) -> None:
-    """They begin where its clocks show a whole hour."""
-    link = await make_link(person, organization, database)
-    zone = ZoneInfo("Asia/Kathmandu")
-    hour = midday.astimezone(zone).replace(minute=0, second=0, microsecond=0)
-    at = [hour - timedelta(hours=2), hour - timedelta(hours=2, seconds=1), hour - timedelta(hours=23)]
-    await ship(database, [click(link.org_id, link.id, moment) for moment in at])
-    person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
-    page = (await person.get(f"/links/{link.id}?period=day")).text
-    rows = table(page, "Clicks by hour, this hour and the 23 before")
-    names = [f"{hour - timedelta(hours=ago):%-d %b, %H:00}" for ago in range(24)]
-    assert list(rows) == names
-    assert [rows[names[ago]] for ago in (2, 3, 23)] == ["1", "1", "1"]
