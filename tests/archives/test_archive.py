@@ -21,6 +21,7 @@ from backend.archives.export import export_organization
 from backend.archives.restore import RestoreResult, restore_organization
 from backend.domain.accounts.api_keys import hash_key
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage.accounts import api_keys, organizations
@@ -34,7 +35,7 @@ from backend.storage.links import links
 from backend.storage.links.lists.listing import list_page
 from backend.storage.sales.conversions import NAME as CONVERSIONS
 from backend.system.clock import utc_now
-from tests.archives.full_organization import fill
+from tests.archives.full_organization import PASSWORD_HASH, fill
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.fresh_database import fresh_database
@@ -244,17 +245,14 @@ async def test_a_restore_refuses_what_is_taken(
 
 
 async def test_users_of_several_organizations(
-    client: httpx.AsyncClient,
-    database: Database,
-    elsewhere: Database,
-    make_organization: OrganizationFactory,
-    tmp_path: Path,
+    database: Database, elsewhere: Database, make_organization: OrganizationFactory, tmp_path: Path
 ) -> None:
     """A user is exported without other organizations, acts for each that is restored, and is refused where
     the address is another user's."""
     first, second = await make_organization(), await make_organization()
-    await fill(client, database, first)
-    [user] = await users.list_users(database, first.id)
+    org_ids = (first.id, second.id, OrgId("another"))
+    user = User(UserId(str(uuid.uuid4())), f"ada@{first.domain}", PASSWORD_HASH, org_ids, datetime.now(UTC))
+    await users.insert_user(database, user)
     await users.set_roles(database, user.id, {first.id: Role.OWNER, second.id: Role.VIEWER})
     for organization in (first, second):
         file = tmp_path / f"{organization.id}.jsonl"

@@ -35,7 +35,6 @@ from backend.storage.lifecycle.organization_deletion import delete_organization
 from backend.storage.outbox import entries
 from backend.storage.processes.leases import take_lease
 from backend.system.clock import utc_now
-from tests.conftest import OrganizationFactory
 from tests.facts.click_summaries import Sums, all_visitors, counted_one_by_one, in_summaries
 from tests.facts.clicks import click, recorded_clicks, ship
 from tests.facts.feeds import place_all, read_all
@@ -334,15 +333,16 @@ async def test_a_deleted_organization(database: Database, org_id: OrgId) -> None
     assert await summaries(database, org_id) == []
 
 
-async def test_all_organizations(database: Database, make_organization: OrganizationFactory) -> None:
+async def test_all_organizations(database: Database) -> None:
     """Each by its own days."""
-    short, long = await make_organization(), await make_organization()
-    await set_click_days(database, short.id, DAYS)
-    await set_click_days(database, long.id, None)
-    for organization in (short, long):
-        await ship(database, some_clicks(organization.id, 5))
-    assert await sum_all(database, DUE) >= 5
-    counts = [len(await recorded_clicks(database, organization.id)) for organization in (short, long)]
+    async with fresh_database(database) as fresh:
+        short, long = await create_test_organization(fresh), await create_test_organization(fresh)
+        await set_click_days(fresh, short.id, DAYS)
+        await set_click_days(fresh, long.id, None)
+        for organization in (short, long):
+            await ship(fresh, some_clicks(organization.id, 5))
+        assert await sum_all(fresh, DUE) == 5
+        counts = [len(await recorded_clicks(fresh, organization.id)) for organization in (short, long)]
     assert counts == [0, 5]
 
 

@@ -17,7 +17,6 @@ from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import merges as click_merges
 from backend.storage.clicks.blocks import NAME, SMALL_BLOCKS, fields_of
 from backend.storage.clicks.merges import (
-    MANY_SMALL_BLOCKS,
     merge_small_blocks,
     organizations_with_small_blocks,
 )
@@ -166,12 +165,13 @@ async def test_small_blocks_are_counted_in_an_index(database: Database, org_id: 
     assert stats["totalKeysExamined"] >= 3
 
 
-async def test_in_the_background(database: Database) -> None:
+async def test_in_the_background(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service merges what many have at once, and what few have within the hour, beside other services."""
+    monkeypatch.setattr(click_merges, "MANY_SMALL_BLOCKS", 10)
     many, few = OrgId(str(uuid.uuid4())), OrgId(str(uuid.uuid4()))
     async with fresh_database(database) as fresh:
         assert await take_lease(fresh, click_merges.LEASE_OF_ALL, "another", timedelta(hours=1))
-        for org_id, number in ((many, MANY_SMALL_BLOCKS), (few, 2)):
+        for org_id, number in ((many, 10), (few, 2)):
             await ship_each(fresh, org_id, number)
         task = click_merges.click_merges(fresh)
         await task.start()
