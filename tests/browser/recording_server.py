@@ -105,9 +105,14 @@ class RecordingServer:
         """The kinds of the calls, in order of arrival."""
         return [call["kind"] for call in self.calls]
 
-    def url(self, path: str = "/", host: str = "shop.test") -> str:
-        """The address of a page on one of the test's host names."""
-        return f"http://{host}:{self.port}{path}"
+    @property
+    def host(self) -> str:
+        """The name of the test's shop, for which the browser has no cookie: no other test has it."""
+        return f"shop-{self.port}.test"
+
+    def url(self, path: str = "/", host: str = "") -> str:
+        """The address of a page of the shop, or on another of the test's host names."""
+        return f"http://{host or self.host}:{self.port}{path}"
 
     def wait_for(self, count: int) -> list[Call]:
         """The calls, once this many have arrived."""

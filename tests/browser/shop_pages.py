@@ -17,9 +17,7 @@ PAUSE_LEFT = """(([began, length]) => Number(began) + Number(length) - Date.now(
   Object.entries(localStorage).find(([name]) => name.endsWith(':pause'))[1].split(' '))"""
 
 
-def visit(
-    page: Page, server: RecordingServer, path: str = "/", options: str = "", host: str = "shop.test"
-) -> None:
+def visit(page: Page, server: RecordingServer, path: str = "/", options: str = "", host: str = "") -> None:
     """Open a page, and wait until the SDK has started with these further options."""
     page.goto(server.url(path, host))
     page.evaluate(f"Waylink.init({{apiKey: 'c_web_test', {options}}})")
@@ -37,7 +35,9 @@ def stored(page: Page) -> list[str]:
 
 def device_cookie(page: Page) -> dict[str, Any]:
     """The device cookie as the browser keeps it."""
-    return next(dict(cookie) for cookie in page.context.cookies() if cookie.get("name") == "cl_device_id")
+    return next(
+        dict(cookie) for cookie in page.context.cookies(page.url) if cookie.get("name") == "cl_device_id"
+    )
 
 
 def expect_sent(page: Page, server: RecordingServer, *kinds: str) -> None:

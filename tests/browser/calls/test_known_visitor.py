@@ -37,9 +37,9 @@ def test_tabs_of_a_known_visitor(page: Page, server: RecordingServer) -> None:
 def test_tabs_of_a_first_visit(page: Page, server: RecordingServer) -> None:
     """Tabs that open at once before anybody was known are one device, checked once."""
     server.head = STARTS
-    open_tabs(page, server.url("/", "localhost"), TABS)
+    tab, *_ = open_tabs(page, server.url("/", "localhost"), TABS)
     assert server.kinds == ["attribution"]
-    assert server.requests[0]["batch"]["device_id"] == device_cookie(page)["value"]
+    assert server.requests[0]["batch"]["device_id"] == device_cookie(tab)["value"]
 
 
 def test_a_storm_of_reloads(page: Page, server: RecordingServer) -> None:

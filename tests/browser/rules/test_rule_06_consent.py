@@ -51,7 +51,7 @@ def test_denial_discards(page: Page, server: RecordingServer) -> None:
 
 def test_withdrawal_deletes_and_stops(page: Page, server: RecordingServer) -> None:
     """denyConsent after grantConsent deletes the cookie and all storage; later calls are not sent."""
-    visit(page, server, options=REQUIRED, host="www.shop.test")
+    visit(page, server, options=REQUIRED, host=f"www.{server.host}")
     page.evaluate("Waylink.grantConsent(); Waylink.identify({customer_id: 'c'})")
     server.wait_for(2)
     first = server.requests[0]["batch"]["device_id"]

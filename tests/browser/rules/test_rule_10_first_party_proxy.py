@@ -34,7 +34,7 @@ def test_a_path_of_the_sites_own_origin(page: Page, server: RecordingServer, add
 def test_a_subdomain_of_the_site(page: Page, server: RecordingServer) -> None:
     """Must arrive there, without a preflight and without cookies: every call. Must not arrive at the site."""
     with recording_server() as proxy:
-        visit(page, server, options=f"baseUrl: '{proxy.url('', 'data.shop.test')}'")
+        visit(page, server, options=f"baseUrl: '{proxy.url('', 'data.' + server.host)}'")
         page.evaluate(CONVERSION)
         expect_sent(page, proxy, "attribution", "conversion")
         assert {request["path"] for request in proxy.requests} == {BATCH_PATH}

@@ -195,12 +195,12 @@ def test_consent_is_asked_first(page: Page, shop: Shop) -> None:
     """With consent required nothing is stored or sent until it is given; then the visit's link is known."""
     page.goto(f"{shop.address}{BY_LINK}&consent=required")
     expect(page.locator("[data-panel-consent]")).to_have_text("waited for: nothing is stored or sent")
-    assert page.context.cookies() == []
+    assert page.context.cookies(page.url) == []
     page.get_by_role("button", name="Allow").click()
     expect(page.locator("[data-arrival=link]")).to_contain_text("newsletter")
     expect(page.get_by_role("region", name="Your consent")).to_be_hidden()
     expect(page.locator("[data-panel-consent]")).to_have_text("granted")
-    assert [cookie.get("name") for cookie in page.context.cookies()] == ["cl_device_id"]
+    assert [cookie.get("name") for cookie in page.context.cookies(page.url)] == ["cl_device_id"]
 
 
 def test_denied_consent_lasts_over_pages(page: Page, shop: Shop) -> None:
