@@ -40,6 +40,7 @@ WAITING = ("tests/faults/", "tests/storage/embedded/test_mongodb.py", "tests/web
 # Folders whose files share what is dear to make: they run on one worker, one after the other.
 TOGETHER = (
     "tests/archives/",
+    "tests/browser/service/",
     "tests/cli/accounts/",
     "tests/cli/analytics/",
     "tests/cli/imports/",

@@ -6,32 +6,11 @@ import re
 
 from playwright.sync_api import Page
 
-from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, refuse, reject, reject_each
 from tests.browser.shop_pages import CONVERSION, visit
 from tests.browser.sites.test_snippet import SNIPPET
 
 SILENT = ["identify({customer_id: 'c'})", "trackPageView()", "grantConsent()", "denyConsent()"]
-
-
-def test_what_the_service_says_is_told(
-    page: Page, server: RecordingServer, service_of_shop: RealService
-) -> None:
-    """By the real service: accepted, and accepted with a note where it rounds; a wrong key's calls are
-    rejected, with the service's reason."""
-    shop = new_shop(service_of_shop.service)
-    shop.allow(server.url("", "told.localhost"))
-    page.goto(server.url("/", "told.localhost"))
-    page.evaluate(shop.init())
-    accepted = page.evaluate(CONVERSION)
-    assert (accepted["status"], accepted.get("notes"), accepted.get("error")) == ("accepted", None, None)
-    rounded = page.evaluate("Waylink.trackConversion({revenue: 99.999, currency: 'JPY'})")
-    assert rounded["status"] == "accepted"
-    assert "revenue" in rounded["notes"][0]
-    page.goto(server.url("/", "told.localhost"))
-    page.evaluate(shop.init("apiKey: 'c_web_wrong'"))
-    rejected = page.evaluate(CONVERSION)
-    assert (rejected["status"], rejected["error"]["errorMessage"]) == ("rejected", "Invalid Api Key")
 
 
 def test_what_is_sent_again_waits(page: Page, server: RecordingServer) -> None:

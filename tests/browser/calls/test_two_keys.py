@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, acknowledge, refuse
 from tests.browser.shop_pages import CONVERSION, stored, visit
 from tests.polling import wait_for
@@ -58,23 +57,3 @@ def test_a_withdrawal_deletes_what_both_have(page: Page, server: RecordingServer
     assert any("c_web_test:call_" in name for name in stored(page))
     page.evaluate("Waylink.denyConsent()")
     assert stored(page) == []
-
-
-def test_two_organizations(page: Page, server: RecordingServer, service_of_shop: RealService) -> None:
-    """With the real service: one gets the identity and the sale that were its own, and the other nothing."""
-    first, second = new_shop(service_of_shop.service), new_shop(service_of_shop.service)
-    for shop in (first, second):
-        shop.allow(server.url("", "market.localhost"))
-    page.goto(server.url("/", "market.localhost"))
-    page.evaluate(first.init())
-    page.context.set_offline(True)
-    page.evaluate(f"Waylink.identify({{customer_id: 'c-17'}}); {CONVERSION}")
-    page.context.set_offline(False)
-    page.goto(server.url("/other", "market.localhost"))
-    page.evaluate(second.init())
-    page.evaluate("Waylink.trackEvent('sentinel')")
-    page.goto(server.url("/", "market.localhost"))
-    page.evaluate(first.init())
-    wait_for(lambda: first.stored("conversions"), "not sent", lambda found: len(found) == 1)
-    assert second.stored("conversions") == []
-    assert second.stored("identities") == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -16,7 +17,6 @@ from playwright.sync_api import Page, expect
 from backend.domain.ids import OrgId
 from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
-from tests.conftest import ServiceStarter
 from tests.polling import wait_for
 from tests.processes.service_process import ServiceProcess
 
@@ -46,30 +46,31 @@ class Journey:
 
 
 @pytest.fixture(scope="module")
-def journey(start_service: ServiceStarter) -> Iterator[Journey]:
+def journey(running: ServiceProcess) -> Iterator[Journey]:
     """An organization with a domain, keys and the shop's origin, made with the command line."""
     bound, port = bound_port()
     shop = f"http://localhost:{port}"
-    with start_service(WAYLINK_LOCAL_SHORT_URLS="true") as service:
-        org_id = service.command("organization", "create", "Windrow")["id"]
-        key = {
-            kind: service.command("key", "create", "--org", org_id, "--kind", kind)["key"]
-            for kind in ("rest", "web")
-        }
-        service.command("domain", "add", DOMAIN, "--org", org_id)
-        service.command("origin", "add", shop, "--org", org_id)
-        with demo_shop(DemoSite(service.base_url, key["web"], shop), bound):
-            yield Journey(service, shop, org_id, key["rest"])
+    org_id = running.command("organization", "create", "Windrow")["id"]
+    key = {
+        kind: running.command("key", "create", "--org", org_id, "--kind", kind)["key"]
+        for kind in ("rest", "web")
+    }
+    running.command("domain", "add", DOMAIN, "--org", org_id)
+    running.command("origin", "add", shop, "--org", org_id)
+    with demo_shop(DemoSite(running.base_url, key["web"], shop), bound):
+        yield Journey(running, shop, org_id, key["rest"])
 
 
 def new_link(journey: Journey, **fields: Any) -> tuple[str, str]:
-    """A new link to the shop: its id and its short URL."""
+    """A new link to the shop: its id, and its short URL with the port of the service."""
     short_url = journey.call(
         "POST",
         "create-link",
         {"domain": DOMAIN, "destination_url": f"{journey.shop}/", "link_name": "Fair wind"} | fields,
     )["short_url"]
-    return journey.call("POST", "links/info", {"shortUrl": short_url})["id"], short_url
+    link_id = journey.call("POST", "links/info", {"shortUrl": short_url})["id"]
+    port = urlsplit(journey.service.base_url).port
+    return link_id, f"http://{DOMAIN}:{port}{urlsplit(short_url).path}"
 
 
 def buy(page: Page, journey: Journey, slug: str) -> str:
