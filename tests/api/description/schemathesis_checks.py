@@ -10,7 +10,7 @@ import schemathesis
 from schemathesis.checks import CheckContext
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.transport import Response
-from schemathesis.generation.meta import CoveragePhaseData
+from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.hooks import HookContext
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
@@ -20,8 +20,9 @@ from tests.api.description.tried_by_others import TRIED_BY_OTHERS
 # Among its schemas and strategies, which all stay, Python would look for garbage again and again.
 gc.set_threshold(200_000)
 
-# Rules of more characters are those of one kind of value, whatever its field is called.
-_OF_ANY_NAME = 120
+# Rules of more characters are those of one kind of value, whatever its field is called: what is documented
+# of a field is told by the rule that checks it. Shorter ones stand at ids, flags and texts of any sort.
+_OF_ANY_NAME = 40
 
 
 @schemathesis.check
@@ -42,6 +43,13 @@ def _is_too_large(body: object) -> bool:
     return isinstance(body, bytes) and len(body) > MAX_BODY_BYTES
 
 
+_NOTHING_NEW = {
+    CoverageScenario.OBJECT_REQUIRED_AND_OPTIONAL,
+    CoverageScenario.NEAR_BOUNDARY_LENGTH_STRING,
+    CoverageScenario.NEAR_BOUNDARY_NUMBER,
+    CoverageScenario.NEAR_BOUNDARY_ITEMS_ARRAY,
+}
+
 # Each body or parameter of an operation, with what schemathesis says it tries of it.
 _tried = set[tuple[object, ...]]()
 
@@ -49,12 +57,19 @@ _tried = set[tuple[object, ...]]()
 @schemathesis.hook
 def filter_case(_: HookContext, case: schemathesis.Case[Any]) -> bool:
     """Of cases that are described alike, such as the five wrong types of one field, the first is enough; and
-    headers are read by the same code for all operations (keys are also what `ignored_auth` is about)."""
+    headers are read by the same code for all operations (keys are also what `ignored_auth` is about).
+
+    Fields are sent alone and with all others, but not in further combinations; and a value next to a limit
+    tells nothing that the limit does not.
+    """
     data = case.meta.phase.data if case.meta else None
     if not isinstance(data, CoveragePhaseData):
         return True
+    if data.scenario in _NOTHING_NEW:
+        return False
     where = "" if data.parameter_location is ParameterLocation.HEADER else (case.operation.label, case.method)
-    what = (where, data.parameter, data.location, data.scenario, data.description)
+    description = (data.description or "").removeprefix(f"{data.parameter}: ")
+    what = (where, data.parameter, data.location, description)
     is_new = what not in _tried
     _tried.add(what)
     return is_new
@@ -68,10 +83,17 @@ def before_load_schema(_: HookContext, document: dict[str, Any]) -> None:
     fields = _Fields(document["components"]["schemas"])
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
     for operation in operations:
-        if operation["operationId"] not in TRIED_BY_OTHERS:
-            fields.keep_untried_parameters(operation)
-            for content in operation.get("requestBody", {}).get("content", {}).values():
-                fields.keep_untried(content.get("schema", {}))
+        bodies = operation.get("requestBody", {}).get("content", {}).values()
+        if operation["operationId"] in TRIED_BY_OTHERS:
+            for content in bodies:
+                content |= {
+                    "schema": {"type": "object"},
+                    "example": TRIED_BY_OTHERS[operation["operationId"]],
+                }
+            continue
+        fields.keep_untried_parameters(operation)
+        for content in bodies:
+            fields.keep_untried(content.get("schema", {}))
 
 
 class _Fields:
@@ -97,9 +119,12 @@ class _Fields:
         if schema.get("$ref") and schema["$ref"] not in self._looked_at:
             self._looked_at.add(schema["$ref"])
             self.keep_untried(self._referred_to(schema))
+        fields = schema.get("properties", {})
         for keyword in ("properties", "patternProperties"):
             if rules := schema.get(keyword):
-                kept = self._untried(rules, set(schema.get("required", ()))) or dict([*rules.items()][:1])
+                kept = self._untried(rules, set(schema.get("required", ())))
+                if not kept and rules is fields:
+                    kept = dict([*rules.items()][:1])
                 schema[keyword] = kept
                 for name in kept:
                     self.keep_untried(kept[name])
@@ -125,9 +150,22 @@ class _Fields:
     def _untried(self, fields: dict[str, Any], required: set[str]) -> dict[str, Any]:
         kept = {}
         for name, rules in fields.items():
-            text = json.dumps({keyword: rule for keyword, rule in rules.items() if keyword != "description"})
+            text = json.dumps(_without_descriptions(rules))
             key = text if "$ref" in rules or len(text) > _OF_ANY_NAME else f"{name}: {text}"
             if name in required or key not in self._tried:
                 kept[name] = rules
             self._tried.add(key)
         return kept
+
+
+def _without_descriptions(schema: Any) -> Any:
+    """What a schema says to programs."""
+    if isinstance(schema, list):
+        return [_without_descriptions(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        keyword: _without_descriptions(rule)
+        for keyword, rule in schema.items()
+        if not (keyword == "description" and isinstance(rule, str))
+    }
