@@ -29,20 +29,21 @@ def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visito
 
 async def rows(visitor: Visitor, field: str, *measures: str, **query: Any) -> Rows:
     """The rows of the last 28 days by their value of this field, or by their kind where they have one."""
-    body = {"group_by": [field], "measures": measures} | query
-    headers = visitor.organization.headers
-    answer = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
-    assert answer.status_code == 200, answer.text
-    return {row.pop("kind", row.pop(field)): row for row in answer.json()["rows"]}
+    return by_value(await answer(visitor, *measures, group_by=[field], **query), field)
 
 
-async def totals(visitor: Visitor, *measures: str, **query: Any) -> dict[str, Any]:
-    """What all of the last 28 days comes to."""
-    headers = visitor.organization.headers
-    body = {"measures": measures} | query
-    answer = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
-    figures: dict[str, Any] = answer.json()["totals"]
-    return figures
+def by_value(report: dict[str, Any], field: str) -> Rows:
+    """The rows of an answer by their value of this field, or by their kind where they have one."""
+    return {row.pop("kind", row.pop(field)): row for row in report["rows"]}
+
+
+async def answer(visitor: Visitor, *measures: str, **query: Any) -> dict[str, Any]:
+    """The answer to a query about the last 28 days."""
+    body, headers = {"measures": measures} | query, visitor.organization.headers
+    answered = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
+    assert answered.status_code == 200, answered.text
+    report: dict[str, Any] = answered.json()
+    return report
 
 
 async def make_link(visitor: Visitor, **fields: Any) -> str:
@@ -118,12 +119,10 @@ async def test_a_customer_counts_once(visitor: Visitor) -> None:
     assert (await rows(visitor, "source", "customers"))["a"] == {"customers": 0}
     await visitor.results(call("identify", customer_id="ada"))
     await other.results(check(ago=HOUR, utm_source="b"), conversion(customer_id="ada"))
-    assert await rows(visitor, "source", "customers") == {"a": {"customers": 1}, "b": {"customers": 1}}
-    body = {"group_by": ["source"], "measures": ["customers"]}
-    headers = visitor.organization.headers
-    answer = (await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)).json()
-    assert answer["totals"] == {"customers": 1}
-    assert any("once in the totals" in note for note in answer["notes"])
+    report = await answer(visitor, "customers", group_by=["source"])
+    assert by_value(report, "source") == {"a": {"customers": 1}, "b": {"customers": 1}}
+    assert report["totals"] == {"customers": 1}
+    assert any("once in the totals" in note for note in report["notes"])
 
 
 async def test_what_retention_deleted_is_told(visitor: Visitor, database: Database) -> None:
@@ -150,7 +149,7 @@ async def test_a_click_on_the_phone_and_a_purchase_on_the_laptop(visitor: Visito
         return {key: {name: row[name] for name in asked[1:]} for key, row in got.items()}
 
     assert await credited() == await credited(credit="device", model="linear") == nobody
-    for model in ("last_non_direct", "first", "linear", "position_based"):
+    for model in ("last_non_direct", "linear"):
         assert await credited(credit="customer", model=model) == of_link
     assert await credited(credit="customer", model="last") == nobody
     assert await credited(credit="customer", lookback_days=1) == of_link
@@ -197,13 +196,13 @@ async def test_what_a_sale_says_no_more_is_not_taken_back(visitor: Visitor) -> N
     headers = visitor.organization.headers
     await visitor.results(call("conversion", customer_id="bob", **sale))
     told = sale | {"customer_id": "ada"}
-    answer = await visitor.client.post(f"{API}/conversions", json=told, headers=headers)
-    assert answer.status_code == 200, answer.text
+    answered = await visitor.client.post(f"{API}/conversions", json=told, headers=headers)
+    assert answered.status_code == 200, answered.text
     statuses = {}
     for customer in ("bob", "ada"):
         wrong = {"device_id": visitor.device_id, "customer_id": customer}
-        answer = await visitor.client.delete(f"{API}/identities", params=wrong, headers=headers)
-        statuses[customer] = answer.status_code
+        answered = await visitor.client.delete(f"{API}/identities", params=wrong, headers=headers)
+        statuses[customer] = answered.status_code
     assert statuses == {"bob": 404, "ada": 204}
 
 
@@ -216,22 +215,25 @@ async def test_shares_add_up_in_each_currency(visitor: Visitor) -> None:
         sales = [conversion(revenue=revenue, currency=name, customer_id="ada") for revenue, name in paid]
         await device.results(*checks, *sales, call("lead"))
     sold = {"EUR": Decimal("20.10"), "JPY": Decimal(200), "KWD": Decimal("2.002")}
+    shared: dict[tuple[CreditTo, Model], Rows] = {}
     for credit, model in product(CreditTo, Model):
-        asked = ("source", "leads", "conversions", "revenue")
-        report_rows = await rows(visitor, *asked, credit=credit, model=model)
-        total = await totals(visitor, *asked[1:], credit=credit, model=model)
+        report = await answer(
+            visitor, "leads", "conversions", "revenue", group_by=["source"], credit=credit, model=model
+        )
+        total, shared[credit, model] = report["totals"], by_value(report, "source")
         assert {amount["currency"]: Decimal(amount["amount"]) for amount in total["revenue"]} == sold, model
         assert (total["conversions"], total["leads"]) == (8, 2)
-        assert sum(row["conversions"] for row in report_rows.values()) == pytest.approx(8, abs=1e-5)
-    linear = await rows(visitor, "source", "revenue", model="linear")
+        sold_by_rows = sum(row["conversions"] for row in shared[credit, model].values())
+        assert sold_by_rows == pytest.approx(8, abs=1e-5)
+    linear = shared[CreditTo.DEVICE, Model.LINEAR]
     # A third of each of 10 EUR and 0.05 EUR, rounded once together, and a quarter.
     amounts = [
         {amount["currency"]: amount["amount"] for amount in linear[name]["revenue"]} for name in "abdef"
     ]
     assert amounts[:2] == [{"EUR": "3.35", "JPY": "33", "KWD": "0.334"}] * 2
     assert amounts[2:] == [{"EUR": "2.51", "JPY": "25", "KWD": "0.250"}] * 3
-    shared = await rows(visitor, "source", "conversions", credit="customer", model="linear")
-    assert shared["c"]["conversions"] == pytest.approx(2 * 8 / 7, abs=1e-4)
+    by_customer = shared[CreditTo.CUSTOMER, Model.LINEAR]
+    assert by_customer["c"]["conversions"] == pytest.approx(2 * 8 / 7, abs=1e-4)
 
 
 async def test_what_records_keep_equals_what_is_looked_up(visitor: Visitor) -> None:
@@ -248,10 +250,9 @@ async def test_what_records_keep_equals_what_is_looked_up(visitor: Visitor) -> N
         )
     asked = ("source", "leads", "conversions", "customers", "revenue")
     tomorrow = (datetime.now(UTC) + 24 * HOUR).isoformat(timespec="seconds")
-    for model in ("first", "last_non_direct"):
-        for days in (None, 1):
-            # As it stands tomorrow is as it stands now, but looked up.
-            rules: dict[str, Any] = {"model": model, "lookback_days": days}
-            kept = await rows(visitor, *asked, **rules)
-            assert kept == await rows(visitor, *asked, **rules, as_of=tomorrow)
-            assert ("s2" in kept) is (days is None)
+    for model, days in (("first", None), ("last_non_direct", 1)):
+        # As it stands tomorrow is as it stands now, but looked up.
+        rules: dict[str, Any] = {"model": model, "lookback_days": days}
+        kept = await rows(visitor, *asked, **rules)
+        assert kept == await rows(visitor, *asked, **rules, as_of=tomorrow)
+        assert ("s2" in kept) is (days is None)
