@@ -104,8 +104,7 @@ async def test_a_parameter_that_breaks_its_rule(links: Links, query: str, field:
     assert answer.json()["error"] == {"errorMessage": message, "fieldName": field}
 
 
-@pytest.mark.parametrize("order", ORDERS[:3])
-async def test_each_order(links: Links, clock: MovableClock, order: str) -> None:
+async def test_each_order(links: Links, clock: MovableClock) -> None:
     """Links come in the order that was asked for, and backwards with a minus before it."""
     made = []
     for name in ("b", "a", "c"):
@@ -117,9 +116,10 @@ async def test_each_order(links: Links, clock: MovableClock, order: str) -> None
         "created": made,
         "modified": [made[1], made[2], made[0]],
         "name": [made[1], made[0], made[2]],
-    }[order]
-    assert await pages(links, f"sort={order}") == expected
-    assert await pages(links, f"sort=-{order}") == expected[::-1]
+    }
+    for order, ids in expected.items():
+        assert await pages(links, f"sort={order}") == ids
+        assert await pages(links, f"sort=-{order}") == ids[::-1]
     assert [link["id"] for link in await links.list()] == made[::-1]
 
 
@@ -141,14 +141,14 @@ async def test_by_clicks(links: Links, clock: MovableClock) -> None:
     assert [link["id"] for link in await links.list("sort=-clicks_7&size=1")] == [first["id"]]
 
 
-@pytest.mark.parametrize("order", [f"{sign}{order}" for order in ORDERS[:4] for sign in ("", "-")])
+@pytest.mark.parametrize("order", ["created", "-modified", "name", "-clicks_7"])
 async def test_pages_while_links_are_made(links: Links, order: str) -> None:
     """No page repeats a link or leaves one out that was there from the start, whatever is made in between."""
     # All in about the same second and partly of the same name, so that their ids decide too.
-    made = await asyncio.gather(*(links.make(link_name=f"n{number % 3}") for number in range(9)))
+    made = await asyncio.gather(*(links.make(link_name=f"n{number % 3}") for number in range(5)))
 
     # No more than these: a list by age is never at its end while links are made faster than it is read.
-    waves = iter(range(3))
+    waves = iter(range(2))
 
     async def make_more() -> None:
         if next(waves, None) is not None:
@@ -191,17 +191,17 @@ async def test_a_link_that_is_purged_between_pages(links: Links) -> None:
     assert second["next_cursor"] is None
 
 
-@pytest.mark.parametrize("other", ["sort=name", "state=enabled", "search=x"])
-async def test_a_cursor_of_another_list(links: Links, other: str) -> None:
+async def test_a_cursor_of_another_list(links: Links) -> None:
     """A cursor belongs to its filters and its order; the size of pages may change."""
     for _ in range(3):
         await links.make()
     cursor = (await links.call("GET", "?size=1")).json()["next_cursor"]
-    refused = await links.call("GET", f"?{other}&cursor={cursor}")
-    assert refused.json()["error"] == {
-        "errorMessage": "cursor belongs to a list with other filters or another order",
-        "fieldName": "cursor",
-    }
+    for other in ("sort=name", "state=enabled", "search=x"):
+        refused = await links.call("GET", f"?{other}&cursor={cursor}")
+        assert refused.json()["error"] == {
+            "errorMessage": "cursor belongs to a list with other filters or another order",
+            "fieldName": "cursor",
+        }
     assert len(await links.list(f"size=2&cursor={cursor}")) == 2
 
 
