@@ -37,6 +37,7 @@ from tests.api.link_calls import create, info
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person, make_user
 from tests.dashboard.routes import routes
+from tests.dashboard.test_forms import assert_locked_down
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, check, conversion
 from tests.scim_api.identity_provider import connect
@@ -102,7 +103,10 @@ async def everything_of(database: Database, org_id: OrgId) -> dict[str, Any]:
 async def test_no_page_shows_another_organization(
     person: Person, other: TestOrganization, their_ids: dict[str, str]
 ) -> None:
-    """No address with another's ids shows a page; no other page shows anything of theirs."""
+    """No address with another's ids shows a page; no other page shows anything of theirs.
+
+    Each of them is locked down.
+    """
     words = (
         SECRET,
         "secret.app",
@@ -116,6 +120,7 @@ async def test_no_page_shows_another_organization(
     assert any(their_ids["link_id"] in path for path in paths)
     for path in paths:
         answer = await person.client.get(path)
+        assert_locked_down(answer)
         if any(their_id in path for their_id in their_ids.values()):
             assert answer.status_code == 404, path
         assert not [word for word in words if word in answer.text], path

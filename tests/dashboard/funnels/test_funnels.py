@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import httpx
 
+from backend.dashboard.funnels.form import FunnelForm
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS
 from backend.domain.ids import LinkId
 from backend.storage.driver.mongo import Database
@@ -60,14 +61,14 @@ async def test_a_funnel_is_made_shown_split_and_deleted(
     assert [step.kind for step in saved.funnel.steps] == ["click", "event", "conversion"]
     path = f"/funnels/{saved.id}"
     assert made.headers["Location"] == f"{path}?notice=funnel-made"
-    page = words(await person.get(f"{path}?by=link"))
+    shown = await person.get(f"{path}?by=link")
+    page, split = words(shown), shown.text
     assert "1. Click campaign: spring 2 devices. 1 stopped here." in page
     assert "2. Event added_to_cart 1 device, 50 % of the step before" in page
     assert "Half of them took at most 1 h, nine of ten 1 h." in page
     assert "50 % went all the way, half of them within 2 h." in page
     assert "Letter 2 1 50 % 1 100 % 50 % 1. Click" in page
     assert "in this order, within 7 days" in page
-    split = (await person.get(f"{path}?by=link")).text
     went, stopped_here = (f"{path}/people?by=link&step={step}" for step in ("2", "1&of=stopped"))
     led_to = {
         html.unescape(address).replace("compare=none&", "") for address in re.findall('href="([^"]+)"', split)
@@ -95,34 +96,49 @@ async def test_a_funnel_is_made_shown_split_and_deleted(
     assert (await person.get(path)).status_code == 404
 
 
-async def test_steps_are_added_moved_and_removed(person: Person) -> None:
-    """By buttons that send the form, without a script; what is typed goes with its step. Two to eight."""
-    page, fields = "/funnels/new", FormsOf((await person.get("/funnels/new")).text).fields_of("/funnels")
-    assert (fields["steps"], fields["kind_1"], fields["kind_2"]) == ("2", "click", "conversion")
-
-    async def act(action: str) -> dict[str, str]:
-        answer = await person.client.post("/funnels", data=fields | {"act": action})
-        assert answer.status_code == 200
-        return FormsOf(answer.text).fields_of("/funnels")
-
-    fields = await act("add")
-    fields |= {"event_3": "added_to_cart", "field_3": "country", "value_3": "DE", "name": "Mine"}
-    fields = await act("up-3")
-    kinds = [fields[f"kind_{number}"] for number in range(1, 4)]
-    assert kinds == ["click", "event", "conversion"]
-    second = [fields[f"{part}_2"] for part in ("event", "field", "value")]
-    assert second == ["added_to_cart", "country", "DE"]
+def test_steps_are_added_moved_and_removed() -> None:
+    """Each with what is typed in it; two to eight, and what is not possible changes nothing."""
+    form = FunnelForm.empty()
+    click, conversion = form.steps
+    form.act("add")
+    event = form.steps[-1]
+    assert (len(form.steps), event.kind) == (3, "event")
+    form.act("up-3")
+    assert form.steps == [click, event, conversion]
     for action in ("down-3", "up-1", "remove-9", "x"):
-        assert await act(action) == fields, action
-    fields = await act("down-1")
-    assert [fields["kind_1"], fields["kind_2"], fields["name"]] == ["event", "click", "Mine"]
-    fields = await act("remove-1")
-    assert (fields["steps"], fields["kind_1"], fields["event_1"]) == ("2", "click", "")
-    assert (await act("remove-1"))["steps"] == "2"
-    fields["steps"] = "7"
-    fields = await act("add")
-    assert fields["steps"] == (await act("add"))["steps"] == "8"
-    assert "Add a step" not in (await person.client.post("/funnels", data=fields | {"act": page})).text
+        form.act(action)
+        assert form.steps == [click, event, conversion], action
+    form.act("down-1")
+    assert form.steps == [event, click, conversion]
+    form.act("remove-1")
+    form.act("remove-1")
+    assert form.steps == [click, conversion]
+    for _ in range(9):
+        form.act("add")
+    assert len(form.steps) == 8
+
+
+async def test_buttons_send_the_form(person: Person) -> None:
+    """Without a script: it comes again with what was typed, a step more or in another order."""
+    fields = FormsOf((await person.get("/funnels/new")).text).fields_of("/funnels")
+    assert (fields["steps"], fields["kind_1"], fields["kind_2"]) == ("2", "click", "conversion")
+    fields |= {
+        "steps": "7",
+        "event_3": "added_to_cart",
+        "field_3": "country",
+        "value_3": "DE",
+        "name": "Mine",
+    }
+    fields |= {f"kind_{number}": "event" for number in range(3, 8)}
+    answer = await person.client.post("/funnels", data=fields | {"act": "up-3"})
+    assert (answer.status_code, "Add a step" in answer.text) == (200, True)
+    moved = FormsOf(answer.text).fields_of("/funnels")
+    assert [moved[f"kind_{number}"] for number in range(1, 4)] == ["click", "event", "conversion"]
+    assert [moved[f"{part}_2"] for part in ("event", "field", "value")] == ["added_to_cart", "country", "DE"]
+    assert (moved["name"], moved["steps"]) == ("Mine", "7")
+    answer = await person.client.post("/funnels", data=moved | {"act": "add"})
+    assert FormsOf(answer.text).fields_of("/funnels")["steps"] == "8"
+    assert "Add a step" not in answer.text
 
 
 async def test_what_is_wrong_stands_beside_its_field(person: Person) -> None:

@@ -122,29 +122,22 @@ VIEWS: dict[str, Shared] = {
 CUSTOMER, ORDER = "ada@shop.example", "order-1042"
 
 
-@pytest.fixture(params=VIEWS)
-def shared(request: pytest.FixtureRequest) -> Shared:
-    """One of the views."""
-    return VIEWS[request.param]
-
-
 @pytest.fixture
-async def report(
-    shared: Shared,
+async def reports(
     make_report: ReportFactory,
     database: Database,
     link: Link,
     organization: TestOrganization,
     now: datetime,
-) -> Report:
-    """A report of one campaign without revenue, beside another campaign, with sales and a refund."""
+) -> dict[str, Report]:
+    """Reports of one campaign without revenue, beside another campaign, with sales and a refund."""
     hidden = await make_link(database, organization, SECRET, now, utm_campaign=SECRET)
     for campaign_link in (link, hidden):
         await clicked(database, campaign_link, now - timedelta(days=1), 3, country="NZ")
         order, customer = f"{ORDER}-{campaign_link.link_name}", f"{CUSTOMER}-{campaign_link.link_name}"
         at = now - timedelta(days=1)
         await bought(database, campaign_link, at, AMOUNT, refunded="1.25", order=order, customer=customer)
-    return await make_report(kind=shared.kind, query=shared.query)
+    return {name: await make_report(kind=view.kind, query=view.query) for name, view in VIEWS.items()}
 
 
 @pytest.fixture
@@ -170,8 +163,7 @@ def without_moment(text: str) -> str:
 
 async def test_no_argument_changes_what_is_shown(
     reader: httpx.AsyncClient,
-    shared: Shared,
-    report: Report,
+    reports: dict[str, Report],
     other: Report,
     organization: TestOrganization,
     link: Link,
@@ -180,29 +172,31 @@ async def test_no_argument_changes_what_is_shown(
 
     There is nothing else below the path.
     """
-    for name in (*NOTHING, other.token, other.id):
-        assert (await reader.get(f"{path_of(report)}/{name}")).status_code == 404, name
-    for path in (path_of(report), *(f"{path_of(report)}/{name}.csv" for name in shared.files)):
-        answer = await reader.get(path)
-        shown = without_moment(answer.text)
-        assert answer.status_code == 200
-        assert shared.word in shown.lower()
-        hidden = (
-            *(SECRET, "7,654", "7654", organization.id, organization.domain, "Acme", "NZ", "revenue"),
-            *(link.id, CUSTOMER, ORDER, ":10"),
-        )
-        # The table by link names the short URLs of what the report is of.
-        of_link: tuple[str, ...] = (organization.domain, link.id) if path.endswith("/link.csv") else ()
-        of_link = (organization.domain, link.path) if shared.kind is ViewKind.LINKS else of_link
-        shown_too = (*shared.allowed, *of_link)
-        # The rule of credit names what is credited, whether it is shown or not.
-        told = shown.replace(CreditRules().in_words, "").replace(report.token, "")
-        assert [word for word in hidden if word in told and word not in shown_too] == []
-        for arguments in packed(ARGUMENTS):
-            answer = await reader.get(path, params=arguments)
-            assert (answer.status_code, without_moment(answer.text)) == (200, shown), arguments
-        answer = await reader.post(path, data=ChainMap(*ARGUMENTS))
-        assert (answer.status_code, without_moment(answer.text)) == (200, shown)
+    for kind, report in reports.items():
+        shared = VIEWS[kind]
+        for name in (*NOTHING, other.token, other.id):
+            assert (await reader.get(f"{path_of(report)}/{name}")).status_code == 404, (kind, name)
+        for path in (path_of(report), *(f"{path_of(report)}/{name}.csv" for name in shared.files)):
+            answer = await reader.get(path)
+            shown = without_moment(answer.text)
+            assert answer.status_code == 200
+            assert shared.word in shown.lower()
+            hidden = (
+                *(SECRET, "7,654", "7654", organization.id, organization.domain, "Acme", "NZ", "revenue"),
+                *(link.id, CUSTOMER, ORDER, ":10"),
+            )
+            # The table by link names the short URLs of what the report is of.
+            of_link: tuple[str, ...] = (organization.domain, link.id) if path.endswith("/link.csv") else ()
+            of_link = (organization.domain, link.path) if shared.kind is ViewKind.LINKS else of_link
+            shown_too = (*shared.allowed, *of_link)
+            # The rule of credit names what is credited, whether it is shown or not.
+            told = shown.replace(CreditRules().in_words, "").replace(report.token, "")
+            assert [word for word in hidden if word in told and word not in shown_too] == [], path
+            for arguments in packed(ARGUMENTS):
+                answer = await reader.get(path, params=arguments)
+                assert (answer.status_code, without_moment(answer.text)) == (200, shown), arguments
+            answer = await reader.post(path, data=ChainMap(*ARGUMENTS))
+            assert (answer.status_code, without_moment(answer.text)) == (200, shown)
 
 
 async def test_no_other_path_knows_the_token(
@@ -259,15 +253,20 @@ def is_for_members(service: Service, path: str) -> bool:
 async def test_the_token_is_no_session(
     reader: httpx.AsyncClient, service: Service, empty_report: Report
 ) -> None:
-    """With it as a cookie, each page of the dashboard leads to the sign-in; no form is taken."""
+    """With it as a cookie, pages of the dashboard lead to the sign-in, and no form is taken.
+
+    Those of reports, and some others: that each looks for a session is held by tests/dashboard/test_forms.py.
+    """
     cookies = {"Cookie": f"waylink={empty_report.token}; __Host-waylink={empty_report.token}"}
     all_pages = routes("GET", {"report_id": empty_report.id})
-    pages = [path for path in all_pages if is_for_members(service, path)]
-    assert len(pages) > 20
-    for path in pages:
+    pages = [path for path in all_pages if is_for_members(service, path) and "report" in path]
+    assert len(pages) > 2
+    for path in (*pages, "/", "/links", "/settings"):
         answer = await reader.get(path, headers=cookies)
         to = answer.headers.get("location", "").partition("?")[0]
         assert (answer.status_code, to) == (303, "/sign-in"), path
-    for path in routes("POST", {"report_id": empty_report.id}):
+    forms = [path for path in routes("POST", {"report_id": empty_report.id}) if "report" in path]
+    assert len(forms) > 2
+    for path in (*forms, "/links/new", "/settings/name"):
         answer = await reader.post(path, data={"form_token": empty_report.token}, headers=cookies)
         assert answer.status_code == 403, path
