@@ -82,10 +82,10 @@ async def test_every_form_needs_its_token(
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 async def test_forms_of_other_sites_are_refused(person: Person, site: str) -> None:
     """Where the browser says that another site sent the form, not even the right token helps."""
-    fields = FormsOf((await person.get("/settings")).text).fields_of("/sign-out")
+    fields = FormsOf((await person.get("/tags")).text).fields_of("/sign-out")
     answer = await person.client.post("/sign-out", data=fields, headers={"Sec-Fetch-Site": site})
     assert answer.status_code == 403
-    assert (await person.get("/settings")).status_code == 200
+    assert (await person.get("/tags")).status_code == 200
 
 
 async def test_forms_of_other_kinds_are_refused(person: Person) -> None:

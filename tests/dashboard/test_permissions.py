@@ -84,7 +84,7 @@ async def test_each_role_is_refused_what_it_lacks(
     whom routes are for is compared in one place.
     """
     person = await member(role)
-    token = FormsOf((await person.get("/settings")).text).fields_of("/sign-out")
+    token = FormsOf((await person.get("/tags")).text).fields_of("/sign-out")
     refused = set()
     for rule in service.api.url_map.iter_rules():
         if not rule.endpoint.startswith("dashboard."):

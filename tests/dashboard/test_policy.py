@@ -130,7 +130,7 @@ async def test_no_form_changes_another_organization(
     person: Person, other: TestOrganization, their_ids: dict[str, str], database: Database
 ) -> None:
     """Every form, sent rightly but with another's ids and names, leaves all that they have as it was."""
-    match = re.search(r'name="form_token" value="(\w+)"', (await person.get("/settings")).text)
+    match = re.search(r'name="form_token" value="(\w+)"', (await person.get("/tags")).text)
     assert match
     fields = {
         "form_token": match[1],

@@ -72,7 +72,7 @@ async def test_an_invitation_makes_a_member_once(
     weak = await guest.post(path, data=fields | {"password": "short"})
     assert (weak.status_code, "at least 12 characters" in weak.text) == (422, True)
     assert (await guest.post(path, data=fields | {"password": NEW})).status_code == 303
-    assert (await guest.get("/settings")).status_code == 200
+    assert (await guest.get("/tags")).status_code == 200
     assert (await user_of(database, email)).roles == {organization.id: Role.ANALYST}
     async with browser(service) as another:
         assert (await another.get(path)).status_code == 410
@@ -200,10 +200,10 @@ async def test_sessions_are_listed_and_ended(person: Person, service: Service) -
         assert page.count('/settings/sessions/end"') == 2
         ended = await person.send("/settings", "/settings/sessions/end")
         assert ended.status_code == 303
-        assert sorted([(await other.get("/settings")).status_code for other in others]) == [200, 303]
+        assert sorted([(await other.get("/tags")).status_code for other in others]) == [200, 303]
         await person.send("/settings", "/settings/sessions/end-others")
         assert [(await other.get("/")).status_code for other in others] == [303, 303]
-        assert (await person.get("/settings")).status_code == 200
+        assert (await person.get("/tags")).status_code == 200
         forged = FormsOf((await person.get("/settings")).text).fields_of("/settings/password")
         answer = await person.client.post("/settings/sessions/end", data=forged | {"session": "0" * 64})
         assert answer.status_code == 404

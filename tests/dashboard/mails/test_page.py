@@ -51,7 +51,7 @@ async def test_without_a_mail_server(person: Person, report: Report, database: D
     text = await text_of(person, "/mails/new")
     assert "WAYLINK_SMTP_HOST" in text
     assert "Ask them" not in text
-    token = FormsOf((await person.get("/settings")).text).fields_of("/sign-out")[FORM_TOKEN]
+    token = FormsOf((await person.get("/tags")).text).fields_of("/sign-out")[FORM_TOKEN]
     for path in ("/mails", "/mails/try"):
         sent = FIELDS | {FORM_TOKEN: token, "report_id": report.id}
         assert (await person.client.post(path, data=sent)).status_code == 409

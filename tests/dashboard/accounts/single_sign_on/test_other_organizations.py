@@ -83,7 +83,7 @@ async def test_a_session_through_a_provider_reaches_no_other_organization(
         third = await make_organization()
         path = f"/join/{await invitation(database, third.id, guest.email)}"
         assert "by single sign-on of another organization" in (await guest.get(path)).text
-        form = FormsOf((await guest.get("/settings")).text).fields_of("/sign-out")
+        form = FormsOf((await guest.get("/tags")).text).fields_of("/sign-out")
         assert "by single sign-on of another organization" in (await guest.client.post(path, data=form)).text
         user = await entrance.account(guest)
         assert third.id not in user.org_ids
@@ -102,7 +102,7 @@ async def test_another_organization_hears_nothing_of_it(
     async with entrance.guest() as guest:
         await make_user(database, elsewhere.id, entrance.org_id, email=guest.email)
         assert (await entrance.come(guest, "IT")).status_code == 303
-        await guest.send("/settings", "/sign-out")
+        await guest.send("/tags", "/sign-out")
     for org_id, recorded in ((entrance.org_id, ["session.ended", "session.opened"]), (elsewhere.id, [])):
         log = await read_back(database, org_id, LogFilter(action="session"), None, 10)
         assert [entry.action for entry in log.entries] == recorded

@@ -75,7 +75,7 @@ async def test_signing_out(entrance: Entrance) -> None:
     """Ends the session here, and leads to where it is ended at the provider."""
     async with entrance.guest() as guest:
         await entrance.come(guest, "Marketing")
-        left = (await guest.send("/settings", "/sign-out")).headers["location"]
+        left = (await guest.send("/tags", "/sign-out")).headers["location"]
         page = await guest.get(left)
         assert f"{entrance.provider.issuer}/session/end?client_id=" in page.text
         assert (await guest.get("/")).headers["location"] == "/sign-in"

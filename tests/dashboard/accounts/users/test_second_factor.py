@@ -54,7 +54,7 @@ async def phone(person: Person, clock: MovableClock) -> Phone:
 
 async def give_password(person: Person) -> None:
     """Sign out, and in again as far as the password goes."""
-    await person.send("/settings", "/sign-out")
+    await person.send("/tags", "/sign-out")
     answer = await person.sign_in()
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in/code")
     assert (await person.get("/")).status_code == 303, "the password alone lets nobody in"
@@ -71,7 +71,7 @@ async def test_signing_in_takes_a_code(person: Person, phone: Phone) -> None:
     assert (await give_code(person, phone.code)).status_code == 422
     answer = await give_code(person, code := phone.next_code())
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
-    assert heading(await person.get("/settings")) == "Settings"
+    assert heading(await person.get("/tags")) == "Tags"
     await give_password(person)
     assert (await give_code(person, code)).status_code == 422
     assert (await give_code(person, phone.next_code())).status_code == 303
@@ -79,7 +79,7 @@ async def test_signing_in_takes_a_code(person: Person, phone: Phone) -> None:
 
 async def test_what_was_asked_for_comes_after_the_code(person: Person, phone: Phone) -> None:
     """The page before the sign-in is where one goes on, and it is within the dashboard."""
-    await person.send("/settings", "/sign-out")
+    await person.send("/tags", "/sign-out")
     asked_for = await person.sign_in(next="%2Ftags")
     assert asked_for.headers["Location"] == "/sign-in/code?next=/tags"
     page = asked_for.headers["Location"]
@@ -160,7 +160,7 @@ async def test_what_is_not_set_up(
     assert answer.status_code == 422
     assert sentence in answer.text
     assert FormsOf(answer.text).fields_of(PAGE)["secret"] == fields["secret"]
-    await person.send("/settings", "/sign-out")
+    await person.send("/tags", "/sign-out")
     assert (await person.sign_in()).headers["Location"] == "/"
 
 
@@ -169,7 +169,7 @@ async def test_the_second_factor_is_turned_off_with_the_password(person: Person,
     refused = await person.send(PAGE, f"{PAGE}/off", password="wrong")
     assert (refused.status_code, "Password is not right." in refused.text) == (422, True)
     await person.send(PAGE, f"{PAGE}/off", password=PASSWORD)
-    await person.send("/settings", "/sign-out")
+    await person.send("/tags", "/sign-out")
     assert (await person.sign_in()).headers["Location"] == "/"
     assert phone.secret not in (await person.get(PAGE)).text
 
@@ -193,7 +193,7 @@ async def test_an_organization_requires_it(
     """Every page of a member without one leads to the set-up, forms too; who has one is not held up."""
     require = "/settings/require-second-factor"
     await person.send("/settings", require, requires_second_factor="on")
-    assert heading(await person.get("/settings")) == "Settings"
+    assert heading(await person.get("/tags")) == "Tags"
     member = Person(person.client, await make_user(database, organization.id, role=Role.EDITOR))
     await open_session(database, member)
     for path in ("/", "/links", "/settings"):
@@ -205,7 +205,7 @@ async def test_an_organization_requires_it(
     assert (await member.client.post("/tags", data=token | {"name": "x"})).headers["Location"] == PAGE
     code = Phone(phone.clock, fields["secret"]).code
     await member.client.post(PAGE, data=fields | {"code": code, "password": PASSWORD})
-    assert heading(await member.get("/settings")) == "Settings"
+    assert heading(await member.get("/tags")) == "Tags"
 
 
 async def test_who_requires_one_has_one(person: Person, database: Database) -> None:
@@ -213,7 +213,7 @@ async def test_who_requires_one_has_one(person: Person, database: Database) -> N
     require = "/settings/require-second-factor"
     answer = await person.send("/settings", require, requires_second_factor="on")
     assert (answer.status_code, "needs your own second factor first" in answer.text) == (422, True)
-    assert (await person.get("/settings")).status_code == 200
+    assert (await person.get("/tags")).status_code == 200
 
 
 async def test_what_is_stored_signs_nobody_in(person: Person, phone: Phone, database: Database) -> None:
