@@ -151,7 +151,7 @@ def test_a_domain_with_links_stays(running: ServiceProcess, org_id: OrgId) -> No
 @pytest.fixture
 def little_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was under way as a deletion began has come within seconds."""
-    monkeypatch.setattr(deleted_organizations, "_TRANSACTIONS_END_WITHIN", timedelta(seconds=6))
+    monkeypatch.setattr(deleted_organizations, "_TRANSACTIONS_END_WITHIN", timedelta(seconds=3))
 
 
 @pytest.mark.usefixtures("little_under_way")

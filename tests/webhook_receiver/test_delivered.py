@@ -8,20 +8,21 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from backend.domain.feed.cursor import START
 from backend.domain.feed.event_json import event_json
 from backend.domain.ids import LinkId, OrgId
-from backend.environment import load_settings
-from backend.storage.database import open_database
+from backend.settings import Settings
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import read_feed
 from backend.storage.webhooks.endpoints import create_endpoint
 from tests.facts.clicks import click, ship
+from tests.facts.organizations import TestOrganization
 from tests.polling import until
-from tests.processes.service_process import ServiceProcess
 from tests.webhook_receiver.example_receivers import ExampleReceiver, example_receiver
 
-CLICKS = 30
+CLICKS = 20
 LINK = LinkId(str(uuid.uuid4()))
 
 
@@ -45,20 +46,21 @@ async def _arrives(
             process.kill()
 
 
-async def test_what_happens_arrives(running: ServiceProcess, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("service")
+async def test_what_happens_arrives(
+    database: Database, organization: TestOrganization, settings: Settings, tmp_path: Path
+) -> None:
     """Both store real events as the feed has them, one a request or a batch, also what came while
     they were dead."""
-    org_id = OrgId(running.command("organization", "create", "Acme")["id"])
+    org_id = organization.id
     receivers = {example_receiver("python", tmp_path): 1, example_receiver("node", tmp_path): 100}
-    settings = load_settings(running.environment, Path("none"))
-    async with open_database(settings) as database:
-        secrets = {}
-        for receiver, batch_size in receivers.items():
-            fields = {"url": receiver.url, "batch_size": batch_size}
-            secrets[receiver] = (await create_endpoint(database, org_id, fields, datetime.now(UTC))).secret
-        await _arrives(receivers, secrets, database, org_id, CLICKS)
-        await ship(database, [click(org_id, LINK, datetime.now(UTC)) for _ in range(CLICKS)])
-        await _arrives(receivers, secrets, database, org_id, 3 * CLICKS)
-        feed = await read_feed(database, org_id, START, url_form=settings.short_url_form)
+    secrets = {}
+    for receiver, batch_size in receivers.items():
+        fields = {"url": receiver.url, "batch_size": batch_size}
+        secrets[receiver] = (await create_endpoint(database, org_id, fields, datetime.now(UTC))).secret
+    await _arrives(receivers, secrets, database, org_id, CLICKS)
+    await ship(database, [click(org_id, LINK, datetime.now(UTC)) for _ in range(CLICKS)])
+    await _arrives(receivers, secrets, database, org_id, 3 * CLICKS)
+    feed = await read_feed(database, org_id, START, url_form=settings.short_url_form)
     for receiver in receivers:
         assert receiver.events == [event_json(event) for event in feed.events]

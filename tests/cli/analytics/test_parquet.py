@@ -39,6 +39,7 @@ TIME = {"from": "2026-03-01", "to": "2026-04-01"}
 QUERY = TIME | {"group_by": "day,referrer,country", "measures": "clicks,visitors", "compare": "previous"}
 # Of which everything is compared.
 DAY = {"from": "2026-03-02", "to": "2026-03-03"}
+OF_DAY = 1  # the days from START to DAY
 LINK = LinkId("9d6bfb5c-0c9e-4a04-9d0e-6f2f1f6b1f2a")
 PLACES = ("/analytics/export", "/clicks/export", "report analytics", "report clicks", "export")
 CLICK_TYPES = dict.fromkeys(COLUMNS, "VARCHAR") | {
@@ -143,7 +144,8 @@ def new_owner(running: ServiceProcess) -> Owner:
 
 @pytest.fixture(scope="module")
 def owner(running: ServiceProcess) -> Iterator[Owner]:
-    """An organization with many clicks, in blocks whose times overlap."""
+    """An organization with many clicks, in blocks whose times overlap: on DAY all differ, on any other day
+    those of one block."""
     owner = new_owner(running)
     domain = f"go.{uuid.uuid4().hex[:8]}.example"
     running.command("domain", "add", domain, "--org", owner.org_id)
@@ -154,7 +156,11 @@ def owner(running: ServiceProcess) -> Iterator[Owner]:
     size = 1_000
     with MongoClient[dict[str, Any]](running.environment["WAYLINK_MONGODB_URI"]) as mongo:
         blocks = mongo[running.environment["WAYLINK_MONGODB_DATABASE"]][NAME]
+        days: dict[int, Any] = {}
         for number in range(CLICKS // size):
+            if number % 9 in days:
+                blocks.insert_one(days[number % 9] | {"_id": f"{owner.org_id}/{uuid.uuid4()}"})
+                continue
             clicks = [
                 click(
                     owner.org_id,
@@ -171,6 +177,8 @@ def owner(running: ServiceProcess) -> Iterator[Owner]:
             ]
             document = fields_of(block_of(owner.org_id, clicks)) | {"is_small": True}
             blocks.insert_one({"_id": f"{owner.org_id}/{uuid.uuid4()}", **document})
+            if number % 9 != OF_DAY:
+                days[number % 9] = document
     # Until the figures are there, REST answers 503, and commands wait.
     invoke("report", "analytics", "--org", owner.org_id, environment=running.environment)
     yield owner
