@@ -234,10 +234,15 @@ async def test_an_interrupted_history_goes_on(
     assert len({conversion["transaction_id"] for conversion in stored}) == len(stored) > 0
 
 
-async def test_it_is_deleted_with_its_organization(
-    database: Database, analytics: Analytics, organization: TestOrganization, tmp_path: Path
+async def test_it_is_deleted_with_its_organization_and_made_again(
+    database: Database,
+    analytics: Analytics,
+    organization: TestOrganization,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The demo's user sees it first and then the demo again; what another organization has stays its own."""
+    """The demo's user sees it first and then the demo again; what another organization has stays its own.
+    After a deletion that was interrupted, all of it is there again, and counts."""
     own_link = _link(organization.id, organization.domain, "own")
     await insert_links(database, [own_link])
     clicks = [
@@ -246,43 +251,36 @@ async def test_it_is_deleted_with_its_organization(
     await ship(database, clicks)
     before = await documents(database, organization.id)
     await prepare_user(database, tmp_path / "password.txt", organization.id, NOW)
-    org_id = await history_organization(database, NOW)
-    assert await seen_organizations(database) == (org_id, organization.id)
-    assert await history_organization(database, NOW) == org_id
-    await make(database, org_id)
-    assert len(await counts(analytics, org_id)) > 1
+    first = await history_organization(database, NOW)
+    assert await seen_organizations(database) == (first, organization.id)
+    assert await history_organization(database, NOW) == first
+    await make(database, first)
+    made, made_clicks = await documents(database, first), await counts(analytics, first)
+    assert len(made_clicks) > 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(organization_deletion, "_delete_rest", _stop)
+        with pytest.raises(_Stopped):
+            await delete_history(database, utc_now())
+    second = await history_organization(database, NOW)
+    assert second != first
+    await make(database, second)
+
+    assert await documents(database, second) == made
+    assert sorted((await counts(analytics, second)).values()) == sorted(made_clicks.values())
+    assert await replayed(database, second) == await stored(database, second)
 
     deleted = await delete_history(database, utc_now())
 
     assert deleted["links"] == LINKS
     assert deleted["conversions"] > 0
-    assert not +await documents(database, org_id)
+    assert not +await documents(database, second)
     assert await seen_organizations(database) == (organization.id,)
     assert await recorded_clicks(database, organization.id) == sorted(
         clicks, key=lambda recorded: recorded.at
     )
     assert await documents(database, organization.id) == before + Counter(users=1)
     await database["users"].delete_one({"email": EMAIL})
-
-
-async def test_it_can_be_made_again(
-    database: Database, analytics: Analytics, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a deletion, and after one that was interrupted, all of it is there again, and counts."""
-    first = await history_organization(database, NOW)
-    await make(database, first)
-    before, clicks = await documents(database, first), await counts(analytics, first)
-    monkeypatch.setattr(organization_deletion, "_delete_rest", _stop)
-    with pytest.raises(_Stopped):
-        await delete_history(database, utc_now())
-    monkeypatch.undo()
-    second = await history_organization(database, NOW)
-    assert second != first
-    await make(database, second)
-    assert await documents(database, second) == before
-    assert sorted((await counts(analytics, second)).values()) == sorted(clicks.values())
-    assert await replayed(database, second) == await stored(database, second)
-    assert (await delete_history(database, utc_now()))["links"] == LINKS
 
 
 def test_three_hundred_links_with_names_of_campaigns() -> None:
