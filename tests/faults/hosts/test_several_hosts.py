@@ -86,12 +86,7 @@ def hosts(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def eventually(seen: Callable[[], Any], wanted: Any) -> None:
     """Return once `wanted` is seen ten times in a row, whichever worker answers; fail after SECONDS."""
-    wait_for(
-        lambda: [seen() for _ in range(10)],
-        f"it is not {wanted}",
-        lambda got: all(answer == wanted for answer in got),
-        seconds=SECONDS,
-    )
+    wait_for(lambda: all(seen() == wanted for _ in range(10)), f"it is not {wanted}", seconds=SECONDS)
 
 
 def test_a_link_made_at_one_host_redirects_at_both(hosts: Hosts) -> None:

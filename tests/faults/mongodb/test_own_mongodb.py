@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import httpx
 import pytest
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure
@@ -86,6 +87,17 @@ def servers_of(folder: Path) -> list[int]:
     return [pid for pid in every if mongod.is_process(pid)]
 
 
+def listens(service: ServiceProcess) -> bool:
+    """Whether a process still has the port."""
+    try:
+        httpx.get(f"{service.base_url}/healthz", timeout=2)
+    except httpx.ConnectError:
+        return False
+    except httpx.TransportError:
+        return True
+    return True
+
+
 @pytest.fixture(scope="module")
 async def used(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Path]:
     """The data folder of a server that a process uses: one for all tests that end neither of them."""
@@ -113,17 +125,20 @@ async def test_a_start_that_was_killed_is_in_nobodys_way(tmp_path: Path, delay: 
     assert servers_of(folder) == []
 
 
-def test_a_service_killed_as_it_starts(tmp_path: Path) -> None:
-    """The same with all processes of the whole service, which then starts again and answers."""
+def test_a_service_that_is_killed(tmp_path: Path) -> None:
+    """The same with all processes of the whole service as it starts; it starts again and answers. kill -9 of
+    the service itself: its workers stop too, and stop the server that they had."""
     folder = tmp_path / "mongodb"
     environment = environment_of(tmp_path, WAYLINK_PORT=str(free_port()))
     with forked_command(environment, tmp_path / "log", ["serve"]) as service:
         wait_for(lambda: servers_of(folder), "no mongod was spawned", seconds=60)
         ServiceProcess(service, environment, "").kill()
-    with service_process(tmp_path) as again:
+    with service_process(tmp_path, WAYLINK_WORKERS="2") as again:
         assert again.command("organization", "list") == {"organizations": []}
         assert servers_of(folder) == [mongod_of(tmp_path)]
-    wait_for(lambda: not servers_of(folder), "a server is left")
+        again.stop(signal.SIGKILL)
+        wait_for(lambda: not listens(again), "workers went on without the service", seconds=30)
+        wait_for(lambda: not servers_of(folder), "a server is left", seconds=30)
 
 
 async def test_a_note_may_name_another_process(tmp_path: Path) -> None:

@@ -12,18 +12,23 @@ import pytest
 from tests.faults.links import DOMAIN, new_link
 from tests.polling import wait_for
 from tests.processes.replica_set import ReplicaSet
-from tests.processes.service_process import SERVE, ServiceProcess, service_process
+from tests.processes.service_process import ServiceProcess, service_process
 
 SECONDS = 60.0
 VISITS = 20
 WAITING = "waylink_clicks_waiting_bytes"
 
 
-def metric(service: ServiceProcess, name: str) -> float:
-    """What one scrape shows, on a connection of its own: any worker may answer it."""
+def metrics(service: ServiceProcess, *names: str) -> list[float]:
+    """What one scrape shows of each, on a connection of its own: any worker may answer it."""
     text = httpx.get(f"{service.base_url}/metrics", timeout=30).text
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    found = [re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE) for name in names]
+    return [float(value[1]) if value else 0.0 for value in found]
+
+
+def metric(service: ServiceProcess, name: str) -> float:
+    """What one scrape shows."""
+    return metrics(service, name)[0]
 
 
 def visit(service: ServiceProcess, path: str) -> int:
@@ -44,12 +49,9 @@ class Measured:
 def measured(
     members: ReplicaSet, own: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measured]:
-    """A service that both tests use: its workers keep the link in memory.
-
-    It is started, not forked: metrics are shared only if all that counts is imported in the right order.
-    """
+    """A service that both tests use: its workers keep the link in memory."""
     settings = own | {"WAYLINK_WORKERS": "2", "WAYLINK_LINK_CACHE_SECONDS": "600"}
-    with service_process(tmp_path_factory.mktemp("data"), SERVE, **settings) as service:
+    with service_process(tmp_path_factory.mktemp("data"), **settings) as service:
         yield Measured(service, new_link(service)["path"], members)
 
 
@@ -58,7 +60,7 @@ def test_one_scrape_shows_all_workers(measured: Measured) -> None:
     service = measured.service
     names = [f'waylink_redirects_total{{status="{status}"}}' for status in (302, 404)]
     names.append("waylink_redirect_seconds_count")
-    before = [metric(service, name) for name in names]
+    before = metrics(service, *names)
     assert {visit(service, measured.path) for _ in range(VISITS)} == {302}
     visit(service, "/no-such-link")
     wait_for(
@@ -67,7 +69,7 @@ def test_one_scrape_shows_all_workers(measured: Measured) -> None:
         seconds=SECONDS,
     )
     for _ in range(8):
-        more = [metric(service, name) - earlier for name, earlier in zip(names, before, strict=True)]
+        more = [now - earlier for now, earlier in zip(metrics(service, *names), before, strict=True)]
         assert more == [VISITS, 1, VISITS + 1]
 
 

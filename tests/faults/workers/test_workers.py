@@ -1,4 +1,4 @@
-"""Several worker processes: one that dies is replaced, and none stays behind."""
+"""Several worker processes: one that dies is replaced, and none holds the service."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from backend.storage.embedded.mongod_process import is_running
 from tests.conftest import ServiceStarter
 from tests.faults.links import DOMAIN, new_link, wait_for_clicks
-from tests.faults.mongod import mongod_of
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
 from tests.processes.forked.service import forked_command
-from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
+from tests.processes.service_process import ServiceProcess, environment_of, free_port
 
 SECONDS = 30.0
 
@@ -31,17 +29,6 @@ def is_healthy(service: ServiceProcess) -> bool:
         return httpx.get(f"{service.base_url}/healthz").status_code == 200
     except httpx.TransportError:
         return False
-
-
-def listens(service: ServiceProcess) -> bool:
-    """Whether a process still has the port."""
-    try:
-        httpx.get(f"{service.base_url}/healthz", timeout=2)
-    except httpx.ConnectError:
-        return False
-    except httpx.TransportError:
-        return True
-    return True
 
 
 def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
@@ -55,7 +42,7 @@ def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
 @pytest.fixture(scope="module")
 def service(start_service: ServiceStarter) -> Iterator[ServiceProcess]:
     """A service with two workers, which ends with exit code 0 whatever became of its workers."""
-    with start_service(WAYLINK_WORKERS="2") as service:
+    with start_service(WAYLINK_WORKERS="2", WAYLINK_GRACEFUL_SECONDS="1") as service:
         yield service
         assert service.stop() == 0
 
@@ -126,19 +113,6 @@ async def test_no_answered_click_is_lost_with_the_workers(
     assert answered <= counted <= answered + cut_off
 
 
-def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
-    """kill -9 of the service itself: its workers stop too, and stop the MongoDB that they had."""
-    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
-        mongod = mongod_of(tmp_path)
-        service.stop(signal.SIGKILL)
-        wait_for(lambda: not listens(service), "workers went on without the service", seconds=SECONDS)
-        wait_for(
-            lambda: not is_running(mongod),
-            "the MongoDB server was left behind",
-            seconds=SECONDS,
-        )
-
-
 def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
     """With a MongoDB that does not answer, several workers end with the same sentence as one."""
     environment = environment_of(
@@ -155,9 +129,8 @@ def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
     assert not any("Traceback" in line for line in lines)
 
 
-def test_a_request_that_never_ends_does_not_hold_the_service(start_service: ServiceStarter) -> None:
-    """A client sends half a body and waits: after graceful_seconds the service ends."""
-    with start_service(WAYLINK_WORKERS="2", WAYLINK_GRACEFUL_SECONDS="1") as service:
-        head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
-        with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
-            assert service.stop() == 0
+def test_a_request_that_never_ends_does_not_hold_the_service(service: ServiceProcess) -> None:
+    """A client sends half a body and waits: after graceful_seconds the service ends. It is the last test."""
+    head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+    with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
+        assert service.stop() == 0
