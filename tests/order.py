@@ -44,6 +44,7 @@ TOGETHER = (
     "tests/faults/one_server/",
     "tests/faults/three_servers/",
     "tests/follow/",
+    "tests/storage/lifecycle/deletion/",
 )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,13 +15,12 @@ import pytest
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
 
-from backend.app import Service, create_app
+from backend.app import Service
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import Role
 from backend.domain.ids import LinkId, OrgId
-from backend.settings import Settings
 from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.accounts.announced_deletions import announce_deletion
 from backend.storage.accounts.deleted_organizations import (
@@ -51,29 +49,9 @@ from tests.facts.clicks import click, recorded_clicks, ship
 from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
 from tests.polling import until, wait_for_async
-from tests.processes.service_process import own_database
 
 # After these a service goes on with a deletion, and looks for the last time.
 SOON, LATER = timedelta(seconds=90), timedelta(minutes=3)
-
-
-@pytest.fixture(scope="module")
-async def service(
-    mongodb_uri: str, settings: Settings, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Service]:
-    """The service on a database of these tests' own: to find traces, all that is stored is read."""
-    with own_database(mongodb_uri) as own:
-        folder, name = tmp_path_factory.mktemp("data"), own["WAYLINK_MONGODB_DATABASE"]
-        service = create_app(replace(settings, mongodb_database=name, data_dir=folder))
-        await service.startup()
-        yield service
-        await service.shutdown()
-
-
-@pytest.fixture(scope="module")
-def database(service: Service) -> Database:
-    """Its database."""
-    return service.resources.database
 
 
 async def traces(database: Database, org_id: OrgId) -> dict[str, list[bytes]]:

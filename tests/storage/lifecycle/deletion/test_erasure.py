@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import uuid
 from collections.abc import Sequence
@@ -143,13 +142,23 @@ def histories(draw: st.DrawFn) -> History:
 
 async def everything(database: Database, org_id: OrgId) -> dict[str, list[Document]]:
     """All that the database has of an organization, by collection."""
-    theirs = {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}
-    names = [collection.name for collection in COLLECTIONS]
     await place_all(database, org_id)  # else a service may do so between two looks
-    documents = await asyncio.gather(
-        *(database[name].find(theirs).sort("_id", 1).to_list(None) for name in names)
-    )
-    return dict(zip(names, documents, strict=True))
+    first, *others = [
+        (
+            collection.name,
+            [
+                {"$match": {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}},
+                {"$sort": {"_id": 1}},
+                {"$project": {"_id": 0, "collection": {"$literal": collection.name}, "document": "$$ROOT"}},
+            ],
+        )
+        for collection in COLLECTIONS
+    ]
+    unions = [{"$unionWith": {"coll": name, "pipeline": stages}} for name, stages in others]
+    documents: dict[str, list[Document]] = {collection.name: [] for collection in COLLECTIONS}
+    async for found in database[first[0]].aggregate([*first[1], *unions]):
+        documents[found["collection"]].append(found["document"])
+    return documents
 
 
 def history(subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None]) -> History:
