@@ -30,21 +30,16 @@ async def indexes_of(database: Database) -> dict[str, set[Any]]:
     return {name: {*await database[name].index_information()} - {"_id_"} for name in names}
 
 
-async def test_a_command_on_a_new_database_makes_every_index(fresh: Settings) -> None:
-    """What a first command stores is under the same rules as what a service stores."""
+async def test_a_command_makes_every_index_and_a_service_mends_what_is_missing(fresh: Settings) -> None:
+    """What a first command stores is under the same rules as what a service stores. An index that is gone is
+    made when a service starts, not by commands, which answer at once."""
+    declared = {name: len(indexes) for name, indexes in declared_indexes().items()}
     async with open_database(fresh) as database:
         made = await indexes_of(database)
-    assert {name: len(made.get(name, ())) for name in declared_indexes()} == {
-        name: len(declared) for name, declared in declared_indexes().items()
-    }
-
-
-async def test_a_service_mends_what_is_missing(fresh: Settings) -> None:
-    """An index that is gone is made when a service starts, not by commands, which answer at once."""
-    async with open_database(fresh) as database:
+        assert {name: len(made.get(name, ())) for name in declared} == declared
         await database[users.NAME].drop_indexes()
     async with open_database(fresh) as database:
         assert (await indexes_of(database))[users.NAME] == set()
     async with open_database(fresh, Indexes.MAKE) as database:
         mended = await indexes_of(database)
-    assert len(mended[users.NAME]) == len(declared_indexes()[users.NAME])
+    assert mended == made
