@@ -143,22 +143,25 @@ def histories(draw: st.DrawFn) -> History:
 async def everything(database: Database, org_id: OrgId) -> dict[str, list[Document]]:
     """All that the database has of an organization, by collection."""
     await place_all(database, org_id)  # else a service may do so between two looks
-    first, *others = [
-        (
-            collection.name,
-            [
-                {"$match": {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}},
-                {"$sort": {"_id": 1}},
-                {"$project": {"_id": 0, "collection": {"$literal": collection.name}, "document": "$$ROOT"}},
-            ],
-        )
-        for collection in COLLECTIONS
+    names = [collection.name for collection in COLLECTIONS]
+    first, *others = [_documents_of(org_id, name) for name in names]
+    unions: list[Document] = [
+        {"$unionWith": {"coll": name, "pipeline": stages}}
+        for name, stages in zip(names[1:], others, strict=True)
     ]
-    unions = [{"$unionWith": {"coll": name, "pipeline": stages}} for name, stages in others]
-    documents: dict[str, list[Document]] = {collection.name: [] for collection in COLLECTIONS}
-    async for found in database[first[0]].aggregate([*first[1], *unions]):
+    documents: dict[str, list[Document]] = {name: [] for name in names}
+    async for found in database[names[0]].aggregate([*first, *unions]):
         documents[found["collection"]].append(found["document"])
     return documents
+
+
+def _documents_of(org_id: OrgId, name: str) -> list[Document]:
+    """What reads an organization's documents of a collection, each with its name."""
+    return [
+        {"$match": {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}},
+        {"$sort": {"_id": 1}},
+        {"$project": {"_id": 0, "collection": {"$literal": name}, "document": "$$ROOT"}},
+    ]
 
 
 def history(subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None]) -> History:
