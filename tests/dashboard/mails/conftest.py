@@ -53,15 +53,19 @@ def mailing(service: Service, clock: MovableClock) -> ReportMailResources:
 
 @pytest.fixture
 async def report(database: Database, link: Link, now: datetime) -> Report:
-    """A report without revenue, whose name looks like a link; its clicks and sales are of last week (9 to 15
-    March 2026), of the week before, and one of today."""
+    """A report without revenue, whose name looks like a link. Nothing is counted for it yet."""
+    fields = {"name": "Spring on www.shop.com", "query": QUERY, "shows_revenue": False}
+    return await create_report(database, link.org_id, fields, now)
+
+
+@pytest.fixture
+async def counted(database: Database, link: Link, now: datetime) -> None:
+    """Clicks and sales of last week (9 to 15 March 2026), of the week before, and of today."""
     await clicked(database, link, now - timedelta(days=5), 1234, country="DE")
     await clicked(database, link, now - timedelta(days=5), 3, country="NZ")
     await clicked(database, link, now - timedelta(days=12), 1000, country="DE")
     await clicked(database, link, now, 77, country="FR")
     await bought(database, link, now - timedelta(days=4), "4321.50")
-    fields = {"name": "Spring on www.shop.com", "query": QUERY, "shows_revenue": False}
-    return await create_report(database, link.org_id, fields, now)
 
 
 async def asked(database: Database, report: Report, now: datetime, **fields: Any) -> Recipient:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from backend.domain.links.links import Link
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Frequency, RecipientState
@@ -18,6 +20,7 @@ from tests.dashboard.campaigns import bought, words
 from tests.dashboard.mails.conftest import BASE_URL, confirmed, mails_to
 
 
+@pytest.mark.usefixtures("counted")
 async def test_the_last_whole_week(database: Database, report: Report, mailing: ReportMailResources) -> None:
     """Totals and rows of Monday to Sunday in German, compared with the week before, without revenue; made
     twice, it is one mail."""
@@ -51,6 +54,7 @@ async def test_the_last_whole_week(database: Database, report: Report, mailing: 
         assert without not in text + html, without
 
 
+@pytest.mark.usefixtures("counted")
 async def test_the_last_whole_month(
     database: Database, report: Report, mailing: ReportMailResources, clock: MovableClock
 ) -> None:
@@ -66,6 +70,7 @@ async def test_the_last_whole_month(
     assert "Germany Clicks 2,234" in words(mail["html"])
 
 
+@pytest.mark.usefixtures("counted")
 async def test_a_funnel_by_mail(
     database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
 ) -> None:
@@ -93,6 +98,7 @@ async def test_a_funnel_by_mail(
     assert "kann bis zum 19. März 2026 weitergehen" in mail["text"]
 
 
+@pytest.mark.usefixtures("counted")
 async def test_cohorts_by_mail(
     database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
 ) -> None:
@@ -120,6 +126,7 @@ async def test_cohorts_by_mail(
     assert not [word for word in ("Revenue", "€", "$") if word in later["text"] + later["html"]]
 
 
+@pytest.mark.usefixtures("counted")
 async def test_single_sales_and_links_by_mail(
     database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
 ) -> None:
