@@ -107,8 +107,9 @@ async def stored(database: Database, link: Link) -> list[dict[str, Any]]:
 async def test_added_changed_and_put_in_order(person: Person, database: Database, link: Link) -> None:
     """From no rule to two in another order, and one again; the link's page says them too."""
     path = f"/links/{link.id}/rules"
-    assert "There is no rule yet" in (await person.get(path)).text
-    answer = await add(person, link, country="de, AT", destination_url="https://shop.example/de")
+    empty = await person.get(path)
+    assert "There is no rule yet" in empty.text
+    answer = await person.submit(empty, path, country="de, AT", destination_url="https://shop.example/de")
     assert answer.headers["Location"] == f"{path}?notice=rules-changed"
     await add(
         person, link, **{"platform-ios": "on"}, **variants(A="https://a.example/", B="https://b.example/")
@@ -121,52 +122,47 @@ async def test_added_changed_and_put_in_order(person: Person, database: Database
     change = FormsOf((await person.get(f"{path}?edit=0")).text).fields_of(path)
     assert (change["country"], change["place"]) == ("DE, AT", "0")
     await person.client.post(path, data=change | {"country": "CH"})
-    order = {
-        "seen": FormsOf((await person.get(path)).text).fields_of(path)["seen"],
-        "action": "up",
-        "place": "1",
-    }
+    order = {"action": "up", "place": "1"}
     await person.send(path, f"{path}/order", **order)
     assert [rule["if"] for rule in await stored(database, link)] == [
         {"platform": ["ios"]},
         {"country": ["CH"]},
     ]
-    order |= {"seen": FormsOf((await person.get(path)).text).fields_of(path)["seen"], "action": "remove"}
-    await person.send(path, f"{path}/order", **order)
+    await person.send(path, f"{path}/order", **order | {"action": "remove"})
     assert len(await stored(database, link)) == 1
     assert "If the platform is iOS" in (await person.get(f"/links/{link.id}")).text
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"country": "XX", "destination_url": "https://a.example/"}, "Country must have ISO 3166 codes"),
-        (
-            {"hours_from": "8", "hours_until": "18:00", "destination_url": "https://a.example/"},
-            "Hours from must be a time of day",
-        ),
-        ({"from": "soon", "destination_url": "https://a.example/"}, "From must be a date"),
-        ({"destination_url": "javascript:1"}, "Go to must be an absolute http or https URL"),
-        ({}, "Go to is required"),
-        (variants(A="https://a.example/"), "The test must be a list of 2 to 10 variants"),
-        (variants(A="https://a.example/", B="?"), "Address must be an absolute http or https URL"),
-        (
-            variants(A="https://a.example/", B="https://b.example/") | {"variant-0-weight": "half"},
-            "Weight must be a whole number from 0 to 10000",
-        ),
-        ({"variant-7-destination_url": "https://a.example/", "variant-9-name": "Z"}, "Name of variant 8"),
-        ({"query": "$where=1", "destination_url": "https://a.example/"}, "Query parameters must not have"),
-    ],
-)
-async def test_what_is_wrong_stands_at_its_field(
-    person: Person, database: Database, link: Link, fields: dict[str, str], sentence: str
-) -> None:
+WRONG: list[tuple[dict[str, str], str]] = [
+    ({"country": "XX", "destination_url": "https://a.example/"}, "Country must have ISO 3166 codes"),
+    (
+        {"hours_from": "8", "hours_until": "18:00", "destination_url": "https://a.example/"},
+        "Hours from must be a time of day",
+    ),
+    ({"from": "soon", "destination_url": "https://a.example/"}, "From must be a date"),
+    ({"destination_url": "javascript:1"}, "Go to must be an absolute http or https URL"),
+    ({}, "Go to is required"),
+    (variants(A="https://a.example/"), "The test must be a list of 2 to 10 variants"),
+    (variants(A="https://a.example/", B="?"), "Address must be an absolute http or https URL"),
+    (
+        variants(A="https://a.example/", B="https://b.example/") | {"variant-0-weight": "half"},
+        "Weight must be a whole number from 0 to 10000",
+    ),
+    ({"variant-7-destination_url": "https://a.example/", "variant-9-name": "Z"}, "Name of variant 8"),
+    ({"query": "$where=1", "destination_url": "https://a.example/"}, "Query parameters must not have"),
+]
+
+
+async def test_what_is_wrong_stands_at_its_field(person: Person, database: Database, link: Link) -> None:
     """The form comes again with what was typed; nothing is stored."""
-    answer = await add(person, link, **fields)
-    assert answer.status_code == 422
-    assert sentence in answer.text
-    for name, value in fields.items():
-        assert FormsOf(answer.text).fields_of(f"/links/{link.id}/rules")[name] == value
+    path = f"/links/{link.id}/rules"
+    page = await person.get(path)
+    for fields, sentence in WRONG:
+        answer = await person.submit(page, path, **fields)
+        assert answer.status_code == 422, sentence
+        assert sentence in answer.text
+        again = FormsOf(answer.text).fields_of(path)
+        assert {name: again[name] for name in fields} == fields, sentence
     assert await stored(database, link) == []
 
 

@@ -121,8 +121,9 @@ async def test_a_rare_type_has_a_bound(
     """What is further back than so many places is not looked for, and the page says so."""
     await tell_history(client, organization, database)
     monkeypatch.setattr(newest, "MOST_PLACES", 3)
-    assert rows((await person.get("/live?type=conversion")).text) == []
-    assert "Looked for among the last 10,000 entries" in (await person.get("/live?type=conversion")).text
+    page = (await person.get("/live?type=conversion")).text
+    assert rows(page) == []
+    assert "Looked for among the last 10,000 entries" in page
 
 
 async def test_an_empty_feed(person: Person) -> None:
