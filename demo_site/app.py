@@ -13,6 +13,7 @@ from quart.wrappers.response import IOBody
 from demo_site.content_security_policy import content_security_policy
 from demo_site.kites import CURRENCY, KITE_OF_SLUG, KITES
 
+FILE_SECONDS = 10  # for which browsers keep styles and scripts
 SDK_SCRIPT = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
 
 
@@ -55,8 +56,10 @@ def create_demo_site(config: DemoSite) -> Quart:
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
-        # For development: a changed script must be used at the next load.
-        response.headers["Cache-Control"] = "no-cache"
+        # A changed page is used at the next load, and a changed script in ten seconds: without them each page
+        # would ask for its seventeen files again.
+        is_page = response.mimetype == "text/html"
+        response.headers["Cache-Control"] = "no-cache" if is_page else f"max-age={FILE_SECONDS}"
         return response
 
     _add_pages(shop)
