@@ -62,15 +62,6 @@ def test_one_device_cookie_for_every_subdomain(visitor: Visitor) -> None:
     assert cookie["value"] == visitor.server.requests[0]["batch"]["device_id"]
 
 
-@in_other_engines
-def test_attribution_lasts_for_the_tab_session(visitor: Visitor) -> None:
-    """Rules 3 and 5: the signals of the address are sent, and their context holds on later pages."""
-    visitor.visit("/?cl_link_id=L1&utm_source=news&colour=red")
-    assert visitor.server.calls[0]["signals"] == {"cl_link_id": "L1", "utm_source": "news"}
-    visitor.visit("/checkout")
-    assert visitor.js("Waylink.getAttribution()")["cl_link_id"] == "L1"
-
-
 @in_webkit
 def test_calls_before_init_are_sent_after_it_in_order(visitor: Visitor) -> None:
     """Rule 1: what is called before init arrives after the check, in the order of the calls."""
@@ -83,12 +74,15 @@ def test_calls_before_init_are_sent_after_it_in_order(visitor: Visitor) -> None:
 
 
 @in_other_engines
-def test_identity_is_hashed_and_attached(visitor: Visitor) -> None:
-    """Rule 4: the customer is attached to later calls of the tab, and the e-mail address is sent hashed."""
-    visitor.visit()
+def test_attribution_and_identity_last_for_the_tab_session(visitor: Visitor) -> None:
+    """Rules 3, 4 and 5: the signals of the address are sent, and their context holds on later pages. The
+    customer is attached to later calls of the tab, and the e-mail address is sent hashed."""
+    visitor.visit("/?cl_link_id=L1&utm_source=news&colour=red")
+    assert visitor.server.calls[0]["signals"] == {"cl_link_id": "L1", "utm_source": "news"}
     visitor.js("Waylink.identify({customer_id: 'c1', email: ' John_Smith@Gmail.com '})")
     visitor.server.wait_for(2)
     visitor.visit("/checkout")
+    assert visitor.js("Waylink.getAttribution()")["cl_link_id"] == "L1"
     visitor.js(convert("order-1"))
     # By kind: a call whose answer the visitor did not wait for may come twice, with one call_id.
     visitor.server.wait_for_kinds("identify", "conversion")
