@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
 
 from backend.domain.ids import CustomerId, InstallId, OrgId
 from backend.storage.apps.install_counts import count_install_window
@@ -78,13 +80,9 @@ async def test_no_collection_is_forgotten(visitor: Visitor, database: Database) 
     """After an erasure no collection of the whole database has the person's ids any more."""
     await everything(visitor, "ada-lovelace", email_sha256=EMAIL_HASH)
     await erase_subject(database, visitor.organization.id, Subject(customer_id=CustomerId("ada-lovelace")))
-    for name in await database.list_collection_names():
-        async for document in database[name].find({}):
-            text = "" if is_erasure(document) else str(document)
-            assert visitor.device_id not in text, name
-            assert "ada-lovelace" not in text, name
-            if name != "calls":
-                assert EMAIL_HASH not in text, name
+    assert await collections_with(database, visitor.device_id) == set()
+    assert await collections_with(database, "ada-lovelace") == set()
+    assert await collections_with(database, EMAIL_HASH) <= {"calls"}
 
 
 async def test_erasure_leaves_others_alone(
@@ -165,14 +163,17 @@ async def test_an_installation_is_erased_and_stays_counted(
 
 
 async def collections_with(database: Database, text: str) -> set[str]:
-    """The collections that have a text anywhere, but for the feed where it says whom to erase."""
-    names = await database.list_collection_names()
-    documents = {name: await database[name].find().to_list(None) for name in names}
-    return {
-        name
-        for name, all_ in documents.items()
-        if text in str([document for document in all_ if not is_erasure(document)])
-    }
+    """The collections that have a text anywhere, but for the feed where it says whom to erase.
+
+    It looks at what MongoDB sends: to make objects of all documents takes a hundred times as long.
+    """
+    found = set()
+    for name in await database.list_collection_names():
+        collection = database[name].with_options(CodecOptions(document_class=RawBSONDocument))
+        async for document in collection.find():
+            if text.encode() in document.raw and not is_erasure(document):
+                found.add(name)
+    return found
 
 
 async def open_app(
