@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from backend.storage.analytics.messages import Start
@@ -70,7 +71,14 @@ def _start_once_asked(listening: socket.socket) -> None:
     select.select([listening], [], [])
     if listening.fileno() >= 0:
         command = [sys.executable, "-m", __name__]
-        subprocess.run(command, stdin=listening.fileno(), start_new_session=True, check=False)
+        # A test may have changed the directory meanwhile, where nobody finds this module.
+        subprocess.run(
+            command,
+            stdin=listening.fileno(),
+            start_new_session=True,
+            check=False,
+            cwd=Path(__file__).parents[3],
+        )
 
 
 def _fork_until_nobody_asks() -> None:
