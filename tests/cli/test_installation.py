@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes.service_process import ServiceProcess, invoke, run_command
+from tests.processes.service_process import ServiceProcess, invoke
 
 URI = "mongodb://admin:hunter2@db.example:27017/?replicaSet=w&tlsCertificateKeyFilePassword=s3cret&w=1"
 
@@ -64,15 +64,6 @@ def test_paths_in_a_file_of_settings_are_relative_to_it(elsewhere: Path) -> None
     assert (
         json.loads(invoke("settings", "--json", environment=environment).stdout)["WAYLINK_DATA_DIR"] == "mine"
     )
-
-
-def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
-    """What --data-dir names is made if it does not exist, and is there for the next command. With nothing
-    running, each starts MongoDB for as long as it needs it."""
-    named = ("--data-dir", str(elsewhere / "mine"))
-    created = run_command(*named, "organization", "create", "Mine", environment={})
-    listed = run_command(*named, "organization", "list", environment={})["organizations"]
-    assert [organization["id"] for organization in listed] == [created["id"]]
 
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["lines", "json"])

@@ -34,7 +34,13 @@ from tests.faults.mongod import mongod_of, stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until, wait_for
 from tests.processes.forked.service import FORK_SERVER, forked_command
-from tests.processes.service_process import ServiceProcess, environment_of, free_port, service_process
+from tests.processes.service_process import (
+    ServiceProcess,
+    environment_of,
+    free_port,
+    run_command,
+    service_process,
+)
 
 # Seconds after mongod appeared at which its starter is killed.
 DELAYS = (0.0, 0.1, 0.3, 0.6)
@@ -127,18 +133,26 @@ async def test_a_start_that_was_killed_is_in_nobodys_way(tmp_path: Path, delay: 
 
 def test_a_service_that_is_killed(tmp_path: Path) -> None:
     """The same with all processes of the whole service as it starts; it starts again and answers. kill -9 of
-    the service itself: its workers stop too, and stop the server that they had."""
-    folder = tmp_path / "mongodb"
+    the service itself: its workers stop too, and stop the server that they had.
+
+    What --data-dir names was made, and is there for a command: with nothing running, it starts the server for
+    as long as it needs it.
+    """
+    named = ("--data-dir", str(tmp_path / "data"))
+    folder = tmp_path / "data" / "mongodb"
     environment = environment_of(tmp_path, WAYLINK_PORT=str(free_port()))
-    with forked_command(environment, tmp_path / "log", ["serve"]) as service:
+    with forked_command(environment, tmp_path / "log", [*named, "serve"]) as service:
         wait_for(lambda: servers_of(folder), "no mongod was spawned", seconds=60)
         ServiceProcess(service, environment, "").kill()
-    with service_process(tmp_path, WAYLINK_WORKERS="2") as again:
-        assert again.command("organization", "list") == {"organizations": []}
-        assert servers_of(folder) == [mongod_of(tmp_path)]
+    with service_process(tmp_path / "data", WAYLINK_WORKERS="2") as again:
+        created = again.command("organization", "create", "Mine")
+        assert servers_of(folder) == [mongod_of(tmp_path / "data")]
         again.stop(signal.SIGKILL)
         wait_for(lambda: not listens(again), "workers went on without the service", seconds=30)
         wait_for(lambda: not servers_of(folder), "a server is left", seconds=30)
+    listed = run_command(*named, "organization", "list", environment={})["organizations"]
+    assert [organization["id"] for organization in listed] == [created["id"]]
+    assert servers_of(folder) == []
 
 
 async def test_a_note_may_name_another_process(tmp_path: Path) -> None:
