@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Page, ViewportSize
 
-from backend.dashboard.frame.form import FORM_TOKEN
+from tests.dashboard.accessibility.documents import Document, merged
 
 SIZES: dict[str, ViewportSize] = {
     "wide": {"width": 1920, "height": 1080},
@@ -37,16 +37,14 @@ class View:
 VIEWS = (
     View("desktop", "light", ruled=True),
     View("tablet", "light"),
+    View("wide", "light"),
     View("phone", "dark", ruled=True),
 )
 # Of pages with nothing to show. What they have, pages with much have too, and around it all is the same.
 VIEWS_OF_EMPTY = (View("desktop", "light", ruled=True), View("phone", "light"))
-# Of what fills a wide screen.
-VIEWS_OF_MOST_COLUMNS = (*VIEWS[:-1], View("wide", "light"), VIEWS[-1])
 EXAMINE = Path(__file__).with_name("examination.js").read_text()
 # The menu and what is told about keys: the same on every page, and most elements of most pages.
 FRAME = ":is(.side-body, .menu-sheet, dialog) > *"
-TOKEN_FIELD = re.compile(f'name="{FORM_TOKEN}" value="[^"]*"')  # another one for each session
 TEXTS_AND_VALUES = re.compile(r'(?<! class=")(?<! role=")(?<==")[^"]+|(?<=>)[^<]*[^<\s][^<]*|^[^<]+')
 # One click after the other would have the page painted for each.
 OPEN_DETAILS = "document.querySelectorAll('main details > summary').forEach(each => each.click())"
@@ -59,7 +57,7 @@ def examine(page: Page, views: Sequence[View] = VIEWS, *, framed: bool = False) 
         page.evaluate(OPEN_FRAME)
     # The view that the page is in comes first: each change has all of it laid out and painted again.
     views = views[::-1] if page.viewport_size == SIZES[views[-1].size] else views
-    return [f"{page.url} {problem}" for view in views for problem in examine_view(page, view, framed=framed)]
+    return [problem for view in views for problem in examine_view(page, view, framed=framed)]
 
 
 def examine_view(page: Page, view: View, *, framed: bool) -> list[str]:
@@ -76,17 +74,32 @@ def show(page: Page, view: View) -> None:
     page.emulate_media(color_scheme=view.scheme)
 
 
-def examine_new(page: Page, address: str, examined: set[str], views: Sequence[View]) -> list[str]:
-    """What is wrong with the page at this address, all of it opened; nothing if its markup was examined.
+def examine_new(
+    page: Page, documents: Iterable[Document], examined: set[str], views: Sequence[View] = VIEWS
+) -> list[str]:
+    """What is wrong with the documents, all of them opened; those whose markup was not examined before.
 
-    That is so where an address leads to another page, and where there is nothing.
+    The same comes where an address leads to another page, and where there is nothing.
     """
-    answer = page.goto(address)
+    new = {document.markup: document for document in documents if document.markup not in examined}
+    for markup in new:
+        examined |= {markup, *looks(markup)}
+    return [
+        problem for document in merged(new.values()) for problem in _examine_document(page, document, views)
+    ]
+
+
+def _examine_document(page: Page, document: Document, views: Sequence[View]) -> list[str]:
+    """What is wrong with the document, in the browser as if the service had answered it."""
+    headers = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": document.policy}
+    page.route(
+        lambda url: url == document.address,
+        lambda route: route.fulfill(body=document.markup, headers=headers),
+        times=1,
+    )
+    answer = page.goto(document.address)
     assert answer
-    markup = TOKEN_FIELD.sub("", answer.text())
-    if markup in examined:
-        return []
-    examined |= {markup, *looks(markup)}
+    assert answer.text() == document.markup
     page.evaluate(OPEN_DETAILS)
     return examine(page, views)
 

@@ -1,27 +1,28 @@
 """Every page of the dashboard in Chromium: axe finds no violation, nothing breaks, nothing has to be scrolled
 sideways; on a desktop and a phone, in light and dark, with little to show and with much.
 
-What would be the same is examined once: what `VIEWS` says of axe's rules, the frame around all pages, rows
-that look alike (`examination.js`), and markup that was served before at another address (`examine_new`). All
-else is examined on every page in every view.
+What would be the same is examined once: what `VIEWS` says of axe's rules, the frame around all pages, rows,
+cards and texts that look alike (`examination.js`), and markup that was served before at another address
+(`examine_new`). All else is examined of every page in every view; `documents.py` puts many in one document.
 """
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page
 
 from sdk_build.node import install_packages
 from tests.browser.conftest import LaunchArguments
+from tests.dashboard.accessibility.documents import Document, document_of
 from tests.dashboard.accessibility.examination import (
-    OPEN_DETAILS,
     VIEWS,
     VIEWS_OF_EMPTY,
-    VIEWS_OF_MOST_COLUMNS,
     examine,
     examine_new,
     looks,
@@ -29,9 +30,9 @@ from tests.dashboard.accessibility.examination import (
 )
 from tests.dashboard.accessibility.full_office import DESTINATION, LONG, make_full_office
 from tests.dashboard.office import Office, make_organization, make_user
+from tests.dashboard.people import FormsOf
 from tests.processes.service_process import ServiceProcess
 
-MOST_COLUMNS = ("/", "/attribution", "/links", "/cohorts")
 AXE = Path(__file__).parents[2] / "accessibility"
 
 
@@ -86,11 +87,11 @@ def examined() -> set[str]:
 
 def test_every_page(watched: Page, full: Office, examined: set[str]) -> None:
     """Every page of an organization that has much; what has most columns fits a wide screen, and fills it."""
-    wrong = examine_new(watched, f"{full.base_url}/sign-in", examined, VIEWS)
-    wrong += _examine_frame(watched, full)
-    for path in full.pages:
-        views = VIEWS_OF_MOST_COLUMNS if path in MOST_COLUMNS else VIEWS
-        wrong += examine_new(watched, f"{full.base_url}{path}", examined, views)
+    wrong = _examine_frame(watched, full)
+    with full.client() as client:
+        wrong += examine_new(watched, _documents(client, full.pages), examined)
+    with httpx.Client(base_url=full.base_url, timeout=60) as stranger:
+        wrong += examine_new(watched, _documents(stranger, ["/sign-in"]), examined)
     assert wrong == []
 
 
@@ -98,10 +99,14 @@ def test_every_page_with_nothing(watched: Page, empty: Office, examined: set[str
     """What an organization that has nothing sees and no other: each page that has a line of its own."""
     wrong = _examine_frame(watched, empty)
     with empty.client() as client:
-        for path in empty.pages:
-            if not looks(client.get(path).text) <= examined:
-                wrong += examine_new(watched, f"{empty.base_url}{path}", examined, VIEWS_OF_EMPTY)
-    assert wrong == []
+        pages = _documents(client, empty.pages)
+    new = [document for document in pages if not looks(document.markup) <= examined]
+    assert wrong + examine_new(watched, new, examined, VIEWS_OF_EMPTY) == []
+
+
+def _documents(client: httpx.Client, paths: Iterable[str]) -> list[Document]:
+    """The pages at these addresses."""
+    return [document_of(client.get(path, follow_redirects=True)) for path in paths]
 
 
 def _examine_frame(page: Page, office: Office) -> list[str]:
@@ -111,75 +116,70 @@ def _examine_frame(page: Page, office: Office) -> list[str]:
     return examine(page, framed=True)
 
 
-def test_shared_reports(watched: Page, full: Office) -> None:
+def test_shared_reports(watched: Page, full: Office, examined: set[str]) -> None:
     """What readers without an account see: a report of each kind, and one that is closed or never was."""
     names = ("token", "overview_token", "funnel_token", "links_token", "live_token")
-    of_kinds = (full.ids[name] for name in names)
-    for token in (*of_kinds, "x" * 43):
-        watched.goto(f"{full.base_url}/shared/{token}")
-        watched.evaluate(OPEN_DETAILS)
-        assert examine(watched) == []
+    tokens = [*(full.ids[name] for name in names), "x" * 43]
+    with httpx.Client(base_url=full.base_url, headers={"Accept": "text/html"}, timeout=60) as reader:
+        reports = _documents(reader, [f"/shared/{token}" for token in tokens])
+    assert examine_new(watched, reports, examined) == []
 
 
-def test_every_form_with_problems(watched: Page, full: Office) -> None:
+def test_every_form_with_problems(watched: Page, full: Office, examined: set[str]) -> None:
     """Forms that come again: what is wrong is told in a way that everyone perceives."""
-    watched.goto(f"{full.base_url}/sign-in")
-    watched.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
-    watched.get_by_label("Password").fill("wrong")
-    watched.get_by_role("button", name="Sign in").click()
-    watched.get_by_role("alert").wait_for()
-    wrong = examine(watched)
-    full.open_session(watched)
-    for path, button in (
-        ("/links/new", "Make the link"),
-        ("/origins", "Allow"),
-        ("/install", "Fill it in"),
-        ("/webhooks/new", "Add the webhook"),
-    ):
-        watched.goto(f"{full.base_url}{path}")
-        watched.locator("main input:not([type=hidden])").first.fill("?")
-        watched.get_by_role("button", name=button, exact=True).click()
-        watched.locator(".problem").first.wait_for()
-        wrong += examine(watched)
-    watched.goto(f"{full.base_url}/nothing")
-    assert wrong + examine(watched) == []
+    with httpx.Client(base_url=full.base_url, timeout=60) as stranger:
+        email = f"x{uuid.uuid4().hex}@example.com"
+        answers = [_send(stranger, stranger.get("/sign-in"), "/sign-in", email=email, password="wrong")]
+    with full.client() as client:
+        for page, path, field in (
+            ("/links/new", "/links/new", "selected_path"),
+            ("/origins", "/origins", "origin"),
+            ("/install", "/install", "web_key"),
+            ("/webhooks/new", "/webhooks", "url"),
+        ):
+            answers.append(_send(client, client.get(page), path, **{field: "?"}))
+        nothing = client.get("/nothing", headers={"Accept": "text/html"})
+    assert all('role="alert"' in answer.text or 'class="problem' in answer.text for answer in answers)
+    assert examine_new(watched, map(document_of, [*answers, nothing]), examined) == []
 
 
-def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
-    """The open menu of a phone, a question about many links and its results, rows of a spreadsheet and
-    what became of them, a key that was just made, a webhook with its secret, and the answer to a test."""
+def test_the_menu(watched: Page, full: Office) -> None:
+    """The open menu of a phone; on a short page, as what matters is the menu."""
     full.open_session(watched)
-    watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
+    watched.goto(f"{full.base_url}/subscription")
     show(watched, VIEWS[-1])
     watched.locator("details.menu > summary").click()
-    wrong = examine(watched, framed=True)
-    watched.goto(f"{full.base_url}/links?q=Link 2")  # some: what is told of each looks alike
-    watched.get_by_label("All of this page").check()
-    watched.get_by_role("button", name="Enable").click()
-    watched.get_by_role("button", name="Enable 11 links").wait_for()
-    wrong += examine(watched)
-    watched.get_by_role("button", name="Enable 11 links").click()
-    watched.get_by_role("heading", name="What became of them").wait_for()
-    wrong += examine(watched)
-    watched.goto(f"{full.base_url}/links/sheet")
-    watched.locator("#sheet").fill(f"Destination\tName\tPath\n{DESTINATION}\t{LONG}\tsheet\nx\tB\tb c")
-    watched.get_by_role("button", name="Look at the rows").click()
-    watched.get_by_role("heading", name="What becomes of the rows").wait_for()
-    wrong += examine(watched)
-    watched.get_by_role("button", name="Make 1 link").click()
-    watched.get_by_role("heading", name="What became of the rows").wait_for()
-    wrong += examine(watched)
-    watched.goto(f"{full.base_url}/keys")
-    watched.get_by_role("button", name="Make a Browser SDK key").click()
-    watched.locator(".secret").wait_for()
-    wrong += examine(watched)
-    watched.goto(f"{full.base_url}/webhooks/new")
-    watched.get_by_label("Address").fill("https://127.0.0.1:1/")
-    watched.get_by_role("button", name="Add the webhook").click()
-    watched.locator(".secret").wait_for()
-    watched.evaluate(OPEN_DETAILS)
-    wrong += examine(watched)
-    watched.get_by_role("button", name="Send a test").click()
-    watched.get_by_text("It was not taken.").wait_for()
-    wrong += examine(watched)
-    assert wrong == []
+    assert examine(watched, VIEWS[-1:], framed=True) == []
+
+
+def test_what_is_shown_once(watched: Page, full: Office, examined: set[str]) -> None:
+    """A question about many links and its results, rows of a spreadsheet and what became of them, a key that
+    was just made, a webhook with its secret, and the answer to a test."""
+    sheet = f"Destination\tName\tPath\n{DESTINATION}\t{LONG}\tsheet\nx\tB\tb c"
+    with full.client() as client:
+        links = client.get("/links?q=Link 2")  # some: what is told of each looks alike
+        chosen = dict.fromkeys(re.findall('name="(link-[^"]+)"', links.text), "on")
+        question = _send(client, links, "/links/bulk?q=Link+2", action="enable", **chosen)
+        checked = _send(client, client.get("/links/sheet"), "/links/sheet", sheet=sheet)
+        webhook = _send(client, client.get("/webhooks/new"), "/webhooks", url="https://127.0.0.1:1/")
+        [test_path] = re.findall('action="(/webhooks/[^"]+/test)"', webhook.text)
+        answers = {
+            "Enable 11 links": question,
+            "What became of them": _send(client, question, "/links/bulk/done?q=Link+2"),
+            "What becomes of the rows": checked,
+            "What became of the rows": client.post(
+                "/links/sheet/done", data=FormsOf(checked.text).fields_of("/links/sheet")
+            ),
+            'class="secret': _send(client, client.get("/keys"), "/keys", kind="web"),
+            'class="secret"': webhook,
+            "It was not taken.": _send(client, webhook, test_path),
+        }
+    for sign, answer in answers.items():
+        assert sign in answer.text
+    assert examine_new(watched, map(document_of, answers.values()), examined) == []
+
+
+def _send(client: httpx.Client, page: httpx.Response, path: str, **fields: str) -> httpx.Response:
+    """The answer to the page's form for this path with these fields."""
+    data = FormsOf(page.text).fields_of(path) | fields
+    return client.post(path, data=data, follow_redirects=True)
