@@ -11,7 +11,7 @@ from backend.rest_api.analytics.query import MOST_BYTES
 from tests.api.analytics.queries import EXPORT, QUERY, as_parameters, ask, export
 from tests.facts.organizations import TestOrganization
 
-REFUSED = [
+REFUSED: list[tuple[Any, ...]] = [
     ({"measures": ["clickz"]}, "measures", "must be one of clicks, visitors"),
     ({"measures": []}, "measures", "must have from 1 to 21 entries"),
     ({"measures": "clicks"}, "measures", "must be a list"),
@@ -92,28 +92,24 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("query", "field", "rule"), REFUSED)
-async def test_what_cannot_be_asked(
-    client: httpx.AsyncClient, organization: TestOrganization, query: dict[str, Any], field: str, rule: str
-) -> None:
+async def test_what_cannot_be_asked(client: httpx.AsyncClient, organization: TestOrganization) -> None:
     """The decided 400, which names the field and what is possible; the export says the same."""
-    answer = await ask(client, organization, **query)
-    assert answer.status_code == 400
-    error = answer.json()
-    assert (error["code"], error["error"]["fieldName"]) == (101, field)
-    assert error["error"]["errorMessage"].startswith(f"{field} {rule}"), error
+    for query, field, rule in REFUSED:
+        answer = await ask(client, organization, **query)
+        assert answer.status_code == 400
+        error = answer.json()
+        assert (error["code"], error["error"]["fieldName"]) == (101, field)
+        assert error["error"]["errorMessage"].startswith(f"{field} {rule}"), error
 
 
-@pytest.mark.parametrize(("query", "field", "rule"), REFUSED)
-async def test_what_cannot_be_exported(
-    client: httpx.AsyncClient, organization: TestOrganization, query: dict[str, Any], field: str, rule: str
-) -> None:
+async def test_what_cannot_be_exported(client: httpx.AsyncClient, organization: TestOrganization) -> None:
     """The same is refused as parameters, by the error shape of query strings."""
-    if query == {"measures": "clicks"}:
-        return  # the very way to say it here
-    answer = await export(client, organization, **as_parameters(query))
-    error = answer.json()
-    assert (answer.status_code, error["code"], error["error"]["fieldName"]) == (400, 400, field), error
+    for query, field, _ in REFUSED:
+        if query == {"measures": "clicks"}:
+            continue  # the very way to say it here
+        answer = await export(client, organization, **as_parameters(query))
+        error = answer.json()
+        assert (answer.status_code, error["code"], error["error"]["fieldName"]) == (400, 400, field), error
 
 
 @pytest.mark.parametrize("to", ["0001-01-29", "9999-12-31T23:45:00Z"])
