@@ -24,8 +24,9 @@ async def test_who_changed_what(person: Person, organization: TestOrganization) 
 
 async def test_a_link_leads_to_its_entries(person: Person, link: Link) -> None:
     """The link's page leads to what was done to it, and an entry leads back."""
-    await person.send(f"/links/{link.id}", f"/links/{link.id}/status", is_enabled="false")
-    assert f'href="/audit?target={link.id}"' in (await person.get(f"/links/{link.id}")).text
+    of_link = await person.get(f"/links/{link.id}")
+    assert f'href="/audit?target={link.id}"' in of_link.text
+    await person.submit(of_link, f"/links/{link.id}/status", is_enabled="false")
     page = (await person.get(f"/audit?target={link.id}")).text
     assert "Link changed" in page
     assert f'href="/links/{link.id}"' in page
