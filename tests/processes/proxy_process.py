@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from tests.polling import wait_for
+from tests.processes.forked.service import ForkedProcess, forked
 from tests.processes.service_process import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -20,10 +20,24 @@ ROOT = Path(__file__).parents[2]
 @contextmanager
 def proxy_process(service: str) -> Iterator[str]:
     """The example proxy in Python in front of a service; gives the SDK's baseUrl on it."""
-    bind = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-m", "hypercorn", "proxy_example.proxy:app", "--bind", bind]
-    with server_process(command, f"http://{bind}", WAYLINK_SERVICE=service):
-        yield f"http://{bind}/a/hello"
+    port = free_port()
+    with hypercorn_process("proxy_example.proxy:app", port, WAYLINK_SERVICE=service):
+        yield f"http://127.0.0.1:{port}/a/hello"
+
+
+@contextmanager
+def hypercorn_process(application: str, port: int, **environment: str) -> Iterator[None]:
+    """Hypercorn with this application, forked, for the length of the block.
+
+    It serves by itself: a worker would be one more Python that imports everything.
+    """
+    arguments = [application, "--bind", f"127.0.0.1:{port}", "--workers", "0"]
+    with forked(dict(os.environ) | environment, Path(os.devnull), "hypercorn", arguments) as (process, _):
+        try:
+            _wait_for(f"http://127.0.0.1:{port}", process, application)
+            yield
+        finally:
+            process.terminate()
 
 
 @contextmanager
@@ -35,19 +49,19 @@ def server_process(
         command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
     ) as process:
         try:
-            _wait_for(address, process)
+            _wait_for(address, process, str(command))
             yield process
         finally:
             process.terminate()
 
 
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+def _wait_for(address: str, process: subprocess.Popen[bytes] | ForkedProcess, name: str) -> None:
     def answers() -> bool:
-        assert process.poll() is None, f"{process.args!r} ended"
+        assert process.poll() is None, f"{name} ended"
         try:
             httpx.get(address)
         except httpx.TransportError:
             return False
         return True
 
-    wait_for(answers, f"{process.args!r} does not answer at {address}", seconds=60)
+    wait_for(answers, f"{name} does not answer at {address}", seconds=60)

@@ -5,14 +5,16 @@ Each serves a page with the SDK, and passes the SDK's requests on to the service
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
+from tests.processes.local_server import Silent, local_server
 from tests.processes.programs import find_program
-from tests.processes.proxy_process import proxy_process, server_process
+from tests.processes.proxy_process import hypercorn_process, proxy_process, server_process
 from tests.processes.service_process import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -116,13 +118,15 @@ def caddy(folder: Path, service: str) -> Iterator[Site]:
 @contextmanager
 def python(folder: Path, service: str) -> Iterator[Site]:
     """The proxy in Python on a host of its own, beside a plain server of pages."""
-    port = free_port()
-    origin = f"http://localhost:{port}"
-    serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     with proxy_process(service) as base_url:
-        pages = make_pages(folder, f"{base_url}.js")
-        with server_process([*serve, "--directory", str(pages)], origin):
-            yield Site(origin, base_url)
+        pages = str(make_pages(folder, f"{base_url}.js"))
+
+        class Pages(Silent, SimpleHTTPRequestHandler):
+            def __init__(self, *connection: Any) -> None:
+                super().__init__(*connection, directory=pages)
+
+        with local_server(Pages) as server:
+            yield Site(f"http://localhost:{server.server_port}", base_url)
 
 
 @contextmanager
@@ -130,6 +134,6 @@ def mounted(folder: Path, service: str) -> Iterator[Site]:
     """The proxy in Python as a part of the site's own application."""
     port = free_port()
     origin = f"http://localhost:{port}"
-    command = [sys.executable, "-m", "hypercorn", "tests.proxy.mounted:app", "--bind", f"127.0.0.1:{port}"]
-    with server_process(command, origin, WAYLINK_SERVICE=service, PAGES=str(make_pages(folder))):
+    pages = str(make_pages(folder))
+    with hypercorn_process("tests.proxy.mounted:app", port, WAYLINK_SERVICE=service, PAGES=pages):
         yield Site(origin, f"{origin}/a/hello")
