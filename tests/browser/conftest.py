@@ -83,31 +83,36 @@ def fresh_page(browser: Browser, browser_context_args: ContextArguments) -> Iter
 
 
 @pytest.fixture
-def said(page: Page) -> Iterator[list[str]]:
+def empty_page(page: Page) -> Page:
+    """The page, with nothing on it of which something might still be heard."""
+    page.goto("about:blank")
+    return page
+
+
+@pytest.fixture
+def said(empty_page: Page) -> Iterator[list[str]]:
     """What the page's console says in this test."""
-    page.goto("about:blank")  # which the page that stands there may do, too
     texts: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
         texts.append(message.text)
 
-    page.on("console", note)
+    empty_page.on("console", note)
     yield texts
-    page.remove_listener("console", note)
+    empty_page.remove_listener("console", note)
 
 
 @pytest.fixture
-def faults(page: Page) -> Iterator[list[str]]:
+def faults(empty_page: Page) -> Iterator[list[str]]:
     """The errors that no script of the page caught, and the rejections that none handled."""
-    page.goto("about:blank")  # of the page that stands there they are another test's
     messages: list[str] = []
 
     def note(error: Error) -> None:
         messages.append(str(error))
 
-    page.on("pageerror", note)
+    empty_page.on("pageerror", note)
     yield messages
-    page.remove_listener("pageerror", note)
+    empty_page.remove_listener("pageerror", note)
 
 
 @pytest.fixture
