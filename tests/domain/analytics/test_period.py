@@ -65,7 +65,7 @@ def test_weeks_and_months_are_cut_by_the_period() -> None:
 @pytest.mark.parametrize("field", [*TimeField, None])
 def test_parts_fill_the_period(field: TimeField | None) -> None:
     """In every time zone, across its changes of clocks: without gap, overlap or a name twice."""
-    for zone in sorted(available_timezones())[:: 40 if field is TimeField.HOUR else 5]:
+    for zone in sorted(available_timezones())[:: 80 if field is TimeField.HOUR else 5]:
         of = QueryPeriod(
             datetime(2026, 2, 3, 4, 15, tzinfo=UTC), datetime(2026, 4, 9, tzinfo=UTC), ZoneInfo(zone)
         )
@@ -200,7 +200,8 @@ def test_parts_that_are_not_over() -> None:
 
 @pytest.mark.parametrize(
     "times",
-    [("2026-03-01T05:15", "2026-04-09T07:00"), ("2026-03-01", "2026-05-01"), ("2026-10-01", "2026-12-01")],
+    # Of weeks around changes of clocks, and of whole months.
+    [("2026-03-20T05:15", "2026-04-09T07:00"), ("2026-03-01", "2026-05-01"), ("2026-10-20", "2026-11-12")],
 )
 @pytest.mark.parametrize("field", TimeField)
 @pytest.mark.parametrize("comparison", Comparison)
