@@ -16,6 +16,8 @@ import hypothesis
 import pytest
 import uvloop
 from argon2 import PasswordHasher
+from jinja2 import FileSystemBytecodeCache
+from quart import Quart
 
 from backend.app import Service, create_app
 from backend.rate_limits.exact_limit import ExactLimit
@@ -56,6 +58,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("untimed")
 certificates.read_once()
+# Each process would compile the templates of its pages anew, all of them in more than a second.
+Quart.jinja_options = {"bytecode_cache": FileSystemBytecodeCache()}
 # Of the tests that are collected nothing becomes garbage, and looking for it takes a fifth of the time.
 gc.disable()
 
