@@ -27,7 +27,7 @@ class TimeColumns:
         begin = f"({at} - {parameters(period.start)}) // {parameters(unit * QUARTER_MS)}"
         first = period.spans.first
         parts = [
-            ((span.first - first) // unit, (span.end - first) // unit, numbers.get(span.label or ""))
+            ((span.first - first) // unit, -((first - span.end) // unit), numbers.get(span.label or ""))
             for span in period.spans
         ]
         if all(end == begin + 1 and number == begin for begin, end, number in parts):
@@ -47,5 +47,8 @@ class TimeColumns:
 
 
 def _unit(spans: Spans) -> int:
-    """The longest time, in quarters of an hour, that no edge of a span divides."""
-    return max(1, gcd(*(span.end - span.first for span in spans)))
+    """The longest time, in quarters of an hour, that no edge between spans divides.
+
+    Nothing is counted behind the last span: so a day that has just begun is numbered as whole ones are.
+    """
+    return gcd(*(span.first - spans.first for span in spans)) or max(1, spans.end - spans.first)
