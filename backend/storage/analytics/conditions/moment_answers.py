@@ -32,7 +32,14 @@ def rows_once(
 ) -> list[tuple[Any, ...]]:
     """The rows of a SELECT from the file's own tables. Nobody may change the list."""
     key = (text, repr(values))
-    return once(connection, key, lambda: connection.execute(text, dict(values or {})).fetchall())
+    return once(connection, key, lambda: rows_of(connection, text, values))
+
+
+def rows_of(
+    connection: DuckDBPyConnection, text: str, values: Mapping[str, Any] | None = None
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement that others ask for too, with other values or of other organizations."""
+    return connection.execute(parsed(connection, text), dict(values or {})).fetchall()
 
 
 @cached(LRUCache(_MOST_STATEMENTS), key=lambda connection, text: text, lock=Lock())
