@@ -7,6 +7,7 @@ import base64
 import json
 from datetime import timedelta
 from itertools import product
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -75,33 +76,33 @@ async def test_each_filter(links: Links, clock: MovableClock) -> None:
     assert {query: await names(links, query) for query in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("query", "field", "message"),
-    [
-        ("colour=red", "colour", "colour is not a parameter of this request"),
-        ("%C3%A4=1", "\\xe4", "\\xe4 is not a parameter of this request"),
-        ("tag=a,b", "tag", "tag must not contain a comma"),
-        ("size=0", "size", "size must be a whole number from 1 to 200"),
-        ("size=201", "size", "size must be a whole number from 1 to 200"),
-        ("size=x", "size", "size must be a whole number from 1 to 200"),
-        ("size=1&size=2", "size", "size must be given once"),
-        ("sort=age", "sort", "sort must be one of created, modified, name, clicks_7, clicks_30"),
-        ("sort=--name", "sort", "sort must be one of created, modified, name, clicks_7, clicks_30"),
-        ("state=on", "state", "state must be one of enabled, disabled, archived, expired, not_started, held"),
-        ("domain=a b", "domain",
-         "domain must be a host name: letters, digits and hyphens, separated by dots"),
-        ("search=", "search", "search must not be empty"),
-        ("search=%00", "search", "search must not contain control characters"),
-        ("created_after=yesterday", "created_after",
-         "created_after must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z"),
-        ("cursor=x", "cursor", "cursor is not one that was answered here"),
-    ],
-)  # fmt: skip
-async def test_a_parameter_that_breaks_its_rule(links: Links, query: str, field: str, message: str) -> None:
+BROKEN: list[tuple[Any, ...]] = [
+    ("colour=red", "colour", "colour is not a parameter of this request"),
+    ("%C3%A4=1", "\\xe4", "\\xe4 is not a parameter of this request"),
+    ("tag=a,b", "tag", "tag must not contain a comma"),
+    ("size=0", "size", "size must be a whole number from 1 to 200"),
+    ("size=201", "size", "size must be a whole number from 1 to 200"),
+    ("size=x", "size", "size must be a whole number from 1 to 200"),
+    ("size=1&size=2", "size", "size must be given once"),
+    ("sort=age", "sort", "sort must be one of created, modified, name, clicks_7, clicks_30"),
+    ("sort=--name", "sort", "sort must be one of created, modified, name, clicks_7, clicks_30"),
+    ("state=on", "state", "state must be one of enabled, disabled, archived, expired, not_started, held"),
+    ("domain=a b", "domain",
+     "domain must be a host name: letters, digits and hyphens, separated by dots"),
+    ("search=", "search", "search must not be empty"),
+    ("search=%00", "search", "search must not contain control characters"),
+    ("created_after=yesterday", "created_after",
+     "created_after must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z"),
+    ("cursor=x", "cursor", "cursor is not one that was answered here"),
+]  # fmt: skip
+
+
+async def test_a_parameter_that_breaks_its_rule(links: Links) -> None:
     """It is refused by name, with the rule."""
-    answer = await links.call("GET", f"?{query}")
-    assert (answer.status_code, answer.json()["code"]) == (400, 400)
-    assert answer.json()["error"] == {"errorMessage": message, "fieldName": field}
+    for query, field, message in BROKEN:
+        answer = await links.call("GET", f"?{query}")
+        assert (answer.status_code, answer.json()["code"]) == (400, 400)
+        assert answer.json()["error"] == {"errorMessage": message, "fieldName": field}
 
 
 async def test_each_order(links: Links, clock: MovableClock) -> None:
