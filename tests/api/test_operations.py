@@ -122,13 +122,14 @@ async def guarded(service: Service) -> AsyncIterator[httpx.AsyncClient]:
     await app.shutdown()
 
 
-@pytest.mark.parametrize(
-    ("header", "status"), [("Bearer s3cret", 200), ("Bearer wrong", 404), ("s3cret", 404), ("", 404)]
-)
-async def test_a_token_opens_the_metrics(guarded: httpx.AsyncClient, header: str, status: int) -> None:
+TOKENS: list[tuple[Any, ...]] = [("Bearer s3cret", 200), ("Bearer wrong", 404), ("s3cret", 404), ("", 404)]
+
+
+async def test_a_token_opens_the_metrics(guarded: httpx.AsyncClient) -> None:
     """Who has the token may read from anywhere, and nobody else."""
-    response = await guarded.get("/metrics", headers={"Authorization": header} if header else {})
-    assert response.status_code == status
+    for header, status in TOKENS:
+        response = await guarded.get("/metrics", headers={"Authorization": header} if header else {})
+        assert response.status_code == status
 
 
 async def test_a_request_has_an_id(visitor: Visitor, log: io.StringIO) -> None:
