@@ -102,14 +102,18 @@ async def test_metadata_is_stored_as_it_can_be(visitor: Visitor, database: Datab
     assert isinstance(event["metadata"]["big"], float)
 
 
-@pytest.mark.parametrize("value", ["' OR 1=1 --", "<script>", "$ne", "../..", "ﷺ", "👩‍👩‍👧", "a.b", "=1+1"])
-async def test_strange_texts_are_kept_as_they_are(visitor: Visitor, database: Database, value: str) -> None:
+async def test_strange_texts_are_kept_as_they_are(visitor: Visitor, database: Database) -> None:
     """What is a text is stored unchanged, whatever it would mean elsewhere."""
+    values = ["' OR 1=1 --", "<script>", "$ne", "../..", "ﷺ", "👩‍👩‍👧", "a.b", "=1+1"]
     await visitor.results(
-        call("event", name=value, product_id=value, metadata={value.replace("$", "_"): value})
+        *(
+            call("event", name=value, product_id=value, metadata={value.replace("$", "_"): value})
+            for value in values
+        )
     )
-    (event,) = [document async for document in database["events"].find({"org_id": visitor.organization.id})]
-    assert (event["name"], event["product_id"], list(event["metadata"].values())) == (value, value, [value])
+    events = await database["events"].find({"org_id": visitor.organization.id}).to_list(None)
+    kept = {(event["name"], event["product_id"], *event["metadata"].values()) for event in events}
+    assert kept == {(value, value, value) for value in values}
 
 
 async def test_an_address_is_kept_readable(visitor: Visitor, database: Database) -> None:
