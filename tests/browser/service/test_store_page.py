@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import httpx
@@ -36,23 +37,27 @@ def short_url(service_of_shop: RealService) -> str:
     return f"http://{domain}:{urlsplit(service_of_shop.base_url).port}/{made['path']}"
 
 
-def tap(browser: Browser, short_url: str, *, runs_scripts: bool = True) -> Page:
-    """The page that an iPhone gets; the App Store is a page of ours."""
-    page = browser.new_context(user_agent=AGENTS["ios"], java_script_enabled=runs_scripts).new_page()
+@pytest.fixture(scope="module")
+def phone(browser: Browser) -> Iterator[Page]:
+    """The page of an iPhone, which may use the clipboard. The App Store is a page of ours."""
+    with browser.new_context(user_agent=AGENTS["ios"]) as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield with_store(context.new_page())
+
+
+def with_store(page: Page) -> Page:
+    """The page, for which the App Store is one of ours."""
     page.route(f"{STORE}*", lambda route: route.fulfill(body="the store"))
-    page.goto(short_url)
     return page
 
 
-def test_the_copied_text_is_redeemed(browser: Browser, service_of_shop: RealService, short_url: str) -> None:
+def test_the_copied_text_is_redeemed(phone: Page, service_of_shop: RealService, short_url: str) -> None:
     """One tap copies the text and leads to the App Store; the first launch sends it and gets the link."""
-    page = tap(browser, short_url)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("link", name="Copy and get the app").click()
-    page.wait_for_url(STORE)
-    page.goto(short_url)
-    text = page.evaluate(CLIPBOARD)
-    page.context.close()
+    phone.goto(short_url)
+    phone.get_by_role("link", name="Copy and get the app").click()
+    phone.wait_for_url(STORE)
+    phone.goto(short_url)
+    text = phone.evaluate(CLIPBOARD)
     key = service_of_shop.service.command(
         "key", "create", "--org", service_of_shop.org_id, "--kind", "mobile"
     )["key"]
@@ -71,35 +76,37 @@ def test_the_copied_text_is_redeemed(browser: Browser, service_of_shop: RealServ
     assert (told["match"], told["destination_url"]) == ("clipboard", "https://shop.example/")
 
 
-@pytest.mark.parametrize(
-    "failure",
-    [
-        "Navigator.prototype, 'clipboard', {value: undefined}",
-        "Clipboard.prototype, 'writeText', {value: () => Promise.reject(new Error('no'))}",
-        "Clipboard.prototype, 'writeText', {value: () => { throw new Error('no') }}",
-        "Clipboard.prototype, 'writeText', {value: () => new Promise(() => {})}",
-        None,
-    ],
-)
-def test_everybody_gets_to_the_store_by_one_tap(
-    browser: Browser, short_url: str, failure: str | None
-) -> None:
-    """Also without a clipboard, where the copy fails or never ends, and without JavaScript."""
-    page = tap(browser, short_url, runs_scripts=failure is not None)
-    if failure:
-        page.evaluate(f"Object.defineProperty({failure})")
-    page.get_by_role("link", name="Copy and get the app").click()
-    page.wait_for_url(STORE)
-    page.context.close()
+FAILURES = [
+    "Navigator.prototype, 'clipboard', {value: undefined}",
+    "Clipboard.prototype, 'writeText', {value: () => Promise.reject(new Error('no'))}",
+    "Clipboard.prototype, 'writeText', {value: () => { throw new Error('no') }}",
+    "Clipboard.prototype, 'writeText', {value: () => new Promise(() => {})}",
+]
 
 
-def test_who_does_not_want_to_copy(browser: Browser, short_url: str) -> None:
+@pytest.mark.parametrize("failure", FAILURES)
+def test_everybody_gets_to_the_store_by_one_tap(phone: Page, short_url: str, failure: str) -> None:
+    """Also without a clipboard, and where the copy fails or never ends."""
+    phone.goto(short_url)
+    phone.evaluate(f"Object.defineProperty({failure})")
+    phone.get_by_role("link", name="Copy and get the app").click()
+    phone.wait_for_url(STORE)
+
+
+def test_the_tap_leads_to_the_store_without_javascript(browser: Browser, short_url: str) -> None:
+    """Where nothing can be copied, the button is a link."""
+    with browser.new_context(user_agent=AGENTS["ios"], java_script_enabled=False) as context:
+        page = with_store(context.new_page())
+        page.goto(short_url)
+        page.get_by_role("link", name="Copy and get the app").click()
+        page.wait_for_url(STORE)
+
+
+def test_who_does_not_want_to_copy(phone: Page, short_url: str) -> None:
     """The second way leads to the App Store, and leaves the clipboard as it was."""
-    page = tap(browser, short_url)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.evaluate("navigator.clipboard.writeText('mine')")
-    page.get_by_role("link", name="Get the app without copying").click()
-    page.wait_for_url(STORE)
-    page.goto(short_url)
-    assert page.evaluate(CLIPBOARD) == "mine"
-    page.context.close()
+    phone.goto(short_url)
+    phone.evaluate("navigator.clipboard.writeText('mine')")
+    phone.get_by_role("link", name="Get the app without copying").click()
+    phone.wait_for_url(STORE)
+    phone.goto(short_url)
+    assert phone.evaluate(CLIPBOARD) == "mine"
