@@ -40,7 +40,7 @@ from tests.processes.replica_set import ReplicaSet
 # What a busy machine may add to the deadline of a request, and how long a read takes there at most.
 NOISE, READ = 1.0, 2.0
 # What MongoDB takes for a question to which a form that asks many has to wait.
-SLOW = 1.2
+SLOW = 0.8
 # Between two requests that come after one another.
 PAUSE = 1.0
 # How long each try is given: it fails by then, since no majority confirms it.
