@@ -38,9 +38,15 @@ class Document:
         """The same of all documents that can be put into one."""
         return (self.policy, *RESOURCES.findall(MAIN.sub("", self.markup)))
 
+    @property
+    def content(self) -> str:
+        """Its `<main>`."""
+        content: str = MAIN.findall(self.markup)[0]
+        return content
+
     def main(self, number: int) -> str:
         """Its `<main>`, with names that no other has; the first keeps its own, for the frame."""
-        main = MAIN.findall(self.markup)[0].replace("<main", f'<main data-address="{self.address}"', 1)
+        main = self.content.replace("<main", f'<main data-address="{self.address}"', 1)
         return NAMES.sub(lambda name: _numbered(name, number), main) if number else main
 
 

@@ -8,7 +8,7 @@ async ({ruled, leftOut}) => {
 
     const opening = element => element.cloneNode().outerHTML.replace(VALUES, "…");
 
-    // Rows, entries and options from the third on of those in the same place of a page that differ by texts and
+    // Rows, entries, facts and options from the third on of those in the same place of a page that differ by texts and
     // values only: two show also what may be there once only. And what pages share: cards and fields that look as
     // those of a page before.
     const repeated = () => {
@@ -23,7 +23,7 @@ async ({ruled, leftOut}) => {
             ofMain.set(look, (ofMain.get(look) ?? 0) + 1);
             return ofMain.get(look) > 2;
         };
-        return [...document.querySelectorAll("main :is(tr, li, option, .card, .field)")].filter(isRepeated);
+        return [...document.querySelectorAll("main :is(tr, li, option, dl > div, .card, .field)")].filter(isRepeated);
     };
 
     // The contrast of a text follows from its own look and from the grounds that it stands on. Of those with the same,

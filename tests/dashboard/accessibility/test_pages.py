@@ -33,6 +33,7 @@ from tests.dashboard.office import Office, make_organization, make_user
 from tests.dashboard.people import FormsOf
 from tests.processes.service_process import ServiceProcess
 
+SHORT = "/subscription"  # a page with little besides the frame
 AXE = Path(__file__).parents[2] / "accessibility"
 
 
@@ -97,10 +98,10 @@ def test_every_page(watched: Page, full: Office, examined: set[str]) -> None:
 
 def test_every_page_with_nothing(watched: Page, empty: Office, examined: set[str]) -> None:
     """What an organization that has nothing sees and no other: each page that has a line of its own."""
-    wrong = _examine_frame(watched, empty)
     with empty.client() as client:
         pages = _documents(client, empty.pages)
-    new = [document for document in pages if not looks(document.markup) <= examined]
+    new = [document for document in pages if not looks(document.content) <= examined]
+    wrong = _examine_frame(watched, empty)
     assert wrong + examine_new(watched, new, examined, VIEWS_OF_EMPTY) == []
 
 
@@ -112,7 +113,7 @@ def _documents(client: httpx.Client, paths: Iterable[str]) -> list[Document]:
 def _examine_frame(page: Page, office: Office) -> list[str]:
     """What is wrong around all pages of the office; on a short page."""
     office.open_session(page)
-    page.goto(f"{office.base_url}/subscription")
+    page.goto(f"{office.base_url}{SHORT}")
     return examine(page, framed=True)
 
 
@@ -146,7 +147,7 @@ def test_every_form_with_problems(watched: Page, full: Office, examined: set[str
 def test_the_menu(watched: Page, full: Office) -> None:
     """The open menu of a phone; on a short page, as what matters is the menu."""
     full.open_session(watched)
-    watched.goto(f"{full.base_url}/subscription")
+    watched.goto(f"{full.base_url}{SHORT}")
     show(watched, VIEWS[-1])
     watched.locator("details.menu > summary").click()
     assert examine(watched, VIEWS[-1:], framed=True) == []
