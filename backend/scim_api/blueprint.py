@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import inspect
 import json
-from pathlib import Path
 
 from quart import Blueprint, Response, request
 
@@ -84,11 +81,4 @@ async def scim_call(path: str) -> Response:
 
 
 def _load() -> None:
-    # For each class that is made of others, the library looks for its source from frame to frame. `inspect`
-    # does not know the files of the import system's frames, and searches all modules for each: that took a
-    # third of the time.
-    with contextlib.suppress(FileNotFoundError):  # of a process whose folder is gone
-        for name in ("importlib._bootstrap", "importlib._bootstrap_external"):
-            file = f"<frozen {name}>"
-            inspect.modulesbyfile[file] = inspect.modulesbyfile[str(Path.cwd() / file)] = name
     from backend.scim_api import calls  # noqa: F401, PLC0415
