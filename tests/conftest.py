@@ -75,9 +75,8 @@ LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: tests wait for processes and pauses, and each worker has a
-    MongoDB, a service and browsers of its own."""
-    return (os.cpu_count() or 1) + 1
+    """Two workers more than there are cores: often two of them wait at once for processes and pauses."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
