@@ -11,8 +11,6 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from backend.storage.analytics.conditions.moment_answers import rows_of
-
 # While temporary tables of all files take more memory than this, no further moment is kept.
 _MOST_BYTES_KEPT = 48_000_000
 _BYTES = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
@@ -82,7 +80,7 @@ class Moments:
         connection = self._connect()
         try:
             connection.execute("BEGIN TRANSACTION")
-            return _Moment(connection, rows_of(connection, "FROM state"))
+            return _Moment(connection, connection.execute("FROM state").fetchall())
         except BaseException:
             connection.close()
             raise
@@ -94,7 +92,7 @@ class Moments:
             moment, kept = kept, moment
         if kept:
             kept.end()
-        [(size,)] = rows_of(moment.connection, _BYTES)
+        [(size,)] = moment.connection.execute(_BYTES).fetchall()
         former = moment if size > _MOST_BYTES_KEPT else self._exchange(moment)
         if former:
             former.end()
