@@ -14,7 +14,7 @@ from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.figures import GroupSums
 from backend.domain.analytics.notes import NotedFacts, notes_on, notes_on_former_days, notes_on_time
 from backend.domain.analytics.query import OF_CLICKS, SALES, Field, Measure
-from backend.storage.analytics.conditions.moment_answers import rows_of, rows_once
+from backend.storage.analytics.conditions.moment_answers import execute_parsed, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, knows_former_visitors
@@ -68,11 +68,11 @@ def _kinds(connection: DuckDBPyConnection, period: QueriedPeriod) -> set[RowKind
     kinds = set()
     if has_sales(period):
         apart = f"SELECT DISTINCT apart FROM {period.sold} WHERE NOT is_left_out"
-        kinds |= {kind for (kind,) in rows_of(connection, apart)}
+        kinds |= {kind for (kind,) in execute_parsed(connection, apart)}
     if asks_for_installs(period) and period.query.has_kinds_of_touches:
         parameters = SqlParameters()
         of_installs = f"SELECT DISTINCT apart FROM ({installs_of(period, parameters)})"
-        kinds |= {kind for (kind,) in rows_of(connection, of_installs, parameters.values)}
+        kinds |= {kind for (kind,) in execute_parsed(connection, of_installs, parameters.values)}
     return {RowKind(kind) for kind in kinds if kind}
 
 
@@ -80,7 +80,7 @@ def _left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[
     """How many conversions are in no figure, by their currency."""
     left_out: dict[str, int | Fraction] = {}
     if period.query.currency and has_sales(period):
-        for currency, whole, weight in rows_of(connection, left_out_of(period)):
+        for currency, whole, weight in execute_parsed(connection, left_out_of(period)):
             left_out[currency] = left_out.get(currency, 0) + Fraction(weight, whole)
     return left_out
 
@@ -91,7 +91,7 @@ def _costs_left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> li
         return []
     parameters = SqlParameters()
     text = currencies_left_out(period, parameters)
-    return [currency for (currency,) in rows_of(connection, text, parameters.values)]
+    return [currency for (currency,) in execute_parsed(connection, text, parameters.values)]
 
 
 def _missing(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[Measure, int]:
@@ -106,7 +106,7 @@ def _missing(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[M
     of_purged = "clicks.link IN (SELECT link FROM links WHERE NOT is_kept)"
     counted = clicks_of(period.in_all, parameters, of_purged)
     columns = ", ".join(f"coalesce({measure}, 0)" for measure in measures)
-    [row] = rows_of(connection, f"SELECT {columns} FROM ({counted})", parameters.values)
+    [row] = execute_parsed(connection, f"SELECT {columns} FROM ({counted})", parameters.values)
     return dict(zip(measures, row, strict=True))
 
 

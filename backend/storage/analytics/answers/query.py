@@ -22,7 +22,7 @@ from backend.storage.analytics.answers.reading import FetchedColumns, RowReader,
 from backend.storage.analytics.answers.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.answers.variants import MOST_ROWS, chances_of
 from backend.storage.analytics.conditions.empty_tables import empty_tables
-from backend.storage.analytics.conditions.moment_answers import once, parsed, rows_once
+from backend.storage.analytics.conditions.moment_answers import execute_parsed, once, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.conditions.tags import choose_tags
@@ -224,7 +224,7 @@ class _Reading:
         return cursors.written(self._query, Place(values, *(block or (None, None))))
 
     def _fetched(self, text: str, parameters: SqlParameters) -> FetchedColumns:
-        rows = self._connection.execute(parsed(self._connection, text), parameters.values).fetchall()
+        rows = execute_parsed(self._connection, text, parameters.values)
         return table_of(self._names(), rows)
 
     def _names(self) -> list[str]:

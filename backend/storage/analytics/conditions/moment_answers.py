@@ -32,18 +32,18 @@ def rows_once(
 ) -> list[tuple[Any, ...]]:
     """The rows of a SELECT from the file's own tables. Nobody may change the list."""
     key = (text, repr(values))
-    return once(connection, key, lambda: rows_of(connection, text, values))
+    return once(connection, key, lambda: execute_parsed(connection, text, values))
 
 
-def rows_of(
+def execute_parsed(
     connection: DuckDBPyConnection, text: str, values: Mapping[str, Any] | None = None
 ) -> list[tuple[Any, ...]]:
-    """The rows of a statement that others ask for too, with other values or of other organizations."""
-    return connection.execute(parsed(connection, text), dict(values or {})).fetchall()
+    """The rows of a statement. It is parsed once: others have it too, with other values or organizations."""
+    return connection.execute(_parsed(connection, text), dict(values or {})).fetchall()
 
 
 @cached(LRUCache(_MOST_STATEMENTS), key=lambda connection, text: text, lock=Lock())
-def parsed(connection: DuckDBPyConnection, text: str) -> Statement:
+def _parsed(connection: DuckDBPyConnection, text: str) -> Statement:
     """The statement of this text. DuckDB takes a millisecond or two to read a long one."""
     [statement] = connection.extract_statements(text)
     return statement

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from duckdb import DuckDBPyConnection
 
-from backend.storage.analytics.conditions.moment_answers import rows_of
+from backend.storage.analytics.conditions.moment_answers import execute_parsed
 from backend.storage.analytics.conditions.sql import Sql
 
 # What the tables are called behind `credit_`. DuckDB's own list of tables would have to be asked of all files
@@ -55,7 +55,7 @@ class CreditTables:
         """Make the table `credit_` and this name, which is one of NAMES."""
         assert name in NAMES, name
         statement = self.with_values(f"CREATE OR REPLACE TEMP TABLE credit_{name} AS {select}")
-        [(self._rows[name],)] = rows_of(self._connection, statement.text, statement.values)
+        [(self._rows[name],)] = execute_parsed(self._connection, statement.text, statement.values)
 
     def has(self, name: str) -> bool:
         """Whether there is such a table, and anything in it."""
@@ -65,7 +65,7 @@ class CreditTables:
         """Drop these tables, as far as they are there."""
         for name in names:
             if self._rows.pop(name, None) is not None:
-                rows_of(self._connection, f"DROP TABLE temp.credit_{name}")
+                execute_parsed(self._connection, f"DROP TABLE temp.credit_{name}")
 
     def with_values(self, text: str) -> Sql:
         """The statement with those parameters that its text names."""
@@ -75,4 +75,4 @@ class CreditTables:
 def forget_credit(connection: DuckDBPyConnection) -> None:
     """Drop all tables that credit was worked out in."""
     for name in NAMES:
-        rows_of(connection, f"DROP TABLE IF EXISTS temp.credit_{name}")
+        execute_parsed(connection, f"DROP TABLE IF EXISTS temp.credit_{name}")

@@ -27,7 +27,7 @@ from backend.domain.analytics.query import (
 from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
-from backend.storage.analytics.conditions.moment_answers import rows_of
+from backend.storage.analytics.conditions.moment_answers import execute_parsed
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
 from backend.storage.analytics.conditions.sql import Sql
@@ -152,7 +152,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
         WHERE {" AND ".join(conditions)}
         {grouped_by(len(columns))}
     """
-    rows_of(connection, text, parameters.values)
+    execute_parsed(connection, text, parameters.values)
     return repr((shares.text, links, times.join, conditions, parameters.values, query.currency))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.query import PEOPLE
-from backend.storage.analytics.conditions.moment_answers import once, rows_of, rows_once
+from backend.storage.analytics.conditions.moment_answers import execute_parsed, once, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.credit.credit import credited
@@ -84,7 +84,7 @@ def shares_of(
     digest = _digest(rules, start, end, sorted(all_kinds), has_customers)
     shares = credited(connection, rules, start, end, sorted(all_kinds), has_customers=has_customers)
     text = f"CREATE TEMP TABLE shares_{digest} AS {shares.text}"
-    rows_of(connection, text, shares.values)
+    execute_parsed(connection, text, shares.values)
     kept_shares.append(_KeptShares(all_kinds, has_customers, digest))
     forget_credit(connection)
     return Shares(f"SELECT * FROM shares_{digest}", digest)
@@ -102,7 +102,7 @@ def earning_of(connection: DuckDBPyConnection, shares: Shares) -> str:
     if shares.digest is None:
         return clicks_of("shares")
     name, kept = f"earning_{shares.digest}", f"shares_{shares.digest}"
-    rows_of(connection, f"CREATE TEMP TABLE IF NOT EXISTS {name} AS {clicks_of(kept)}")
+    execute_parsed(connection, f"CREATE TEMP TABLE IF NOT EXISTS {name} AS {clicks_of(kept)}")
     return f"SELECT * FROM {name}"
 
 

@@ -60,7 +60,7 @@ class SingleClicks(Question[ClickPage]):
     def answer(self, facts: Facts) -> ClickPage:
         """The page. Raises InvalidField for a property that is not marked."""
         # Those who ask have no use for what answers.
-        from backend.storage.analytics.conditions.moment_answers import rows_of  # noqa: PLC0415
+        from backend.storage.analytics.conditions.moment_answers import execute_parsed  # noqa: PLC0415
         from backend.storage.analytics.conditions.queried_period import QueriedPeriod  # noqa: PLC0415
         from backend.storage.analytics.measures.clicks import single_clicks_of  # noqa: PLC0415
 
@@ -69,7 +69,7 @@ class SingleClicks(Question[ClickPage]):
         statement = single_clicks_of(period, self.place.at if self.place else None)
         skipped = self.place.skipped if self.place else 0
         limits = {"most": self.most + 1, "skipped": skipped}
-        rows = rows_of(facts.connection, statement.text, {**statement.values, **limits})
+        rows = execute_parsed(facts.connection, statement.text, {**statement.values, **limits})
         return ClickPage([_click(*row) for row in rows[: self.most]], self._next(rows))
 
     def _next(self, rows: Sequence[tuple[int, ...]]) -> ClickPageStart | None:

@@ -59,7 +59,7 @@ class SingleSales(Question[SingleSalesPage]):
     def answer(self, facts: Facts) -> SingleSalesPage:
         """The page. Raises InvalidField for a property that is not marked."""
         # Those who ask have no use for what answers.
-        from backend.storage.analytics.conditions.moment_answers import rows_of  # noqa: PLC0415
+        from backend.storage.analytics.conditions.moment_answers import execute_parsed  # noqa: PLC0415
         from backend.storage.analytics.conditions.queried_period import QueriedPeriod  # noqa: PLC0415
         from backend.storage.analytics.measures.sales import single_sales_of  # noqa: PLC0415
 
@@ -67,7 +67,7 @@ class SingleSales(Question[SingleSalesPage]):
         period = QueriedPeriod.without_groups(facts.connection, self.query)
         statement = single_sales_of(facts.connection, period)
         limits = {"most": self.most, "skipped": self.skipped}
-        rows = rows_of(facts.connection, statement.text, {**statement.values, **limits})
+        rows = execute_parsed(facts.connection, statement.text, {**statement.values, **limits})
         return SingleSalesPage([_sale(*row[1:]) for row in rows], rows[0][0] if rows else 0)
 
 
