@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml requirements.lock deploy/build.lock
 	  { rm -rf $(VENV); echo "Python has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@echo "Installing the locked dependencies ..."
 	@$(PIP) --require-hashes -r deploy/build.lock
-	@# uv takes a third of the time of pip, but does not know an index that only pip's configuration names.
+	@# uv is quicker than pip, but does not know an index that only pip's configuration names.
 	@# Of all these modules few are ever imported, and are compiled then, but for one that Python would warn of.
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(LOCKED) || \
 	  { echo "Installing them with pip instead ..."; $(PIP) --no-compile $(LOCKED); }

@@ -56,8 +56,8 @@ def create_demo_site(config: DemoSite) -> Quart:
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
-        # A changed page is used at the next load, and a changed script in ten seconds: without them each page
-        # would ask for its seventeen files again.
+        # For development, a changed page is used at the next load, and a changed script soon: were it at
+        # once, each page would ask for all of its files again.
         is_page = response.mimetype == "text/html"
         response.headers["Cache-Control"] = "no-cache" if is_page else f"max-age={FILE_SECONDS}"
         return response
