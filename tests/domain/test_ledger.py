@@ -76,7 +76,6 @@ def clicks(draw: some.DrawFn) -> list[Click]:
     return draw(some.lists(made, min_size=1, max_size=6))
 
 
-@settings(max_examples=examples(20))
 @given(some.lists(clicks(), min_size=1, max_size=5))
 def test_a_merge_keeps_what_blocks_are(parts: list[list[Click]]) -> None:
     """In a merged block, and in one that is merged again, each block is found again as it was."""

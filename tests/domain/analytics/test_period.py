@@ -65,7 +65,7 @@ def test_weeks_and_months_are_cut_by_the_period() -> None:
 @pytest.mark.parametrize("field", [*TimeField, None])
 def test_parts_fill_the_period(field: TimeField | None) -> None:
     """In every time zone, across its changes of clocks: without gap, overlap or a name twice."""
-    for zone in sorted(available_timezones())[:: 80 if field is TimeField.HOUR else 5]:
+    for zone in sorted(available_timezones())[:: 40 if field is TimeField.HOUR else 5]:
         of = QueryPeriod(
             datetime(2026, 2, 3, 4, 15, tzinfo=UTC), datetime(2026, 4, 9, tzinfo=UTC), ZoneInfo(zone)
         )

@@ -121,7 +121,7 @@ def test_what_is_filled_in(url: str, rest: str, query: str, expected: str | None
         assert fill_in(url, rest, query, forwards_path=True) == expected
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(template=TEMPLATES, rest=TRICKS, first=TRICKS, second=TRICKS)
 def test_visitors_change_neither_host_nor_scheme(template: str, rest: str, first: str, second: str) -> None:
     """Nor do they climb out of the path, end a header, add a parameter, or make an endless address."""
@@ -144,7 +144,7 @@ def test_visitors_change_neither_host_nor_scheme(template: str, rest: str, first
     assert bool(after.fragment) <= bool(before.fragment)
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(TRICKS)
 def test_what_may_follow_a_path(text: str) -> None:
     """No empty segment but the last, no dots, no hidden slash, backslash, control character or end of it."""

@@ -39,7 +39,7 @@ def counted_one_by_one(moments: list[datetime], now: datetime) -> WindowCounts:
     return WindowCounts(len(moments), since(LONG_WINDOW), since(SHORT_WINDOW))
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     now=st.integers(0, 4 * 365 * 86400).map(lambda seconds: NOW + timedelta(seconds=seconds)),
     ages=st.lists(

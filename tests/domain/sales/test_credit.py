@@ -124,7 +124,7 @@ RULES = st.builds(
 )
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_credit_equals_a_naive_model(data: st.DataObject) -> None:
     """For any history of devices and customers, any model, window and moment; and sums are exact."""

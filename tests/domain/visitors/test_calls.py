@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField, MissingField
@@ -19,7 +19,6 @@ from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import Call, Kind, parse_call
 from backend.domain.visitors.rejections import Rejection, rejection_of
 from backend.domain.visitors.sources import SIGNALS
-from tests.examples import examples
 
 GOOD = {"call_id": "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11", "occurred_at": "2026-03-01T12:00:00.000Z"}
 FIELDS = [
@@ -64,7 +63,6 @@ def test_any_call_is_parsed_or_refused(kind: Kind, fields: dict[str, Any]) -> No
             assert str(refusal).startswith(refusal.field)
 
 
-@settings(max_examples=examples(20))
 @given(st.sampled_from(list(Kind)), st.dictionaries(TEXTS, VALUES, min_size=1, max_size=20))
 def test_unknown_fields_are_left_out(kind: Kind, unknown: dict[str, Any]) -> None:
     """A call is taken without the fields that nobody knows, and says so; of many it names some."""
