@@ -42,7 +42,7 @@ from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.order import deal_out
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
-from tests.processes.forked.analytics import forking_analytics, start_forked
+from tests.processes.forked.analytics import forking_analytics, get_ready_to_fork, start_forked
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit
@@ -295,6 +295,7 @@ async def service(
     mongodb_uri: str, settings: Settings, session_clock: MovableClock
 ) -> AsyncIterator[Service]:
     """The whole service, started; its database is dropped once it has stopped."""
+    get_ready_to_fork()
     service = create_app(settings, session_clock)
     await service.startup()
     yield service

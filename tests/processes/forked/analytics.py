@@ -1,7 +1,7 @@
 """Processes that have the figures, forked from one that has imported what they need, for a fifth of the cost.
 
-What is forked does all else as if it had been started. The process that forks is started once somebody asks
-for figures: many tests never do.
+What is forked does all else as if it had been started. The process that forks is started with the service
+that tests share, or once somebody asks for figures: many tests never do.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ def start_forked(start: Start) -> ForkedAnalytics:
     connection.connect(os.environ[_ADDRESS])
     socket.send_fds(connection, [json.dumps(asdict(start)).encode() + b"\n"], [2])
     return ForkedAnalytics(connection)
+
+
+def get_ready_to_fork() -> None:
+    """Have the process that forks started, so that the first question does not wait for its imports."""
+    with socket.socket(socket.AF_UNIX) as connection:  # which asks for nothing: what is forked for it ends
+        connection.connect(os.environ[_ADDRESS])
 
 
 @contextmanager
