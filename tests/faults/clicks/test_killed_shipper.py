@@ -20,8 +20,8 @@ from tests.faults.visited_link import VisitedLink
 from tests.processes.forked.service import FORK_SERVER
 
 LINKS = 3
-# Without --long, a process is killed before every third command, from any of the first three on.
-STEP = 3
+# Without --long, a process is killed before every second command, from either of the first two on.
+STEP = 2
 
 
 async def test_clicks_count_once_whenever_it_is_killed(

@@ -14,7 +14,7 @@ from tests.faults.visited_link import VisitedLink
 from tests.polling import wait_for_async
 from tests.processes.service_process import ServiceProcess
 
-VISITORS = 30
+VISITORS = 60
 CRAWLER = {"user-agent": "Googlebot/2.1"}
 
 
@@ -51,27 +51,27 @@ async def visits(link: VisitedLink, *services: ServiceProcess) -> Counter[int]:
 
 
 async def test_the_last_clicks_of_a_link(link: VisitedLink, tmp_path: Path, outcome: TellOutcome) -> None:
-    """Thirty visitors at once, for fewer clicks than that: exactly as many are redirected as were left,
+    """Sixty visitors at once, for fewer clicks than that: exactly as many are redirected as were left,
     and as many are counted; so again when the limit is raised.
 
     kill -9 of one of two services while visitors come: never more redirects than the limit says, and each
     that was answered is counted; what it had taken for visitors who got no answer stays used up.
     """
-    await limit(link, 20)
+    await limit(link, 40)
     with link.service(tmp_path / "two") as two:
         with link.service(tmp_path / "one") as one:
-            assert await visits(link, one, two) == {302: 20, 404: 10}
-            await limit(link, 24)
+            assert await visits(link, one, two) == {302: 40, 404: 20}
+            await limit(link, 47)
             await is_open(link, one, two)
-            assert await visits(link, one, two) == {302: 4, 404: 26}
-            await wait_for_async(link.counted, "clicks are not counted", lambda seen: seen >= 24)
-            assert await link.counted() == 24
-            await limit(link, most := 24 + 3 * VISITORS)
+            assert await visits(link, one, two) == {302: 7, 404: 53}
+            await wait_for_async(link.counted, "clicks are not counted", lambda seen: seen >= 47)
+            assert await link.counted() == 47
+            await limit(link, most := 47 + 3 * VISITORS)
             await is_open(link, one, two)
-            answers = Counter({302: 24})
+            answers = Counter({302: 47})
             coming = asyncio.create_task(visits(link, one, two))
             taken = link.database["taken_clicks"]
-            await wait_for_async(lambda: taken.find_one({"taken": {"$gt": 24}}), "nobody came", bool)
+            await wait_for_async(lambda: taken.find_one({"taken": {"$gt": 47}}), "nobody came", bool)
             one.kill()
             answers += await coming
         with link.service(tmp_path / "one") as one:  # counts what the killed one had on its disk

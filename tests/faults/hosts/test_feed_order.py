@@ -39,7 +39,7 @@ ORGANIZATIONS = 2
 WRITERS, SEQUENCERS, READERS = 2, 2, 1
 # One of so many transactions is stopped before its commit.
 WRITERS_STOPS, SEQUENCERS_STOPS = 12, 5
-SECONDS = 2.0
+SECONDS = 3.0
 ENOUGH = 20  # transactions
 PATIENCE = 60.0
 # Behind the end of a lease, and of a transaction that is left open.

@@ -21,13 +21,11 @@ from tests.processes.replica_set import ReplicaSet
 # Nobody waits longer than a second; so much more leaves room for a machine that is busy with other tests.
 # That visitors do not wait for the end of an outage shows in how many are answered during it.
 LONGEST = 10.0
-OUTAGE = 2.0  # seconds; ten times as long with --long
+OUTAGE = 3.0  # seconds; ten times as long with --long
 
 
 class VisitsWithHealth(Visits):
     """The same, beside one who asks for /healthz."""
-
-    pause = 0.1
 
     def _works(self) -> list[Coroutine[Any, Any, None]]:
         return [*super()._works(), self._ask_for_health()]
@@ -62,13 +60,13 @@ async def test_a_disk_that_hangs_keeps_nobody_waiting(
             visits, at_risk = VisitsWithHealth(link, service), 0.0
             for database_too in (False, True):
                 async with visits.load():
-                    await visits.more(10)
+                    await visits.more(20)
                     with ExitStack() as outage:
                         outage.enter_context(frozen(disk))
                         if database_too:
                             outage.enter_context(members.frozen())
                         await asyncio.sleep(seconds)  # the outage itself
-                        await visits.more(10)
+                        await visits.more(20)
                 what = "disk and MongoDB" if database_too else "disk"
                 outcome(await visits.outcome(f"{what} hung for {seconds:.0f} s"))
                 before, at_risk = at_risk, metric(service, "waylink_clicks_at_risk_total")
@@ -87,10 +85,10 @@ async def test_a_full_disk_without_mongodb(
         with link.service(tmp_path) as service:
             visits = VisitsWithHealth(link, service)
             async with visits.load():
-                await visits.more(10)
+                await visits.more(20)
                 with files_no_larger(service, 1), members.frozen():
                     await asyncio.sleep(seconds)  # the outage itself
-                    await visits.more(10)
+                    await visits.more(20)
             seen = await visits.outcome(scenario)
             assert metric(service, "waylink_clicks_at_risk_total") > 0
     outcome(seen)

@@ -30,7 +30,7 @@ ASSET_LINKS = "/.well-known/assetlinks.json"
 UNCACHED, ANSWER, STOP = 1.0, 2.0, 10.0
 NOISE = 1.0
 # Seconds for which visitors come as fast as they can.
-MEASURED = 0.4
+MEASURED = 0.7
 Tell = Callable[[str], None]
 
 
@@ -204,7 +204,7 @@ async def test_the_apis_answer_again_when_it_is_back(
     """
     visitor = Visitor(client, organization)
     load = Load(service.base_url, organization, path="")
-    browsers = [asyncio.create_task(load.send_batches()) for _ in range(2)]
+    browsers = [asyncio.create_task(load.send_batches()) for _ in range(4)]
     await is_stored(visitor)
     seconds = 3 * times_as_long
     with members.frozen():

@@ -22,8 +22,8 @@ OUTAGE_SECONDS = 6
 WORKERS = 2
 VISITORS = 2
 # Seconds between two visits of one visitor; with --long they come at once, which shows how many are answered.
-PAUSE = 0.1
-MORE = 20
+PAUSE = 0.05
+MORE = 50
 
 
 @dataclass

@@ -25,7 +25,6 @@ class VisitsThatGoOn(Visits):
     """Those on a connection that was cut off come again."""
 
     visitors = 4
-    pause = 0.1
 
     def __init__(self, link: VisitedLink, service: ServiceProcess) -> None:
         super().__init__(link, service)
@@ -47,11 +46,11 @@ async def test_a_stopped_worker_costs_seconds_and_no_click(
     with link.service(tmp_path, **settings) as service:
         visits = VisitsThatGoOn(link, service)
         async with visits.load():
-            await visits.more(20)
+            await visits.more(50)
             os.kill(stopped := min(service.workers), signal.SIGSTOP)
             before = await link.counted()
             await until(lambda: len(service.workers - {stopped}) == 2, "it is not replaced")
-            await visits.more(20)
+            await visits.more(50)
             await wait_for_async(link.counted, "nothing is counted", lambda seen: seen > before, seconds=30)
         await wait_for_async(link.counted, "not all", lambda seen: seen >= len(visits.waited), seconds=60)
         name = "waylink_clicks_waiting_bytes"
