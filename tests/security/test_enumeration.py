@@ -136,7 +136,7 @@ async def test_generated_paths_do_not_follow_each_other(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:
     """From one short URL the next one can't be guessed: paths are random, not counted up."""
-    paths = [urlsplit(await create(client, organization)).path[1:] for _ in range(20)]
-    assert len(set(paths)) == 20
+    paths = [urlsplit(await create(client, organization)).path[1:] for _ in range(50)]
+    assert len(set(paths)) == 50
     assert paths != sorted(paths)
-    assert len({path[:2] for path in paths}) > 12
+    assert len({path[:2] for path in paths}) > 25

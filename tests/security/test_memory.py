@@ -13,7 +13,7 @@ from backend.app import Service
 from tests.facts.organizations import TestOrganization
 from tests.security.raw_request import answer_to
 
-REQUESTS = 120
+REQUESTS = 200
 LENGTH = 40_000  # bytes of a header, which the server takes
 # Keys and values of all caches, and what the machinery keeps.
 MOST = 4_000_000
