@@ -242,7 +242,7 @@ async def test_it_is_deleted_with_its_organization_and_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The demo's user sees it first and then the demo again; what another organization has stays its own.
-    After a deletion that was interrupted, all of it is there again, and counts."""
+    After a deletion, and after one that was interrupted, all of it is there again, and counts."""
     own_link = _link(organization.id, organization.domain, "own")
     await insert_links(database, [own_link])
     clicks = [
@@ -275,6 +275,12 @@ async def test_it_is_deleted_with_its_organization_and_made_again(
     assert deleted["links"] == LINKS
     assert deleted["conversions"] > 0
     assert not +await documents(database, second)
+    third = await history_organization(database, NOW)
+    await make(database, third)
+    assert await documents(database, third) == made
+    assert sorted((await counts(analytics, third)).values()) == sorted(made_clicks.values())
+    assert (await delete_history(database, utc_now()))["links"] == LINKS
+    assert not +await documents(database, third)
     assert await seen_organizations(database) == (organization.id,)
     assert await recorded_clicks(database, organization.id) == sorted(
         clicks, key=lambda recorded: recorded.at

@@ -78,7 +78,7 @@ async def test_killed_again_and_again(form: str, place: str, feed: Feed, tmp_pat
     """A follower is killed at random moments while events come: none is missing, none is there twice."""
     await feed.add(2_000)
     async with growing(feed):
-        for _ in range(2):
+        for _ in range(3):
             before = await asyncio.to_thread(how_much, form, place, feed)
             with feed.follower(tmp_path / "log", form, place):
 
