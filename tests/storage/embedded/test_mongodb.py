@@ -89,7 +89,12 @@ async def test_a_killed_server_is_started_again_and_the_last_user_stops_it(tmp_p
         assert state_of(tmp_path)["port"] != started["port"]
         assert (await organizations.get_organization(again, created.id)).name == "Kites"
         types = await again[entries.NAME].distinct("facts.type", {"org_id": created.id})
+        async with open_database(settings, Indexes.LEAVE):
+            pass
+        started_once = state_of(tmp_path)["pid"]
+        assert is_running(started_once)
     assert types == [EventType.AUDIT]
+    assert not is_running(started_once)
 
 
 def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
