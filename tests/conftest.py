@@ -73,6 +73,14 @@ QUICK_HASH_OF_NOBODY = QUICK.hash("nobody")
 LONGEST = 600.0  # seconds: none takes a tenth of it, also on a busy machine
 LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
 
+# Tests of a pulse, of heartbeats or of a change stream that they start themselves.
+PULSE = (
+    "tests/redirector/links/test_changes.py",
+    "tests/redirector/links/test_known_old_links.py",
+    "tests/storage/driver/test_pulse.py",
+    "tests/storage/processes/test_heartbeats.py",
+)
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """Two workers more than there are cores: often two of them wait at once for processes and pauses."""
@@ -206,10 +214,11 @@ def pulse_of_an_idle_service(request: pytest.FixtureRequest) -> Iterator[None]:
     """The service in the tests' process stands idle for most of a run, and does what it does then less often:
     it looks for entries without a place, and proves that it sees changes.
 
-    How soon it notices that it sees none, or that MongoDB is away, is the subject of tests of faults.
+    How soon it notices that it sees none, or that MongoDB is away, is the subject of tests of faults. These
+    keep the times of an installation, as do those of `PULSE`, which have such rounds of their own.
     """
     with pytest.MonkeyPatch.context() as patch:
-        if "faults" not in request.node.nodeid:
+        if not request.node.nodeid.startswith(("tests/faults/", *PULSE)):
             patch.setattr(sequencer, "_IDLE_POLL_INTERVALS", ((1.0, 0.5),))
             patch.setattr(heartbeats, "_INTERVAL", 1.0)
             patch.setattr(pulse, "_PING_AFTER", 1.05)

@@ -91,6 +91,6 @@ async def test_who_sees_writes_confirmed_does_not_ask(mongodb_uri: str) -> None:
             pulse.note_write()
             await asyncio.sleep(0.05)
         assert pings.number == asked
-        assert lane.times > told  # it goes on telling
+        assert lane.times > told + 1  # it goes on telling
         await until(lambda: pings.number > asked, "it is never asked again")
     client.close()
