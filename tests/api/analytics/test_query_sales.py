@@ -149,7 +149,7 @@ async def test_a_click_on_the_phone_and_a_purchase_on_the_laptop(visitor: Visito
         return {key: {name: row[name] for name in asked[1:]} for key, row in got.items()}
 
     assert await credited() == await credited(credit="device", model="linear") == nobody
-    for model in ("last_non_direct", "linear"):
+    for model in ("last_non_direct", "first", "linear", "position_based"):
         assert await credited(credit="customer", model=model) == of_link
     assert await credited(credit="customer", model="last") == nobody
     assert await credited(credit="customer", lookback_days=1) == of_link
@@ -221,6 +221,8 @@ async def test_shares_add_up_in_each_currency(visitor: Visitor) -> None:
             visitor, "leads", "conversions", "revenue", group_by=["source"], credit=credit, model=model
         )
         total, shared[credit, model] = report["totals"], by_value(report, "source")
+        alone = await answer(visitor, "leads", "conversions", "revenue", credit=credit, model=model)
+        assert alone["totals"] == total
         assert {amount["currency"]: Decimal(amount["amount"]) for amount in total["revenue"]} == sold, model
         assert (total["conversions"], total["leads"]) == (8, 2)
         sold_by_rows = sum(row["conversions"] for row in shared[credit, model].values())
@@ -250,7 +252,7 @@ async def test_what_records_keep_equals_what_is_looked_up(visitor: Visitor) -> N
         )
     asked = ("source", "leads", "conversions", "customers", "revenue")
     tomorrow = (datetime.now(UTC) + 24 * HOUR).isoformat(timespec="seconds")
-    for model, days in (("first", None), ("last_non_direct", 1)):
+    for model, days in product(("first", "last_non_direct"), (None, 1)):
         # As it stands tomorrow is as it stands now, but looked up.
         rules: dict[str, Any] = {"model": model, "lookback_days": days}
         kept = await rows(visitor, *asked, **rules)
