@@ -221,11 +221,11 @@ async def test_a_key_many_times_at_once_where_nothing_can_be_done(links: Links) 
 
 async def test_bulks_and_single_upserts_at_once(links: Links) -> None:
     """However they meet, there is one link for each external id, and each answer names it."""
-    named = [f"sku-{number}" for number in range(8)]
+    named = [f"sku-{number}" for number in range(15)]
     answers = await asyncio.gather(
         *(
             bulk(links, *[upsert(links, external_id=external_id, link_name=f"{n}") for external_id in named])
-            for n in range(3)
+            for n in range(4)
         ),
         *(links.post(external_id=external_id) for external_id in named for _ in range(2)),
     )
@@ -240,10 +240,10 @@ async def test_bulks_and_single_upserts_at_once(links: Links) -> None:
 
 async def test_bulks_for_one_path_at_once(links: Links) -> None:
     """Of bulks that want the same paths, one gets each; the others are told that it is taken."""
-    creations = [create(links, selected_path=f"p{number}") for number in range(6)]
-    results = await asyncio.gather(*(bulk(links, *creations) for _ in range(4)))
-    for place in range(6):
-        assert Counter(result[place]["status"] for result in results) == {"created": 1, "rejected": 3}
+    creations = [create(links, selected_path=f"p{number}") for number in range(10)]
+    results = await asyncio.gather(*(bulk(links, *creations) for _ in range(6)))
+    for place in range(10):
+        assert Counter(result[place]["status"] for result in results) == {"created": 1, "rejected": 5}
 
 
 async def test_what_a_bulk_costs(settings: Settings, organization: TestOrganization, tmp_path: Path) -> None:
@@ -258,12 +258,12 @@ async def test_what_a_bulk_costs(settings: Settings, organization: TestOrganizat
 
 
 async def test_a_large_body(links: Links) -> None:
-    """A bulk may have 2 MiB, a single link 64 KiB; hundreds of links are made at once, each with a path."""
-    text = "x" * 4000
-    many = [create(links, external_id=f"sku-{number}", social_description=text) for number in range(400)]
+    """A bulk may have 2 MiB, a single link 64 KiB; a thousand links are made at once, each with a path."""
+    text = "x" * 1800
+    many = [create(links, external_id=f"sku-{number}", social_description=text) for number in range(1000)]
     results = await bulk(links, *many)
-    assert Counter(statuses(results)) == {"created": 400}
-    assert len({result["short_url"] for result in results}) == 400
-    assert (await links.list("external_id=sku-399"))[0]["id"] == results[399]["id"]
+    assert Counter(statuses(results)) == {"created": 1000}
+    assert len({result["short_url"] for result in results}) == 1000
+    assert (await links.list("external_id=sku-999"))[0]["id"] == results[999]["id"]
     answer = await links.call("POST", "/bulk", {"operations": many * 2})
     assert (answer.status_code, answer.json()) == (413, error_table.BODY_TOO_LARGE.body(message="2097152"))
