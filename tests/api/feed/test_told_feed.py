@@ -187,7 +187,7 @@ STEPS = st.lists(
 @example(
     steps=[(side, person, act) for act in LASTING for person in (0, 1) for side in (0, 1)] + [(1, 1, ERASE)]
 )
-@settings(max_examples=examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_the_feed_is_what_was_told(
     client: httpx.AsyncClient, database: Database, steps: Sequence[Step]
 ) -> None:
