@@ -189,8 +189,8 @@ async def test_another_organization_s_tag_is_not_found(
 async def test_renames_while_links_are_read_and_made(links: Links) -> None:
     """Whoever reads sees each link with one of the names, and no tag is lost whatever else changes."""
     await make_tags(links, "red", "kept")
-    made = [await links.make(tags=["red", "kept"]) for _ in range(2)]
-    names = ["blue", "red"] * 3
+    made = [await links.make(tags=["red", "kept"]) for _ in range(3)]
+    names = ["blue", "red"] * 6
     seen: set[tuple[str, ...]] = set()
 
     async def rename() -> None:
@@ -198,14 +198,14 @@ async def test_renames_while_links_are_read_and_made(links: Links) -> None:
             assert (await tag(links, "PATCH", before, {"name": after})).status_code == 200
 
     async def change() -> None:
-        for number in range(3):
+        for number in range(6):
             answer = await links.call(
                 "PATCH", f"/{made[0]['id']}", {"add_tags": ["kept"], "link_name": f"{number}"}
             )
             assert answer.status_code == 200
 
     async def read() -> None:
-        for _ in range(5):
+        for _ in range(8):
             seen.update(tuple(link["tags"]) for link in await links.list())
 
     await asyncio.gather(rename(), change(), read())
@@ -215,7 +215,7 @@ async def test_renames_while_links_are_read_and_made(links: Links) -> None:
 
 async def test_each_tag_is_listed_once_while_it_is_renamed(links: Links, database: Database) -> None:
     """The list is as of one moment, though it is in the order of names."""
-    org_id, many = links.organization.id, 110  # of which MongoDB hands out the first 101 at once
+    org_id, many = links.organization.id, 250  # of which MongoDB hands out the first 101 at once
     names = [f"t{number:03}" for number in range(many)]
     await asyncio.gather(*(create_tag(database, org_id, name, "#d64545", NOW) for name in names))
     is_over = False
@@ -228,7 +228,7 @@ async def test_each_tag_is_listed_once_while_it_is_renamed(links: Links, databas
             name = other
 
     renaming = asyncio.create_task(rename())
-    seen = [len(await list_tags(database, org_id)) for _ in range(10)]
+    seen = [len(await list_tags(database, org_id)) for _ in range(20)]
     is_over = True
     await renaming
     assert set(seen) == {many}
