@@ -1,4 +1,4 @@
-"""The demo shop on a free port, in a thread, beside tests that drive a browser."""
+"""The demo shop on a free port, in a thread, beside tests that drive a browser; and who orders there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
+from playwright.sync_api import Page
 
 from demo_site.app import DemoSite, create_demo_site
 
@@ -42,3 +43,13 @@ def demo_shop(config: DemoSite, bound: socket.socket) -> Iterator[None]:
         loop.call_soon_threadsafe(stop.set)
         thread.join()
         loop.close()
+
+
+def order(page: Page) -> None:
+    """Put the kite of the page in the basket, and order."""
+    page.get_by_role("button", name="Put in the basket").click()
+    page.get_by_role("link", name="Go to checkout").click()
+    page.get_by_label("Name").fill("Ada Nolan")
+    page.get_by_label("E-mail address").fill("ada@example.org")
+    page.get_by_role("button", name="Place the order").click()
+    page.wait_for_url("**/thank-you")

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from backend.domain.ids import OrgId
 from demo_site.app import DemoSite
-from tests.browser.demo_shop import bound_port, demo_shop
+from tests.browser.demo_shop import bound_port, demo_shop, order
 from tests.polling import wait_for
 from tests.processes.service_process import ServiceProcess
 
@@ -76,12 +76,7 @@ def new_link(journey: Journey, **fields: Any) -> tuple[str, str]:
 def buy(page: Page, journey: Journey, slug: str) -> str:
     """Order a kite; gives the order's number."""
     page.goto(f"{journey.shop}/kites/{slug}")
-    page.get_by_role("button", name="Put in the basket").click()
-    page.get_by_role("link", name="Go to checkout").click()
-    page.get_by_label("Name").fill("Ada Nolan")
-    page.get_by_label("E-mail address").fill("ada@example.org")
-    page.get_by_role("button", name="Place the order").click()
-    page.wait_for_url("**/thank-you")
+    order(page)
     return page.locator("[data-order-number]").inner_text()
 
 

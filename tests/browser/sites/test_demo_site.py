@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from demo_site.app import DemoSite
-from tests.browser.demo_shop import bound_port, demo_shop
+from tests.browser.demo_shop import bound_port, demo_shop, order
 from tests.browser.recording_server import RecordingServer, acknowledge, recording_server, refuse
 from tests.polling import wait_for
 
@@ -79,16 +79,6 @@ def buy(page: Page, shop: Shop) -> None:
     """Open the page of a kite, put it in the basket, and order."""
     page.goto(f"{shop.address}/kites/kestrel")
     order(page)
-
-
-def order(page: Page) -> None:
-    """Put the kite of the page in the basket, and order."""
-    page.get_by_role("button", name="Put in the basket").click()
-    page.get_by_role("link", name="Go to checkout").click()
-    page.get_by_label("Name").fill("Ada Nolan")
-    page.get_by_label("E-mail address").fill("ada@example.org")
-    page.get_by_role("button", name="Place the order").click()
-    page.wait_for_url("**/thank-you")
 
 
 def test_an_order(page: Page, shop: Shop) -> None:
