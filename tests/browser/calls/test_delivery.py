@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from email.utils import formatdate
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse, reject
+from tests.browser.recording_server import (
+    Answer,
+    Call,
+    RecordingServer,
+    acknowledge,
+    once,
+    recording_server,
+    refuse,
+    reject,
+)
 from tests.browser.shop_pages import CONVERSION, INIT, PAUSE_LEFT, STORE, stored, visit
 from tests.polling import wait_for
 
@@ -74,18 +84,26 @@ def test_calls_made_during_a_request_share_the_next(page: Page, server: Recordin
     assert names_of(server) == [["a"], ["b", "c"]]
 
 
-def test_what_is_not_acknowledged_is_sent_again(
-    page: Page, faults: list[str], server: RecordingServer
-) -> None:
-    """A failure keeps the call, and is no error of the page, which sends the call again by itself, with the
-    same call_id."""
-    visit(page, server)
-    server.answer = refuse(503)
-    page.evaluate(CONVERSION)
-    server.answer = acknowledge
-    first, second = server.wait_for(3)[1:]
-    assert first["call_id"] == second["call_id"]
-    page.wait_for_function(NOTHING_LEFT, polling=100)
+def test_what_is_not_acknowledged_is_sent_again(page: Page) -> None:
+    """A failure or garbage keeps the call, and is no error of the page, which sends the call again by itself,
+    with the same call_id."""
+    answers = [(503, "{}"), (500, "{}"), (200, FOREIGN[0]), *((200, body) for body in GARBAGE)]
+    faults: list[str] = []
+    with ExitStack() as opened:
+        tabs: list[tuple[Page, RecordingServer]] = []
+        for status, body in answers:  # at once, since each waits before it sends again
+            server = opened.enter_context(recording_server())
+            tab = page.context.new_page()
+            tab.on("pageerror", lambda error: faults.append(str(error)))
+            visit(tab, server)
+            server.answer = lambda _, answer=(status, {}, body): answer  # type: ignore[misc]
+            tab.evaluate(CONVERSION)
+            server.answer = acknowledge
+            tabs.append((tab, server))
+        for (tab, server), answer in zip(tabs, answers, strict=True):
+            first, second = server.wait_for(3)[1:]
+            assert first["call_id"] == second["call_id"], answer
+            tab.wait_for_function(NOTHING_LEFT, polling=100)
     assert faults == []
 
 
