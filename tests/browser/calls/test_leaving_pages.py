@@ -176,18 +176,17 @@ def test_a_restored_page_has_not_missed_a_withdrawal(caching_page: Page, server:
     assert server.kinds == ["attribution"]
 
 
+@pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])
 def test_what_waits_for_the_first_answer_goes_when_the_page_does(
-    hand_over: HandOver, server: RecordingServer
+    hand_over: HandOver, server: RecordingServer, listener: str
 ) -> None:
     """Must arrive although the check is never answered: what was tracked meanwhile.
 
-    The browser ends the check's request; behind a listener of the page's own, which every second visitor's
-    page has, the SDK hears of that first.
+    The browser ends the check's request; behind a listener of the page's own, the SDK hears of that first.
     """
     answered = threading.Event()
 
     def leave(leaver: Leaver) -> None:
-        listener = "addEventListener('pagehide', () => 0)" if leaver.number % 2 else "0"
         leaver.page.goto(server.url(leaver.path, leaver.host))
         leaver.page.evaluate(
             f"{listener}; {INIT}; {leaver.listener}; {CONVERSION}; Waylink.trackEvent('a'); 0"

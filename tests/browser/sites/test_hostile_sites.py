@@ -35,7 +35,7 @@ RECORD_COOKIES = """(() => {
     set: (text) => { asked.push(text); own.set.call(document, text); },
   });
 })()"""
-FRAMES = """Promise.all([1, 2, 3].map(() => new Promise((started) => {
+FRAMES = """Promise.all([1, 2, 3, 4, 5].map(() => new Promise((started) => {
   const frame = document.createElement('iframe');
   frame.onload = () => started(frame.contentWindow.Waylink.init({apiKey: 'k', allowIframe: true}));
   frame.src = '/framed';
@@ -63,7 +63,7 @@ def test_a_renewed_cookie_is_never_gone(visitor: Visitor) -> None:
 
 
 def test_pages_of_a_first_visit_agree_on_one_device(visitor: Visitor) -> None:
-    """Pages that start at once are one device, which is checked once."""
+    """Five pages that start at once are one device, which is checked once."""
     visitor.open()
     visitor.js(FRAMES)
     visitor.js(f"{INIT}.then(() => {SENTINEL})")
