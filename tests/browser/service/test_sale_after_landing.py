@@ -123,6 +123,11 @@ def _source(touch: dict[str, Any] | None) -> str | None:
     return str(touch["utm"]["utm_source"]) if touch else None
 
 
+def test_at_once(pages: list[Page], server: RecordingServer, way: Way) -> None:
+    """Every order of the calls, on a way without defects."""
+    expect_credited(way, sell(pages, server, way))
+
+
 def test_with_a_check_that_is_late(pages: list[Page], server: RecordingServer, way: Way) -> None:
     """The check is held back, so that the sale may arrive first."""
     way.late = LATE
