@@ -129,3 +129,33 @@ def test_the_keyboard_reaches_the_content_first(page: Page, office: Office) -> N
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="New link")).to_be_focused()
+
+
+def test_buttons_of_the_forms(page: Page, office: Office) -> None:
+    """All links of a page are disabled, pasted rows are made, an origin is refused and then allowed, and a
+    webhook is made and tried, each by its buttons."""
+    office.sign_in(page)
+    make_link(page, office, "buttons")
+    page.goto(f"{office.base_url}/links")
+    page.get_by_label("All of this page").check()
+    page.get_by_role("button", name="Disable", exact=True).click()
+    page.get_by_role("button", name="Disable 1 link").click()
+    expect(page.get_by_role("heading", name="What became of them")).to_be_visible()
+    wait_for(lambda: visit(office, "buttons"), "the disabled link redirects", lambda status: status == 404)
+    page.goto(f"{office.base_url}/links/sheet")
+    page.locator("#sheet").fill("Destination\tName\tPath\nhttps://shop.example/\tPasted\tpasted")
+    page.get_by_role("button", name="Look at the rows").click()
+    page.get_by_role("button", name="Make 1 link").click()
+    expect(page.get_by_role("heading", name="What became of the rows")).to_be_visible()
+    assert visit(office, "pasted") == 302
+    page.goto(f"{office.base_url}/origins")
+    for origin, shown in (("?", page.locator(".problem")), (SITE, page.get_by_role("rowheader", name=SITE))):
+        page.get_by_label("Allow an origin").fill(origin)
+        page.get_by_role("button", name="Allow", exact=True).click()
+        expect(shown).to_be_visible()
+    page.goto(f"{office.base_url}/webhooks/new")
+    page.get_by_label("Address").fill("https://127.0.0.1:1/")
+    page.get_by_role("button", name="Add the webhook").click()
+    expect(page.locator(".secret")).to_be_visible()
+    page.get_by_role("button", name="Send a test").click()
+    expect(page.get_by_text("It was not taken.")).to_be_visible()
