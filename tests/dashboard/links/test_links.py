@@ -208,6 +208,7 @@ async def test_a_link_is_disabled_enabled_and_archived(
     in_use, archived = await person.get("/links"), await person.get("/links?state=archived")
     assert ("New sale" in in_use.text, "Old sale" in in_use.text) == (True, False)
     assert ("New sale" in archived.text, "Old sale" in archived.text) == (False, True)
+    assert "Old sale" in (await person.get("/links?state=archived&q=old")).text
     await person.submit(page, f"{where}/archive", is_archived="false")
     assert (await info(client, organization, short_url))["is_enabled"] is True
 
