@@ -119,7 +119,7 @@ def test_steps_are_added_moved_and_removed() -> None:
 
 
 async def test_buttons_send_the_form(person: Person) -> None:
-    """Without a script: it comes again with what was typed, a step more or in another order."""
+    """Without a script: it comes again with what was typed, a step more or less, or in another order."""
     fields = FormsOf((await person.get("/funnels/new")).text).fields_of("/funnels")
     assert (fields["steps"], fields["kind_1"], fields["kind_2"]) == ("2", "click", "conversion")
     fields |= {
@@ -136,6 +136,14 @@ async def test_buttons_send_the_form(person: Person) -> None:
     assert [moved[f"kind_{number}"] for number in range(1, 4)] == ["click", "event", "conversion"]
     assert [moved[f"{part}_2"] for part in ("event", "field", "value")] == ["added_to_cart", "country", "DE"]
     assert (moved["name"], moved["steps"]) == ("Mine", "7")
+    answer = await person.client.post("/funnels", data=moved | {"act": "x"})
+    assert (answer.status_code, FormsOf(answer.text).fields_of("/funnels")) == (200, moved)
+    answer = await person.client.post("/funnels", data=moved | {"act": "down-1"})
+    down = FormsOf(answer.text).fields_of("/funnels")
+    assert (down["kind_1"], down["event_1"], down["kind_2"]) == ("event", "added_to_cart", "click")
+    answer = await person.client.post("/funnels", data=down | {"act": "remove-1"})
+    fewer = FormsOf(answer.text).fields_of("/funnels")
+    assert (fewer["steps"], fewer["kind_1"], fewer["event_1"], fewer["name"]) == ("6", "click", "", "Mine")
     answer = await person.client.post("/funnels", data=moved | {"act": "add"})
     assert FormsOf(answer.text).fields_of("/funnels")["steps"] == "8"
     assert "Add a step" not in answer.text
