@@ -39,8 +39,8 @@ async def test_installs_of_a_link_need_it(
         for _ in range(3):
             body = open_body(short_url=short_url)
             await client.post(OPEN, json=body, headers={"API-KEY": organization.mobile_key})
-    for ago, status in ((timedelta(days=1), 200), (timedelta(days=-1), 403)):
-        await set_subscription(database, organization.id, utc_now() + ago)
+    for ago, status in ((None, 403), (timedelta(days=1), 200), (timedelta(days=-1), 403)):
+        await set_subscription(database, organization.id, utc_now() + ago if ago else None)
         for behavior, link_id in link_ids.items():
             page = (await person.get(f"/links/{link_id}")).text
             over_rest = await client.post(
