@@ -115,6 +115,8 @@ async def test_how_credit_is_given_is_chosen_and_said(
     page = (await person.get("/attribution?touch=middle&as_of=soon&sort=-conversions")).text
     assert "credited to the last non-direct touch of the same device, however long" in page
     assert rows(page)[0][:3] == ["spring", "0", "1"]
+    page = (await person.get("/attribution?touch=last_non_direct&sort=-conversions")).text
+    assert rows(page)[0][:3] == ["spring", "0", "1"]
     page = (await person.get("/attribution?period=7&touch=first&by=campaign&sort=-conversions")).text
     assert rows(page)[0][:3] == ["autumn", "0", "1"]
     assert address(page, "autumn") == "/?period=7&campaign=autumn"
@@ -256,6 +258,7 @@ async def test_what_campaigns_cost_stands_beside_what_they_brought(
     await bought(database, link, now, "30.00")
     free = await make_link(database, organization, "Free", now, utm_source="ads")
     await bought(database, free, now, "500.00")
+    assert "Cost" not in figures((await person.get("/")).text)
     told = [ToldCost("spring", now.date(), Decimal(12), "EUR")]
     await tell_costs(database, link.org_id, told, now)
     page = (await person.get("/attribution?period=today&sort=-return_on_ad_spend")).text
@@ -266,6 +269,8 @@ async def test_what_campaigns_cost_stands_beside_what_they_brought(
     assert figures(page)["Return on ad spend"][0] == "2.50"
     costs = "/costs?from=2026-03-18&to=2026-03-18&campaign=spring"
     assert {address(page, number) for number in ("12.00", "6.0000")} == {costs}
+    by_click = (await person.get("/attribution?sort=-cost_per_click")).text
+    assert [[row[0], row[7]] for row in rows(by_click)] == [["spring", "6.0000"], ["None", "–"]]
     overview = (await person.get("/?sort=-return_on_ad_spend")).text
     assert [figures(overview)[name][0] for name in ("Cost", "Return on ad spend")] == ["12.00 EUR", "2.50"]
     assert [[row[0], row[4]] for row in table(overview, "Campaigns")] == [["spring", "2.50"], ["None", "–"]]

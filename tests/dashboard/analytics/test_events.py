@@ -49,6 +49,7 @@ async def test_events_wherever_people_look_for_them(
 ) -> None:
     """By their names and what sites told of them, of one link or campaign, and as a file."""
     other = await make_link(database, organization, "Other", now, utm_campaign="autumn")
+    assert "Events" not in figures((await person.get("/")).text)
     page = (await person.get("/events")).text
     assert figures(page) == {"Events": ("0", ""), "Identities": ("0", "")}
     assert "Mark such properties" in page

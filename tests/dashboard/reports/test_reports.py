@@ -99,6 +99,7 @@ async def test_a_view_is_shared_as_it_is(
                 "filters": {"campaign": ['Café "x"']},
             },
         ),
+        ("/?period=90", {"period": "last_90_days"}),
         (
             "/?from=2026-03-01&chart=conversions&campaigns=source&sort=-difference.clicks",
             {
@@ -145,7 +146,9 @@ async def test_a_link_s_statistics(
     person: Person, database: Database, link: Link, organization: TestOrganization
 ) -> None:
     """The button on its page makes a report of its clicks and visitors, and no other link's."""
-    await share(person, f"/links/{link.id}")
+    page = f"/links/{link.id}"
+    assert "Share statistics" in (await person.get(page)).text
+    await share(person, page)
     report = await only_report(database, organization)
     assert report.name == "Spring"
     assert report.query["filters"] == {"link": [link.id]}

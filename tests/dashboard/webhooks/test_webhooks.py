@@ -182,7 +182,7 @@ async def test_a_webhook_that_sleeps(desk: Desk, hook: Receiver) -> None:
     await desk.put_to_sleep(one)
     links = Links(desk.person.client, desk.organization)
     await links.click(await links.make())
-    for page in ("/tags", "/keys", "/webhooks"):
+    for page in ("/", "/links", "/keys", "/webhooks"):
         assert f'<a href="/webhooks/{one}">{hook.url()}</a> sleeps' in (await desk.person.get(page)).text
     assert "It is away." in await desk.page(one)
     forms = FormsOf((await desk.person.get("/webhooks")).text)
