@@ -36,11 +36,13 @@ def money(*names: str, **digits: int) -> dict[str, str]:
 
 
 QUERIES = (
-    {"group_by": "month,link", "compare": "year", "change": "true"},
+    {"group_by": "day"},
+    {"group_by": "week", "compare": "previous", "change": "true"},
+    {"group_by": "month,link", "compare": "year"},
     {"group_by": "hour,country", "timezone": "Asia/Kathmandu"},
     {"group_by": "campaign,tag,domain", "currency": "EUR", "compare": "previous", "change": "true"},
-    {"group_by": "day,event,outcome", "currency": "JPY"},
-    {"group_by": "week", "model": "linear", "credit": "customer"},
+    {"group_by": "event,outcome", "currency": "JPY"},
+    {"model": "linear", "credit": "customer"},
     {"group_by": "variant", "measures": "clicks,chance_of_best"},
     {"group_by": "browser", "filters": '{"browser":["none"]}', "compare": "previous"},
 )
