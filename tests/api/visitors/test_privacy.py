@@ -79,6 +79,8 @@ async def test_erasure_is_complete(visitor: Visitor, database: Database, by: str
 async def test_no_collection_is_forgotten(visitor: Visitor, database: Database) -> None:
     """After an erasure no collection of the whole database has the person's ids any more."""
     await everything(visitor, "ada-lovelace", email_sha256=EMAIL_HASH)
+    for text in (visitor.device_id, "ada-lovelace", EMAIL_HASH):
+        assert await collections_with(database, text), text
     await erase_subject(database, visitor.organization.id, Subject(customer_id=CustomerId("ada-lovelace")))
     assert await collections_with(database, visitor.device_id) == set()
     assert await collections_with(database, "ada-lovelace") == set()
