@@ -10,7 +10,7 @@ import schemathesis
 from schemathesis.checks import CheckContext
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.transport import Response
-from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
+from schemathesis.generation.meta import CoveragePhaseData
 from schemathesis.hooks import HookContext
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
@@ -20,9 +20,8 @@ from tests.api.description.tried_by_others import TRIED_BY_OTHERS
 # Among its schemas and strategies, which all stay, Python would look for garbage again and again.
 gc.set_threshold(200_000)
 
-# Rules of more characters are those of one kind of value, whatever its field is called: what is documented
-# of a field is told by the rule that checks it. Shorter ones stand at ids, flags and texts of any sort.
-_OF_ANY_NAME = 40
+# Rules of more characters are those of one kind of value, whatever its field is called.
+_OF_ANY_NAME = 120
 
 
 @schemathesis.check
@@ -43,13 +42,6 @@ def _is_too_large(body: object) -> bool:
     return isinstance(body, bytes) and len(body) > MAX_BODY_BYTES
 
 
-_NOTHING_NEW = {
-    CoverageScenario.OBJECT_REQUIRED_AND_OPTIONAL,
-    CoverageScenario.NEAR_BOUNDARY_LENGTH_STRING,
-    CoverageScenario.NEAR_BOUNDARY_NUMBER,
-    CoverageScenario.NEAR_BOUNDARY_ITEMS_ARRAY,
-}
-
 # Each body or parameter of an operation, with what schemathesis says it tries of it.
 _tried = set[tuple[object, ...]]()
 
@@ -57,19 +49,12 @@ _tried = set[tuple[object, ...]]()
 @schemathesis.hook
 def filter_case(_: HookContext, case: schemathesis.Case[Any]) -> bool:
     """Of cases that are described alike, such as the five wrong types of one field, the first is enough; and
-    headers are read by the same code for all operations (keys are also what `ignored_auth` is about).
-
-    Fields are sent alone and with all others, but not in further combinations; and a value next to a limit
-    tells nothing that the limit does not.
-    """
+    headers are read by the same code for all operations (keys are also what `ignored_auth` is about)."""
     data = case.meta.phase.data if case.meta else None
     if not isinstance(data, CoveragePhaseData):
         return True
-    if data.scenario in _NOTHING_NEW:
-        return False
     where = "" if data.parameter_location is ParameterLocation.HEADER else (case.operation.label, case.method)
-    description = (data.description or "").removeprefix(f"{data.parameter}: ")
-    what = (where, data.parameter, data.location, description)
+    what = (where, data.parameter, data.location, data.scenario, data.description)
     is_new = what not in _tried
     _tried.add(what)
     return is_new
