@@ -135,7 +135,7 @@ async def test_what_breaks_a_rule(webhooks: Webhooks) -> None:
     for body, messages in BROKEN:
         answer = await webhooks.call("POST", body=body)
         assert (answer.status_code, answer.json()) == (400, wrong(*messages))
-    assert (await webhooks.call("GET")).json() == {"webhooks": []}
+        assert (await webhooks.call("GET")).json() == {"webhooks": []}, body
 
 
 async def test_there_are_fifty(webhooks: Webhooks, database: Database) -> None:
@@ -294,7 +294,7 @@ async def test_another_organization_s_webhook_is_not_found(
         answer = await webhooks.call(method, f"/{webhook_id}{action}", body if method != "GET" else None)
         assert (answer.status_code, answer.json()["code"]) == (404, 103)
         assert answer.json()["error"] == UNKNOWN | {"fieldName": "WEBHOOK_NOT_FOUND"}
-    assert await theirs.get(made["id"]) == before
+        assert await theirs.get(made["id"]) == before, (method, action, webhook_id)
     assert (await webhooks.call("GET")).json() == {"webhooks": []}
     assert hook.requests == []
 

@@ -148,8 +148,8 @@ async def test_a_bad_value(client: httpx.AsyncClient, organization: TestOrganiza
     for field, value, message in BAD:
         answer = await post(client, organization, link_body(organization, **{field: value}))
         assert (answer.status_code, answer.json()) == (400, invalid(message))
-    listed = await client.get(f"{API}/links/page", headers=organization.headers)
-    assert listed.json()["links"] == []
+        listed = await client.get(f"{API}/links/page", headers=organization.headers)
+        assert listed.json()["links"] == [], (field, value)
 
 
 async def test_lone_surrogates(client: httpx.AsyncClient, organization: TestOrganization) -> None:

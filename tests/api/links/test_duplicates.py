@@ -84,7 +84,7 @@ async def test_what_a_new_link_may_not_have(links: Links) -> None:
         sent = {name: value and str(value).replace("{domain}", domain) for name, value in body.items()}
         answer = await duplicate(links, link["id"], sent)
         assert (answer.status_code, answer.json()) == (400, wrong(message))
-    assert len(await links.list()) == 1
+        assert len(await links.list()) == 1, body
 
 
 async def test_a_copy_is_made_once(links: Links) -> None:

@@ -66,7 +66,7 @@ async def test_refused_limits(links: Links) -> None:
         for answer in (await links.post(**fields), await links.call("PATCH", f"/{made['id']}", fields)):
             assert answer.status_code == 400
             assert answer.json()["error"]["errorMessage"].startswith(message)
-    assert await links.get(made["id"]) == made
+        assert await links.get(made["id"]) == made, fields
 
 
 async def test_the_end_does_not_lead_back(links: Links) -> None:

@@ -145,7 +145,7 @@ async def test_a_bad_value(links: Links) -> None:
             await links.call("PATCH", f"/{made['id']}", {"utm_source": "x", field: value}),
         ):
             assert (answer.status_code, answer.json()) == (400, wrong(message))
-    assert await links.list() == [made]
+        assert await links.list() == [made], (field, value)
 
 
 NO_CHANGE: list[tuple[Any, ...]] = [
@@ -162,7 +162,7 @@ async def test_what_no_change_may_have(links: Links) -> None:
     for field, value, message in NO_CHANGE:
         answer = await links.call("PATCH", f"/{made['id']}", {field: value})
         assert (answer.status_code, answer.json()) == (400, wrong(message))
-    assert await links.get(made["id"]) == made
+        assert await links.get(made["id"]) == made, (field, value)
 
 
 async def test_a_change(links: Links, clock: MovableClock) -> None:
@@ -200,7 +200,7 @@ async def test_another_organization_s_link(
         assert (await mine.call(verb, f"/x{query}", body)).json() == wrong(
             "Invalid linkId! LinkId is not valid for the organization!", field="linkId"
         )
-    assert await theirs.get(made["id"]) == made
+        assert await theirs.get(made["id"]) == made, (verb, query)
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ async def test_a_bad_value_changes_nothing(
     for field, value, message in BAD:
         answer = await patch(client, organization, before.id, {"utm_term": "new", field: value})
         assert (answer.status_code, answer.json()) == (400, invalid(message))
-    assert await stored(organization, database) == before
+        assert await stored(organization, database) == before, (field, value)
 
 
 @pytest.mark.parametrize("field", TARGET_FIELDS)

@@ -182,7 +182,7 @@ async def test_bad_calls(visitor: Visitor, database: Database) -> None:
         result = await visitor.result(bad)
         assert result["status"] == "rejected"
         assert result["error"]["errorMessage"].startswith(sentence)
-    await assert_nothing_stored(database, visitor)
+        await assert_nothing_stored(database, visitor)
 
 
 async def test_what_was_rejected_is_kept_for_the_owner(
