@@ -66,12 +66,12 @@ async def test_days_with_few_and_many_visitors(
     at = [today - timedelta(minutes=1), today - timedelta(days=1), today - timedelta(days=1, minutes=1)]
     clicks = [click(link.org_id, link.id, moment, visitor=number) for number, moment in enumerate(at)]
     clicks += [click(link.org_id, link.id, at[0], visitor=0)]
-    clicks += [click(link.org_id, link.id, long_ago, visitor=number // 2) for number in range(2000)]
+    clicks += [click(link.org_id, link.id, long_ago, visitor=number // 2) for number in range(10_000)]
     await ship(database, [*clicks, click(link.org_id, link.id, too_long_ago, visitor=1)])
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
     page = (await person.get(f"/links/{link.id}")).text
     named = days(today, (1, 2, 29))
-    for column, numbers in ((1, ["3", "1", "2,000"]), (VISITORS, ["2", "1", "1,000"])):
+    for column, numbers in ((1, ["3", "1", "10,000"]), (VISITORS, ["2", "1", "5,000"])):
         rows = table(page, BY_DAY, column)
         assert [rows.pop(day) for day in named] == numbers
         assert set(rows.values()) == {"0"}
