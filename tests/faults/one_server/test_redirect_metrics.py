@@ -12,7 +12,7 @@ import pytest
 from tests.faults.links import DOMAIN, new_link
 from tests.polling import wait_for
 from tests.processes.replica_set import ReplicaSet
-from tests.processes.service_process import ServiceProcess, service_process
+from tests.processes.service_process import SERVE, ServiceProcess, service_process
 
 SECONDS = 60.0
 VISITS = 20
@@ -49,9 +49,12 @@ class Measured:
 def measured(
     members: ReplicaSet, own: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measured]:
-    """A service that both tests use: its workers keep the link in memory."""
+    """A service that both tests use: its workers keep the link in memory.
+
+    It is started, not forked: metrics are shared only if all that counts is imported in the right order.
+    """
     settings = own | {"WAYLINK_WORKERS": "2", "WAYLINK_LINK_CACHE_SECONDS": "600"}
-    with service_process(tmp_path_factory.mktemp("data"), **settings) as service:
+    with service_process(tmp_path_factory.mktemp("data"), SERVE, **settings) as service:
         yield Measured(service, new_link(service)["path"], members)
 
 
