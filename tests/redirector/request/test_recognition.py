@@ -60,7 +60,7 @@ WORDS = sorted({word for agent in AGENTS for word in agent.split()})
 
 def mutations(agent: str, random: Random) -> Iterator[str]:
     """The agent with words of others put into it, and with a part of it repeated."""
-    for _ in range(4):
+    for _ in range(8):
         places = sorted(random.choices(range(len(agent) + 1), k=random.randint(1, 3)))
         parts = [agent[start:end] for start, end in pairwise([0, *places, len(agent)])]
         yield random.choice(WORDS).join(parts)
