@@ -41,7 +41,7 @@ ADA, BOB, GUEST = (CustomerId(name) for name in ("ada", "bob", "guest"))
 PHONE, LAPTOP = DeviceId("phone"), DeviceId("laptop")
 
 
-@settings(max_examples=examples(2), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_credit_equals_the_domain_s(data: st.DataObject) -> None:
     """For any history of devices and customers, any model, window, moment and period."""

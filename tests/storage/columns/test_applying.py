@@ -42,7 +42,7 @@ async def stage(service: Service) -> AsyncIterator[Stage]:
 
 
 @given(acts=st.lists(ACTS, min_size=1, max_size=3), limit=st.sampled_from([1, 2, MOST_ENTRIES]))
-@settings(max_examples=examples(2))
+@settings(max_examples=examples(3))
 async def test_the_rows_are_those_of_the_documents(
     stage: Stage, acts: Sequence[Sequence[Act]], limit: int
 ) -> None:

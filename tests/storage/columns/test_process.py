@@ -258,8 +258,8 @@ async def test_who_leaves_ends_the_question(
 
 async def test_long_answers_come_in_pieces(analytics: Analytics, org_id: OrgId) -> None:
     """A long answer arrives whole; who stops in its midst can ask anew."""
-    pieces = [piece async for piece in analytics.stream(org_id, Counting(1_000))]
-    assert pieces == list(range(1_000))
+    pieces = [piece async for piece in analytics.stream(org_id, Counting(5_000))]
+    assert pieces == list(range(5_000))
     async for piece in analytics.stream(org_id, Counting(1_000_000)):
         if piece == 10:
             break

@@ -96,7 +96,7 @@ def passes(touch: Touch | None, query: Query) -> bool:
     return bool(touch and not touch.link_id and touch.utm["utm_campaign"].startswith("phone"))
 
 
-@settings(max_examples=examples(2), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_columns_say_what_the_domain_says(data: st.DataObject) -> None:
     """For any history, rules, period, filter and moment."""
