@@ -104,12 +104,9 @@ class _Fields:
         if schema.get("$ref") and schema["$ref"] not in self._looked_at:
             self._looked_at.add(schema["$ref"])
             self.keep_untried(self._referred_to(schema))
-        fields = schema.get("properties", {})
         for keyword in ("properties", "patternProperties"):
             if rules := schema.get(keyword):
-                kept = self._untried(rules, set(schema.get("required", ())))
-                if not kept and rules is fields:
-                    kept = dict([*rules.items()][:1])
+                kept = self._untried(rules, set(schema.get("required", ()))) or dict([*rules.items()][:1])
                 schema[keyword] = kept
                 for name in kept:
                     self.keep_untried(kept[name])
@@ -135,22 +132,9 @@ class _Fields:
     def _untried(self, fields: dict[str, Any], required: set[str]) -> dict[str, Any]:
         kept = {}
         for name, rules in fields.items():
-            text = json.dumps(_without_descriptions(rules))
+            text = json.dumps({keyword: rule for keyword, rule in rules.items() if keyword != "description"})
             key = text if "$ref" in rules or len(text) > _OF_ANY_NAME else f"{name}: {text}"
             if name in required or key not in self._tried:
                 kept[name] = rules
             self._tried.add(key)
         return kept
-
-
-def _without_descriptions(schema: Any) -> Any:
-    """What a schema says to programs."""
-    if isinstance(schema, list):
-        return [_without_descriptions(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        keyword: _without_descriptions(rule)
-        for keyword, rule in schema.items()
-        if not (keyword == "description" and isinstance(rule, str))
-    }
