@@ -12,7 +12,7 @@ import pytest
 from backend.domain.ids import LinkId
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
-from tests.api.analytics.test_query_sales import HOUR, by_value, make_link, rows
+from tests.api.analytics.test_query_sales import HOUR, answer, by_value, make_link, rows
 from tests.api.link_calls import API
 from tests.conftest import MovableClock
 from tests.facts.clicks import click, ship
@@ -29,16 +29,6 @@ def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visito
 def another(visitor: Visitor) -> Visitor:
     """Another browser on the same site."""
     return Visitor(visitor.client, visitor.organization)
-
-
-async def asked(visitor: Visitor, *measures: str, **query: Any) -> dict[str, Any]:
-    """The answer to a query about the last 28 days."""
-    headers = visitor.organization.headers
-    body = {"measures": measures} | query
-    answer = await visitor.client.post(f"{API}/analytics/query", json=body, headers=headers)
-    assert answer.status_code == 200, answer.text
-    report: dict[str, Any] = answer.json()
-    return report
 
 
 async def clicked(visitor: Visitor, database: Database, link_id: str, number: int) -> None:
@@ -68,10 +58,10 @@ async def test_customers_bought_and_contacts_are_known(visitor: Visitor) -> None
     await another(visitor).results(check(ago=HOUR, utm_source="b"), call("lead", customer_id="bob"))
     await another(visitor).results(call("identify", customer_id="eve"))
     for rules in ({}, {"credit": "customer", "model": "first"}):
-        report = await asked(visitor, "customers", "contacts", group_by=["source"], **rules)
+        report = await answer(visitor, "customers", "contacts", group_by=["source"], **rules)
         assert report["totals"] == {"customers": 1, "contacts": 2}, rules
         assert by_value(report, "source")["a"] == {"customers": 1, "contacts": 2}, rules
-    assert (await asked(visitor, "customers"))["rows"] == [{"customers": 1}]
+    assert (await answer(visitor, "customers"))["rows"] == [{"customers": 1}]
 
 
 async def test_what_no_touch_led_to_has_a_row_of_its_own(visitor: Visitor) -> None:
@@ -79,7 +69,7 @@ async def test_what_no_touch_led_to_has_a_row_of_its_own(visitor: Visitor) -> No
     await visitor.results(conversion(ago=2 * HOUR, revenue=1), check(ago=HOUR, utm_source="ads"))
     await visitor.results(conversion(revenue=2))
     await another(visitor).results(check(ago=HOUR, utm_medium="mail"), conversion(revenue=4))
-    report = await asked(visitor, "conversions", "revenue", group_by=["source"], currency="EUR")
+    report = await answer(visitor, "conversions", "revenue", group_by=["source"], currency="EUR")
     assert report["rows"] == [
         {"source": "ads", "conversions": 1, "revenue": "2.00"},
         {"source": None, "conversions": 1, "revenue": "4.00"},
@@ -96,7 +86,7 @@ async def test_what_no_touch_led_to_has_a_row_of_its_own(visitor: Visitor) -> No
         f"{API}/analytics/export", params=export, headers=visitor.organization.headers
     )
     assert file.text.split() == ["source,kind,conversions", "ads,,1", ",,1", ",not_credited,1"]
-    only = await asked(
+    only = await answer(
         visitor, "conversions", group_by=["source"], filters={"source": [None]}, currency="EUR"
     )
     assert only["rows"] == [{"source": None, "conversions": 1}]
@@ -123,7 +113,7 @@ async def assert_purged(
 ) -> None:
     """Rows by a field before and after the purge of the one link."""
     measures = ("clicks", "leads", "conversions")
-    report = await asked(visitor, *measures, group_by=[field], **rules)
+    report = await answer(visitor, *measures, group_by=[field], **rules)
     after = by_value(report, field)
     by_kind = {name: {measure: row[measure] for measure in measures} for name, row in after.items()}
     nobody = {"clicks": 0, "leads": 0, "conversions": 1}
@@ -146,7 +136,7 @@ async def test_rates_are_of_what_came_of_links(visitor: Visitor, database: Datab
     await another(visitor).results(check(ago=HOUR, utm_campaign="spring"), conversion(revenue=3))
     rates = ("conversions", "conversion_rate", "revenue_per_click")
     for rules in ({}, {"credit": "customer"}):
-        report = await asked(visitor, *rates, currency="EUR", **rules)
+        report = await answer(visitor, *rates, currency="EUR", **rules)
         assert report["totals"] == {
             "conversions": 3, "conversion_rate": 0.25, "revenue_per_click": "0.250000",
         }  # fmt: skip
@@ -158,7 +148,7 @@ async def test_rates_are_of_what_came_of_links(visitor: Visitor, database: Datab
             "spring": {"conversions": 2, "conversion_rate": 0.25, "revenue_per_click": "0.250000"},
             "not_credited": {"conversions": 1, "conversion_rate": None, "revenue_per_click": None},
         }
-    by_day = await asked(visitor, "conversion_rate", group_by=["month"])
+    by_day = await answer(visitor, "conversion_rate", group_by=["month"])
     assert [row["conversion_rate"] for row in by_day["rows"] if row["conversion_rate"]] == [0.25]
 
 
@@ -183,7 +173,7 @@ async def test_a_currency_divides_conversions_too(visitor: Visitor, database: Da
         "revenue_per_click",
     )
     for rules in ({}, {"model": "linear"}):
-        report = await asked(visitor, *measures, currency="EUR", group_by=["link"], **rules)
+        report = await answer(visitor, *measures, currency="EUR", group_by=["link"], **rules)
         assert report["totals"] == {
             "leads": 1, "conversions": 1, "customers": 1, "contacts": 2, "revenue": "10.00",
             "conversion_rate": 0.25, "revenue_per_click": "2.500000",
@@ -193,7 +183,7 @@ async def test_a_currency_divides_conversions_too(visitor: Visitor, database: Da
             note(report, "currencies")
             == "Conversions in other currencies than EUR are in no figure (JPY: 2)."
         )
-    report = await asked(visitor, *measures, group_by=["link"])
+    report = await answer(visitor, *measures, group_by=["link"])
     assert (report["totals"]["conversions"], report["totals"]["customers"]) == (3, 2)
     assert [amount["currency"] for amount in report["rows"][0]["revenue"]] == ["EUR", "JPY"]
     counts = [{"currency": "EUR", "conversions": 1}, {"currency": "JPY", "conversions": 2}]
@@ -201,7 +191,7 @@ async def test_a_currency_divides_conversions_too(visitor: Visitor, database: Da
         counts
     ] * 2
     assert not any("currencies" in text for text in report["notes"])
-    only = await asked(visitor, "conversions", currency="USD", group_by=["link"])
+    only = await answer(visitor, "conversions", currency="USD", group_by=["link"])
     assert (only["rows"], only["totals"]) == ([], {"conversions": 0})
     assert "(EUR: 1, JPY: 2)" in note(only, "currencies")
 
@@ -227,7 +217,7 @@ async def test_what_is_compared_is_said(visitor: Visitor) -> None:
         ),
     ):
         for group_by in ([], ["day"], ["month"]):
-            report = await asked(visitor, "clicks", group_by=group_by, **{"compare": "previous"} | query)
+            report = await answer(visitor, "clicks", group_by=group_by, **{"compare": "previous"} | query)
             compared = report["previous_period"]
             assert (compared["from"][:10], compared["to"][:10]) == period
             assert note(report, "Compared with").startswith(f"Compared with {said}")
@@ -239,12 +229,12 @@ async def test_days_that_no_month_is_compared_with(visitor: Visitor, database: D
     days = [datetime(2026, 1, day, 12, tzinfo=UTC) for day in (28, 29, 31)]
     await ship(database, [click(visitor.organization.id, link_id, at) for at in days])
     february = {"from": "2026-02-01", "to": "2026-03-01", "compare": "previous"}
-    report = await asked(visitor, "clicks", group_by=["day"], **february)
+    report = await answer(visitor, "clicks", group_by=["day"], **february)
     assert len(report["rows"]) == 28
     assert [row["previous"]["clicks"] for row in report["rows"]] == [0] * 27 + [1]
     assert report["totals"]["previous"] == {"clicks": 3}
     assert "what it has more is in the totals only" in note(report, "Compared with")
-    [month] = (await asked(visitor, "clicks", group_by=["month"], **february))["rows"]
+    [month] = (await answer(visitor, "clicks", group_by=["month"], **february))["rows"]
     assert month["previous"] == {"clicks": 3}
 
 
@@ -254,7 +244,7 @@ async def test_parts_of_the_time_that_are_not_all_there_are_marked(
     """The first and last week, and today while it lasts; in files too, and a note names them."""
     clock.offset = datetime(2026, 3, 4, 15, tzinfo=UTC) - utc_now()  # a Wednesday
     weeks = {"from": "2026-02-12", "to": "2026-03-05", "group_by": ["week"]}
-    report = await asked(visitor, "clicks", **weeks)
+    report = await answer(visitor, "clicks", **weeks)
     assert report["rows"] == [
         {"week": "2026-02-09", "partial": True, "clicks": 0},
         {"week": "2026-02-16", "clicks": 0},
@@ -262,11 +252,11 @@ async def test_parts_of_the_time_that_are_not_all_there_are_marked(
         {"week": "2026-03-02", "partial": True, "clicks": 0},
     ]
     assert note(report, "Only a part").endswith("not over: 2026-02-09, 2026-03-02.")
-    days = await asked(visitor, "clicks", **weeks | {"group_by": ["day"]})
+    days = await answer(visitor, "clicks", **weeks | {"group_by": ["day"]})
     assert [row["day"] for row in days["rows"] if row.get("partial")] == ["2026-03-04"]
     link_id = await make_link(visitor)
     await visitor.results(check(cl_link_id=link_id), conversion())
-    by_link = await asked(visitor, "conversions", **weeks | {"group_by": ["link", "week"]})
+    by_link = await answer(visitor, "conversions", **weeks | {"group_by": ["link", "week"]})
     assert by_link["rows"][0]["partial"] is True
     file = await visitor.client.get(
         f"{API}/analytics/export",
