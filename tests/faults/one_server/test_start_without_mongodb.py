@@ -139,7 +139,7 @@ async def test_a_restart_of_mongodb_is_503(
                         answers[answer.status_code] += 1
                         if answer.status_code == 201:
                             made.add(answer.json()["short_url"].rpartition("/")[2])
-                        await asyncio.sleep(0.05)
+                        await asyncio.sleep(0.02)
 
             tasks = [asyncio.create_task(load()) for _ in range(2)]
             for _ in range(times_as_long):
