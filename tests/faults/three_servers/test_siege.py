@@ -42,7 +42,6 @@ LONG_SECONDS = 600.0
 # So many, at such pauses, that a request is under way whenever something is killed.
 BUYERS_OF_A_HOST = 2
 PAUSE = 0.2  # seconds between two requests of one visitor
-BUYERS_PAUSE = 0.4  # each of their batches is a transaction of three servers
 LINKS_PAUSE = 1.0
 PATIENCE = 90.0
 
@@ -141,7 +140,7 @@ class Siege:
                     others.reverse()
                     await asyncio.sleep(PAUSE)
                 self.acknowledged.append(batch)
-                await asyncio.sleep(BUYERS_PAUSE)
+                await asyncio.sleep(PAUSE)
 
     async def _send(self, client: httpx.AsyncClient, host: Host, batch: Batch) -> bool:
         body = {
