@@ -107,13 +107,12 @@ class Child:
 
     def end(self) -> None:
         """Let it end in order, and note all that it has told."""
-        self.send(signal.SIGCONT)
         self._connection.send_bytes(b"end")
         deadline = time.monotonic() + PATIENCE
         while self.process.is_alive():
             assert time.monotonic() < deadline, f"{self.work.__name__} does not end"
-            if self.stops.acquire(timeout=0.05):
-                self.send(signal.SIGCONT)
+            self.send(signal.SIGCONT)
+            self.process.join(0.05)
         self._thread.join(PATIENCE)
         assert self.process.exitcode == 0, f"{self.work.__name__} has failed"
 
@@ -205,10 +204,10 @@ def disturb(running: dict[str, list[Child]], seen: Seen, seconds: float) -> Dist
     while (now := time.monotonic()) < end or done.is_idle or len(seen.stored) < ENOUGH:
         for group in running.values():
             for number, child in enumerate(group):
-                if late.get(child, now) < now:
-                    del late[child]
-                    child.send(signal.SIGCONT)
                 if not child.stops.acquire(blocking=False):
+                    if late.get(child, now) <= now:
+                        # In each round: it tells that it stops before it does.
+                        child.send(signal.SIGCONT)
                     continue
                 done.stopped += 1
                 match random.randrange(4):
