@@ -155,19 +155,6 @@ def test_a_service_that_is_killed(tmp_path: Path) -> None:
     assert servers_of(folder) == []
 
 
-async def test_a_note_may_name_another_process(tmp_path: Path) -> None:
-    """A server that lives is taken over, and never joined by a second, whatever the note of it says."""
-    folder = tmp_path / "mongodb"
-    with user_of(folder) as user:
-        user.wait_until_open()
-    [server] = servers_of(folder)
-    note = json.loads((folder / "server.json").read_text())
-    (folder / "server.json").write_text(json.dumps(note | {"pid": os.getpid()}))
-    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
-        assert servers_of(folder) == [server] == [mongod_of(tmp_path)]
-    assert servers_of(folder) == []
-
-
 async def test_a_command_waits_for_a_server_that_stands_still(used: Path) -> None:
     """A server that misses pings for two seconds is waited for: nothing is noted or started meanwhile."""
     noted = (used / "mongodb" / "server.json").read_text()
@@ -207,28 +194,39 @@ def process_of(program: str, *arguments: Path) -> subprocess.Popen[bytes]:
 async def test_a_command_stopped_as_it_starts_the_server_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever needs the server waits for it a while, and is told whom to let go on; a stop does not wait."""
+    """Whoever needs the server waits for it a while, and is told whom to let go on; a stop does not wait.
+
+    The server that it leaves to nobody is taken over, and never joined by a second, whatever its note says.
+    """
     monkeypatch.setattr(embedded_mongodb, "_ANSWER_TIMEOUT", 0.5)
-    lock = tmp_path / "mongodb" / "start.lock"
-    async with EmbeddedMongoDB(lock.parent) as used:
+    folder = tmp_path / "mongodb"
+    lock = folder / "start.lock"
+    async with EmbeddedMongoDB(folder) as used:
         with process_of(STOPPED_IN_THE_MIDDLE, lock) as stopped:
             await until(lambda: is_stopped(stopped.pid), "it does not stop")
             with pytest.raises(MongoDBNotFound, match=f"The process {stopped.pid}, which was stopped"):
-                await EmbeddedMongoDB(lock.parent).__aenter__()
+                await EmbeddedMongoDB(folder).__aenter__()
             began = time.monotonic()
             await used.__aexit__()
             assert time.monotonic() - began < 20
             stopped.send_signal(signal.SIGCONT)
-        assert Mongod(lock.parent.resolve()).is_locked()  # the server goes on
-        async with EmbeddedMongoDB(lock.parent):
-            pass
-    assert not Mongod(lock.parent.resolve()).is_locked()
+        assert Mongod(folder.resolve()).is_locked()  # the server goes on
+        [server] = servers_of(folder)
+        note = json.loads((folder / "server.json").read_text())
+        (folder / "server.json").write_text(json.dumps(note | {"pid": os.getpid()}))
+        async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
+            assert servers_of(folder) == [server] == [mongod_of(tmp_path)]
+    assert not Mongod(folder.resolve()).is_locked()
+    assert servers_of(folder) == []
 
 
 async def test_an_orphan_that_never_answers_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: TellOutcome
 ) -> None:
-    """A server that nobody uses and that does not answer makes room for a new one, with all its data."""
+    """A server that nobody uses and that does not answer makes room for a new one, with all its data.
+
+    Nor does the last user leave behind one that stands still, or wait for it.
+    """
     with user_of(tmp_path / "mongodb") as user:
         user.wait_until_open()
         async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
@@ -242,11 +240,6 @@ async def test_an_orphan_that_never_answers_is_stopped(
         outcome(Outcome("own MongoDB hangs as an orphan and is killed (organizations)", 1, stored))
         assert (await organizations.get_organization(database, created.id)).id == created.id
         assert servers_of(tmp_path / "mongodb") == [mongod_of(tmp_path)] != [server]
-
-
-async def test_a_stop_ends_a_server_that_stands_still(tmp_path: Path) -> None:
-    """The last user leaves no server behind, and does not wait for one that is stopped."""
-    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
         server = mongod_of(tmp_path)
         os.kill(server, signal.SIGSTOP)
         began = time.monotonic()
