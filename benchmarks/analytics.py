@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import httpx
 
@@ -22,7 +23,7 @@ from backend.app import create_app
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.ids import LinkId
 from backend.storage.accounts import api_keys
-from backend.storage.analytics.click_windows import ClickWindows
+from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -93,12 +94,12 @@ async def _clicked_link(client: httpx.AsyncClient, database: Database) -> _Link:
 async def _links_of(year: Year) -> list[_Link]:
     """The link with most clicks, and the one in the middle."""
     analytics = Analytics(year.database, year.settings)
-    clicks = await analytics.ask(year.org_id, ClickWindows(None, utc_now()))
+    clicks = await analytics.ask(year.org_id, ClicksOfLinks(year.until - timedelta(days=366)))
     await analytics.close()
     key, _ = await api_keys.create_api_key(year.database, year.org_id, KeyKind.REST, utc_now())
-    by_clicks = sorted(clicks, key=lambda link_id: clicks[link_id].total)
+    by_clicks = sorted(clicks, key=clicks.__getitem__)
     return [
-        _Link(f"{clicks[link_id].total:,} of {year.amounts.clicks:,} clicks", link_id, {"API-KEY": key})
+        _Link(f"{clicks[link_id]:,} of {year.amounts.clicks:,} clicks", link_id, {"API-KEY": key})
         for link_id in (by_clicks[len(by_clicks) // 2], by_clicks[-1])
     ]
 

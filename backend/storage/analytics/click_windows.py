@@ -11,38 +11,41 @@ from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.window_counts import NO_CLICKS, WindowCounts, starts_of_windows
 from backend.storage.analytics.question import Facts, Question
 
+_NUMBERS = "SELECT link, id FROM links WHERE {of_links}"
 _COUNTS = """
-SELECT links.id, sum(weight)::BIGINT,
+SELECT link, sum(weight)::BIGINT,
     coalesce(sum(weight) FILTER ("at" >= $long), 0)::BIGINT,
     coalesce(sum(weight) FILTER ("at" >= $short), 0)::BIGINT
-FROM clicks JOIN links USING (link)
-WHERE reason IS NULL
+FROM clicks WHERE reason IS NULL AND {of_links} GROUP BY link
 """
+# Of one link, which is asked for most, DuckDB plans a comparison in half the time.
+_OF_ONE = "{column} = $value[1]"
+_OF_SEVERAL = "{column} IN (SELECT unnest($value))"
 
 
 @dataclass(frozen=True, slots=True)
 class ClickWindows(Question[dict[LinkId, WindowCounts]]):
-    """How often links were clicked until `now`, by link id; None asks of all links. Those without clicks are
-    left out. The second in which a window starts is in it."""
+    """How often links were clicked until `now`, by link id. Those without clicks are left out.
 
-    link_ids: Sequence[LinkId] | None
+    The second in which a window starts is in it.
+    """
+
+    link_ids: Sequence[LinkId]
     now: datetime
 
     def answer(self, facts: Facts) -> dict[LinkId, WindowCounts]:
         """The counts by link."""
         long, short = (int(start.timestamp()) * 1000 for start in starts_of_windows(self.now))
-        values: dict[str, object] = {"long": long, "short": short}
-        of_links = ""
-        if self.link_ids is not None:
-            # The numbers first: of a file with millions of clicks, most parts have none of a link.
-            numbers = facts.connection.execute(
-                "SELECT link FROM links WHERE id IN (SELECT unnest($ids::VARCHAR[]))",
-                {"ids": list(self.link_ids)},
-            )
-            values["links"] = [link for (link,) in numbers.fetchall()]
-            of_links = "AND link IN (SELECT unnest($links::INTEGER[]))"
-        counts_of_links = facts.connection.execute(f"{_COUNTS} {of_links} GROUP BY links.id", values)
-        return {LinkId(link_id): WindowCounts(*counts) for link_id, *counts in counts_of_links.fetchall()}
+        condition = _OF_ONE if len(self.link_ids) == 1 else _OF_SEVERAL
+        # The numbers first: of a file with millions of clicks, most parts have none of a link.
+        numbers = _NUMBERS.format(of_links=condition.format(column="id"))
+        ids = dict(facts.connection.execute(numbers, {"value": list(self.link_ids)}).fetchall())
+        if not ids:
+            return {}
+        counts = _COUNTS.format(of_links=condition.format(column="link"))
+        values = {"long": long, "short": short, "value": list(ids)}
+        counted = facts.connection.execute(counts, values).fetchall()
+        return {LinkId(ids[link]): WindowCounts(*counts) for link, *counts in counted}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestio
 from backend.storage.clicks.blocks import mark_unreadable
 from backend.storage.columns.applying import apply
 from backend.storage.columns.loading import load
-from backend.storage.columns.tables.forgetting import expire
+from backend.storage.columns.tables.forgetting import expire, has_expired
 from backend.storage.columns.tables.store import ColumnFile, ColumnStore
 from backend.storage.columns.tables.transactions import to_its_end
 from backend.storage.driver.mongo import Database
@@ -235,6 +235,7 @@ class _Projection:
         self.file = file
         self.users = 0
         self._settings = AskedSettings()
+        self._place: int | None = None
         self._database = database
         self._org_id = org_id
         self._running: asyncio.Task[None] | None = None
@@ -288,11 +289,8 @@ class _Projection:
 
     async def _read(self, clock: Clock) -> None:
         now = clock()
-        place, is_loaded = self._state()
-        if not is_loaded or await self._is_of_another_feed(place):
-            self.file.moments.forget()
-            await self._mark(await load(self._database, self._org_id, self._writes, self._note))
-            place, _ = self._state()
+        known, self._place = self._place, None  # if this is interrupted, the file says how far it came
+        place = await self._loaded_place(known)
         self._settings, _ = await asyncio.gather(
             find_asked_settings(self._database, self._org_id), self._place_all()
         )
@@ -301,9 +299,28 @@ class _Projection:
             page = await read_packed(self._database, self._org_id, Cursor(place))
             has_more, place = page.has_more, page.next_cursor.place
             if page.entries:
-                self.file.moments.forget()
-                await self._mark(await apply(self._database, self._org_id, self._writes, page))
-        await to_its_end(partial(expire, self._writes, self._settings.retention_days, now))
+                with self.file.moments.changing():
+                    await self._mark(await apply(self._database, self._org_id, self._writes, page))
+        await self._expire(now)
+        self._place = place
+
+    async def _loaded_place(self, known: int | None) -> int:
+        """How far the feed was read. Everything is loaded first if it never was, or from another feed."""
+        place = self._stored_place() if known is None else known
+        if place is None or await self._is_of_another_feed(place):
+            with self.file.moments.changing():
+                await self._mark(await load(self._database, self._org_id, self._writes, self._note))
+            place = self._stored_place()
+            assert place is not None
+        return place
+
+    async def _expire(self, now: datetime) -> None:
+        if (days := self._settings.retention_days) is None:
+            return
+        oldest = now - timedelta(days=days)
+        if await to_its_end(partial(has_expired, self._writes, oldest)):
+            with self.file.moments.changing():
+                await to_its_end(partial(expire, self._writes, oldest))
 
     async def _place_all(self) -> None:
         """Give what waits its place in the feed. Without a majority nothing gets one, and it is left out."""
@@ -333,7 +350,7 @@ class _Projection:
         """Whether the file may have bytes of data about people that was deleted."""
         return self._writes.execute("SELECT forgotten > 0 FROM state").fetchone() == (True,)
 
-    def _state(self) -> tuple[int, bool]:
-        state = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()
-        assert state
-        return state[0], state[1]
+    def _stored_place(self) -> int | None:
+        """How far the feed was read into the file; None if not everything before it is there."""
+        stored = self._writes.execute("SELECT place FROM state WHERE is_loaded").fetchone()
+        return stored[0] if stored else None

@@ -19,7 +19,6 @@ from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.measures.shares import shares_of
 from backend.storage.columns.tables import moments
-from backend.storage.columns.tables.forgetting import note_forgotten
 from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.columns.tables.store import ColumnFile, ColumnStore, EngineBounds
 from backend.storage.columns.tables.transactions import transaction
@@ -54,20 +53,27 @@ def knows(file: ColumnFile) -> bool:
 
 
 def test_until_something_changes(file: ColumnFile) -> None:
-    """A moment lasts until a fact comes or goes; then it is seen at once, and nothing older is there."""
+    """A moment lasts until a fact comes or goes; then it is seen at once, and nothing older is there.
+
+    What a question worked out while facts were written, or had begun before, is not there either.
+    """
     work_out(file)
     assert knows(file)
     assert knows(file)
     writes = file.connection()
-    with transaction(writes):
+    with file.moments.changing(), transaction(writes):
         writes.execute("INSERT INTO tags VALUES ('t', 'Tag')")
-        writes.execute("UPDATE state SET place = 1")
     with file.moments.now() as connection:
         assert connection.execute("SELECT name FROM tags").fetchall() == [("Tag",)]
         assert not is_worked_out(connection)
     work_out(file)
-    with transaction(writes):
-        note_forgotten(writes)
+    with file.moments.changing():
+        work_out(file)
+    assert not knows(file)
+    with file.moments.now() as moment:
+        with file.moments.changing():
+            pass
+        moment.execute("CREATE TEMP TABLE shares AS FROM range(1)")
     assert not knows(file)
 
 
@@ -119,7 +125,8 @@ def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
     store = ColumnStore(tmp_path, EngineBounds())
     file = store.attach(OrgId("shop"), datetime.now(UTC))
     file.connection().execute("UPDATE state SET place = 7")
-    with file.moments.now():
+    with file.moments.now() as connection:
+        connection.execute("FROM tags")
         file.close()
     opened = store.attach(OrgId("shop"), datetime.now(UTC))
     assert opened.connection().execute("SELECT place FROM state").fetchone() == (7,)
@@ -134,9 +141,8 @@ def test_what_is_read_once(file: ColumnFile) -> None:
         assert first == []
         assert rows_once(connection, tags) is first
     writes = file.connection()
-    with transaction(writes):
+    with file.moments.changing(), transaction(writes):
         writes.execute("INSERT INTO tags VALUES ('t', 'Tag')")
-        writes.execute("UPDATE state SET place = 1")
     writes.close()
     with file.moments.now() as connection:
         assert rows_once(connection, tags) == [("Tag",)]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
@@ -24,21 +24,22 @@ _ANY = " OR ".join(
 )
 
 
-def expire(connection: DuckDBPyConnection, retention_days: int | None, now: datetime) -> None:
-    """Delete what has expired by `now` of what visitors did. None for `retention_days`: nothing expires."""
-    if retention_days is None:
-        return
-    oldest = {"oldest": milliseconds(now - timedelta(days=retention_days))}
-    has_expired = connection.execute(f"SELECT {_ANY}", oldest).fetchone()
-    if has_expired and has_expired[0]:
-        with transaction(connection):
-            for owner, ages_from in _AGES_FROM.items():
-                expired = f"FROM {owner} WHERE {ages_from} < $oldest"
-                key, *belonging = _BELONGING.get(owner, ("id",))
-                for table in belonging:
-                    connection.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} {expired})", oldest)
-                connection.execute(f"DELETE {expired}", oldest)
-            note_forgotten(connection)
+def has_expired(connection: DuckDBPyConnection, oldest: datetime) -> bool:
+    """Whether anything that visitors did is older than `oldest`."""
+    return connection.execute(f"SELECT {_ANY}", {"oldest": milliseconds(oldest)}).fetchone() == (True,)
+
+
+def expire(connection: DuckDBPyConnection, oldest: datetime) -> None:
+    """Delete what visitors did before `oldest`."""
+    values = {"oldest": milliseconds(oldest)}
+    with transaction(connection):
+        for owner, ages_from in _AGES_FROM.items():
+            expired = f"FROM {owner} WHERE {ages_from} < $oldest"
+            key, *belonging = _BELONGING.get(owner, ("id",))
+            for table in belonging:
+                connection.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} {expired})", values)
+            connection.execute(f"DELETE {expired}", values)
+        note_forgotten(connection)
 
 
 def note_forgotten(connection: DuckDBPyConnection) -> None:

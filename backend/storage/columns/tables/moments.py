@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from duckdb import DuckDBPyConnection
 
@@ -18,14 +17,14 @@ _BYTES = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_
 
 @dataclass(slots=True)
 class _Moment:
-    """A connection inside a transaction, and what the table `state` says there.
+    """A connection inside a transaction, and how often the file had changed when that began.
 
     `seconds` is how long questions have been answered in it. Nothing may ask in it for what lists the tables
     of all databases, such as duckdb_tables(): then no file that was open could be closed until it ends.
     """
 
     connection: DuckDBPyConnection
-    state: list[tuple[Any, ...]]
+    changes: int
     seconds: float = 0.0
 
     def end(self) -> None:
@@ -43,13 +42,14 @@ class Moments:
         """`connect` opens a connection that sees the file's tables."""
         self._connect = connect
         self._kept: _Moment | None = None
+        self._changes = 0
         self._is_closed = False
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def now(self) -> Iterator[DuckDBPyConnection]:
         """A connection that sees everything as it is now, for the block, in which nobody else has it."""
-        moment, began = self._now(), time.monotonic()
+        moment, began = self._exchange(None) or self._begin(), time.monotonic()
         try:
             yield moment.connection
             moment.seconds += time.monotonic() - began
@@ -58,37 +58,42 @@ class Moments:
             moment.end()
             raise
 
-    def forget(self) -> None:
-        """End the kept moment. An open transaction would keep DuckDB from emptying its log after a write."""
-        if moment := self._exchange(None):
-            moment.end()
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """A block that writes to the file. What questions see before its end is not kept for later ones.
+
+        The kept moment ends at once: with an open transaction DuckDB would not empty its log after a write.
+        """
+        self._forget()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._changes += 1
+            self._forget()
 
     def close(self) -> None:
         """Keep no moment any more, also of those that are in use."""
         self._is_closed = True
-        self.forget()
+        self._forget()
 
-    def _now(self) -> _Moment:
-        moment, kept = self._begin(), self._exchange(None)
-        if kept is None:
-            return moment
-        ended, used = (moment, kept) if kept.state == moment.state else (kept, moment)
-        ended.end()
-        return used
+    def _forget(self) -> None:
+        if moment := self._exchange(None):
+            moment.end()
 
     def _begin(self) -> _Moment:
-        connection = self._connect()
+        moment = _Moment(self._connect(), self._changes)
         try:
-            connection.execute("BEGIN TRANSACTION")
-            return _Moment(connection, connection.execute("FROM state").fetchall())
+            moment.connection.execute("BEGIN TRANSACTION")
         except BaseException:
-            connection.close()
+            moment.end()
             raise
+        return moment
 
     def _keep(self, moment: _Moment) -> None:
         """Keep this moment, or the one that is kept already if questions took longer in that."""
         kept = self._exchange(None)
-        if kept and kept.state == moment.state and kept.seconds > moment.seconds:
+        if kept and kept.changes == moment.changes and kept.seconds > moment.seconds:
             moment, kept = kept, moment
         if kept:
             kept.end()
@@ -98,9 +103,12 @@ class Moments:
             former.end()
 
     def _exchange(self, moment: _Moment | None) -> _Moment | None:
-        """Keep this moment, if the file is open. Returns the one that is to be ended, or used, instead."""
+        """Keep this moment, if the file is open and has not changed since it began.
+
+        Returns the one that is to be ended, or used, instead.
+        """
         with self._lock:
-            if moment and self._is_closed:
+            if moment and (self._is_closed or moment.changes != self._changes):
                 return moment
             former, self._kept = self._kept, moment
             return former
