@@ -40,15 +40,17 @@ run: setup ## Start MongoDB, the service and the demo site; OPTIONS=--without-hi
 test: setup ## Check style and types, run every test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@# Beside the check of types, what waits for the network is installed, and the tests are compiled: once for all
-	@# of their processes.
-	@$(BIN)/python -m tests.browser_setup & browsers=$$!; \
+	@# Types are checked beside the tests, which leave a processor idle at first. What is wrong is told at once, and
+	@# again at the end. The tests are compiled before they run: once for all of their processes.
+	@mkdir -p build; \
+	  { $(MAKE) --no-print-directory types >build/types.log 2>&1 || { cat build/types.log; false; }; } & types=$$!; \
+	  $(BIN)/python -m tests.browser_setup & browsers=$$!; \
 	  $(BIN)/python -m tests.npm_setup & packages=$$!; \
-	  $(BIN)/pytest --collect-only --quiet >/dev/null 2>&1 & \
-	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini && \
-	    $(BIN)/mypy --config-file app_sdk_src/mypy.ini; }; status=$$?; \
-	  wait $$browsers || status=$$?; wait $$packages || status=$$?; wait; exit $$status
-	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
+	  $(BIN)/pytest --collect-only --quiet >/dev/null 2>&1; \
+	  status=0; wait $$browsers || status=$$?; wait $$packages || status=$$?; \
+	  [ $$status != 0 ] || \
+	    $(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder || status=$$?; \
+	  wait $$types || status=$$?; cat build/types.log; exit $$status
 
 quick: setup ## Check style, types, and the tests of what differs from main: some 20 s, for while you work
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/mypy
