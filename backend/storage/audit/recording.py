@@ -32,10 +32,15 @@ class _RecordingDatabase:
     def __init__(self, stored: Database, audited: Mapping[str, Collection]) -> None:
         self.stored = stored
         self._audited = audited
+        self._collections: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        collection = self._audited.get(name)
-        return _RecordingCollection(self.stored, collection) if collection else self.stored[name]
+        # Kept, as the driver makes the object of a collection anew each time it is named.
+        if name not in self._collections:
+            audited = self._audited.get(name)
+            made = _RecordingCollection(self.stored, audited) if audited else self.stored[name]
+            self._collections[name] = made
+        return self._collections[name]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stored, name)
