@@ -15,7 +15,6 @@ import httpx
 import hypothesis
 import pytest
 import uvloop
-from argon2 import PasswordHasher
 from jinja2 import FileSystemBytecodeCache
 from quart import Quart
 
@@ -24,7 +23,6 @@ from backend.rate_limits.exact_limit import ExactLimit
 from backend.redirector.request import daily_keys
 from backend.settings import Settings
 from backend.storage.accounts.domain_owners import DomainOwners
-from backend.storage.accounts.users import passwords
 from backend.storage.analytics import process_start
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver import pulse
@@ -43,6 +41,7 @@ from tests.order import deal_out
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
 from tests.processes.forked.analytics import forking_analytics, get_ready_to_fork, start_forked
+from tests.processes.hashes import QUICK, TRUE
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit
@@ -65,10 +64,6 @@ gc.disable()
 
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
 ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
-
-TRUE, TRUE_HASH_OF_NOBODY = passwords._hasher, passwords.HASH_OF_NOBODY
-QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-QUICK_HASH_OF_NOBODY = QUICK.hash("nobody")
 
 LONGEST = 600.0  # seconds: none takes a tenth of it, also on a busy machine
 LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
@@ -165,21 +160,18 @@ def forked_processes() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_hashes() -> Iterator[None]:
-    """Hashes of passwords cost next to nothing in the tests' process, but for a test with `true_hashes`.
-
-    A true one takes as long as a whole test of a page, and is the subject of few.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "_hasher", QUICK)
-        patch.setattr(passwords, "HASH_OF_NOBODY", QUICK_HASH_OF_NOBODY)
-        yield
+    """Hashes of passwords cost next to nothing in the tests' process, but for a test with `true_hashes`."""
+    QUICK.use()
+    yield
+    TRUE.use()
 
 
 @pytest.fixture
-def true_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+def true_hashes() -> Iterator[None]:
     """Hashes of passwords are made with the parameters that the service has."""
-    monkeypatch.setattr(passwords, "_hasher", TRUE)
-    monkeypatch.setattr(passwords, "HASH_OF_NOBODY", TRUE_HASH_OF_NOBODY)
+    TRUE.use()
+    yield
+    QUICK.use()
 
 
 @pytest.fixture(scope="session", autouse=True)

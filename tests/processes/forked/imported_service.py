@@ -10,6 +10,7 @@ from backend.serving.job import load_application
 from backend.settings import Settings
 from backend.storage.analytics import process_start
 from tests.processes.forked.analytics import start_forked
+from tests.processes.hashes import QUICK
 
 # What counts is made as the service is imported, and only counts for several processes with a folder for it.
 # Each service has a folder of its own.
@@ -17,3 +18,4 @@ _folder = TemporaryDirectory(prefix="waylink-")
 os.environ[SHARED_FOLDER] = _folder.name
 load_application(Settings())
 process_start.start_process = start_forked
+QUICK.use()

@@ -1,6 +1,7 @@
 """Processes of `waylink` that cost a tenth: forked from one that has imported the service already.
 
-What is forked does all else as if it had been started; tests of the start itself start one.
+What is forked does all else as if it had been started, but that it hashes passwords quickly, as the tests'
+process does. Tests of the start itself start one.
 """
 
 from __future__ import annotations

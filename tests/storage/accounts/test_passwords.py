@@ -1,4 +1,4 @@
-"""What a password is compared with if the user does not exist."""
+"""Hashes as the service makes them, and what a password is compared with if the user does not exist."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
-from backend.storage.accounts.users.passwords import HASH_OF_NOBODY, is_password, needs_new_hash
+from backend.storage.accounts.users.passwords import (
+    HASH_OF_NOBODY,
+    hash_password,
+    is_password,
+    needs_new_hash,
+)
+
+
+@pytest.mark.usefixtures("true_hashes")
+async def test_a_true_hash_fits_its_password() -> None:
+    """Services that tests fork make quick ones, and so do nearly all other tests."""
+    assert await is_password("a password", await hash_password("a password"))
 
 
 @pytest.mark.usefixtures("true_hashes")
