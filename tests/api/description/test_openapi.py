@@ -20,12 +20,14 @@ from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.measure_words import MEANINGS
 from backend.domain.analytics.query import Measure
 from backend.json_api import error_table
+from backend.json_api.json_body import MAX_BODY_BYTES
 from backend.rest_api.openapi.operations import OPERATIONS
 from tests.api.description.tried_by_others import TRIED_BY_OTHERS
 from tests.api.link_calls import API
 from tests.conftest import ServiceStarter
 
-DOCS = Path(__file__).parents[3] / "docs"
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
 NO_OBJECT = error_table.BODY_NOT_AN_OBJECT.body()
 CHECKS = (
     "not_a_server_error",
@@ -37,6 +39,9 @@ CHECKS = (
     "ignored_auth",
 )
 CONFIGURATION = f"""
+# They are sought after each operation, and nobody reads them.
+warnings = false
+
 # Which methods an operation has, test_every_route_is_documented knows.
 [phases.coverage]
 unexpected-methods = []
@@ -54,11 +59,15 @@ phases.examples.enabled = false
 include-operation-id = "read_events"
 parameters.wait = 0
 """
-# Each request looks through all of it for proxies; and Hypothesis would load Trio, which nothing here uses.
+# Each request looks through all of it for proxies, and for a file of passwords. Hypothesis would load Trio,
+# which nothing here uses, and look at each character of Unicode, where no earlier run has stored what it saw.
 ENVIRONMENT = {
     "PATH": os.defpath,
     "HYPOTHESIS_NO_PLUGINS": "1",
-    "PYTHONPATH": str(Path(__file__).parents[3]),
+    "HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".hypothesis"),
+    "PYTHONPATH": str(ROOT),
+    "NETRC": "",
+    "MAX_BODY_BYTES": str(MAX_BODY_BYTES),
     "SCHEMATHESIS_HOOKS": "tests.api.description.schemathesis_checks",
 }
 
