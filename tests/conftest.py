@@ -25,12 +25,9 @@ from backend.settings import Settings
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.analytics import process_start
 from backend.storage.analytics.client import Analytics
-from backend.storage.driver import pulse
 from backend.storage.driver.mongo import Database
-from backend.storage.links import changes
 from backend.storage.links.writing import domain_removal
 from backend.storage.outbox import sequencer
-from backend.storage.processes import heartbeats
 from backend.system.clock import utc_now
 from backend.webhooks import delivery
 from tests import used_databases
@@ -42,6 +39,7 @@ from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
 from tests.processes.forked.analytics import forking_analytics, get_ready_to_fork, start_forked
 from tests.processes.hashes import QUICK, TRUE
+from tests.processes.idle import IDLE_SELDOM, idle_seldom
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit
@@ -203,19 +201,16 @@ def steps_of_webhooks(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def pulse_of_an_idle_service(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The service in the tests' process stands idle for most of a run, and does what it does then less often:
-    it looks for entries without a place, and proves that it sees changes.
+    """Services that tests share, or fork, stand idle for most of a run, and do seldom what they do then.
 
-    How soon it notices that it sees none, or that MongoDB is away, is the subject of tests of faults. These
-    keep the times of an installation, as do those of `PULSE`, which have such rounds of their own.
+    How soon a service notices that it sees no changes, or that MongoDB is away, is the subject of tests of
+    faults. These keep the times of an installation, as do those of `PULSE`, which have such rounds of their
+    own.
     """
     with pytest.MonkeyPatch.context() as patch:
         if not request.node.nodeid.startswith(("tests/faults/", *PULSE)):
-            patch.setattr(sequencer, "_IDLE_POLL_INTERVALS", ((1.0, 0.5),))
-            patch.setattr(heartbeats, "_INTERVAL", 1.0)
-            patch.setattr(pulse, "_PING_AFTER", 1.05)
-            patch.setattr(changes, "_AWAIT_MS", 1_000)
-            patch.setattr(changes, "_ANSWER_SECONDS", 2.0)
+            idle_seldom(patch.setattr)
+            patch.setenv(IDLE_SELDOM, "1")
         yield
 
 

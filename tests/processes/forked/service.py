@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TextIO
 
 from backend.cli import main
+from tests.processes.idle import IDLE_SELDOM, idle_seldom
 
 # A process has one such server: who forks something else takes this one too.
 FORK_SERVER = multiprocessing.get_context("forkserver")
@@ -123,6 +124,8 @@ def _begin(environment: dict[str, str], log: Path) -> None:
     os.environ.update(environment)
     with log.open("a") as written:
         os.dup2(written.fileno(), 2)
+    if IDLE_SELDOM in environment:
+        idle_seldom()
 
 
 def _serve(
