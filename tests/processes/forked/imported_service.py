@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from tempfile import TemporaryDirectory
 
 from backend.operations.shared_counts import SHARED_FOLDER
@@ -19,3 +20,6 @@ os.environ[SHARED_FOLDER] = _folder.name
 load_application(Settings())
 process_start.start_process = start_forked
 QUICK.use()
+# What followers import, and the supervisor.
+for name in ("backend.cli.serve", "httpx", "psycopg"):
+    import_module(name)
