@@ -60,6 +60,7 @@ from backend.system.interpreter import set_up_interpreter
 from backend.web.api_host import ApiHost
 from backend.web.country import load_table
 from backend.web.current import Resources, attach, handling
+from backend.web.templates import PromptTemplates
 from backend.webhooks.delivery import WebhookDelivery
 from backend.webhooks.sender import SenderResources
 
@@ -236,6 +237,7 @@ class Service:
 def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     """The Quart application of the API host, for everything but batches of the browser SDK."""
     api = Quart("backend", static_folder=None)  # each part that has files has a route of its own
+    api.jinja_environment = PromptTemplates
     attach(
         api, resources, sdk_service, LinkService(resources), SalesService(resources), AppService(resources)
     )

@@ -55,8 +55,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("untimed")
 certificates.read_once()
-# Each process would compile the templates of its pages anew, all of them in more than a second.
-Quart.jinja_options = {"bytecode_cache": FileSystemBytecodeCache()}
+# Each process would compile the templates of its pages anew, all of them in more than a second. Under Jinja's
+# own name may stand what was compiled with coroutines.
+Quart.jinja_options = {"bytecode_cache": FileSystemBytecodeCache(pattern="waylink_%s.cache")}
 # Of the tests that are collected nothing becomes garbage, and looking for it takes a fifth of the time.
 gc.disable()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quart import Response, abort, render_template
+from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
@@ -19,6 +19,7 @@ from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.path_rules import FileFill, find_file_fill
 from backend.web.current import resources
 from backend.web.sdk_files import app_archive
+from backend.web.templates import render
 
 _PREVIEW = "preview_taps"  # the name of the button that shows what a change does, before it is saved
 # The form's field for each identifier.
@@ -42,7 +43,7 @@ async def apps() -> Response:
     names = await list_domains(database, org_id())
     domains = [(name, apps_by_domain.get(name, Apps())) for name in names]
     base_url = resources().settings.base_url
-    snippet = await render_template("dashboard/accounts/app_snippet.txt", base_url=base_url, domains=names)
+    snippet = await render("dashboard/accounts/app_snippet.txt", base_url=base_url, domains=names)
     return await page(
         "accounts/apps.html",
         domains=domains,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from quart import Response, render_template, request
+from quart import Response, request
 
 from backend.dashboard.frame.assets import asset_address
 from backend.dashboard.frame.blueprint import may_open, org_id, user
@@ -23,6 +23,7 @@ from backend.storage.accounts.announced_deletions import find_announced
 from backend.storage.accounts.organizations import find_organizations
 from backend.storage.webhooks.endpoints import list_endpoints
 from backend.web.current import resources
+from backend.web.templates import render
 
 # Reads the values that only the block `content` of a template needs.
 Later = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -57,7 +58,7 @@ async def page(template: str, status: int = 200, *, later: Later | None = None, 
 
 async def plain_page(template: str, status: int = 200, **values: Any) -> Response:
     """A page that needs no sign-in and no database."""
-    html = await render_template(f"dashboard/{template}", **(_common() | values))
+    html = await render(f"dashboard/{template}", **(_common() | values))
     return Response(html, status, mimetype="text/html")
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from typing import Any
 
 from jinja2 import Template
 from jinja2.runtime import Context
-from quart import current_app, render_template, request, stream_with_context
+from quart import current_app, request, stream_with_context
 
 from backend.dashboard.frame.failures import error_words
+from backend.web.templates import render
 
 # Seconds for the values of the content, which take several queries, and for the browser to read the page.
 CONTENT_SECONDS = 150.0
@@ -19,7 +20,7 @@ _CONTENT = "content"
 # Separates the two parts in the template's output.
 _SEPARATOR = "\0"
 LateValues = Callable[[], Awaitable[Mapping[str, Any]]]
-TemplateBlock = Callable[[Context], AsyncIterator[str]]
+TemplateBlock = Callable[[Context], Iterator[str]]
 
 
 async def stream_page(
@@ -38,20 +39,19 @@ async def _parts(
     template: Template, values: dict[str, Any], later: LateValues
 ) -> AsyncGenerator[bytes, None]:
     context = template.new_context(values)
-    # In Quart's environment, which is asynchronous, blocks are asynchronous generators.
-    blocks = cast(dict[str, list[TemplateBlock]], context.blocks)
-    content = blocks[_CONTENT][0]
+    content, late = context.blocks[_CONTENT][0], context
 
-    async def complete(block_context: Context) -> AsyncIterator[str]:
+    def separate(block_context: Context) -> Iterator[str]:
+        nonlocal late
+        late = block_context
         yield _SEPARATOR
-        yield await _content(content, block_context, later)
 
-    blocks[_CONTENT][0] = complete
+    context.blocks[_CONTENT][0] = separate
     written: list[str] = []
-    async for piece in template.root_render_func(context):  # type: ignore[attr-defined]
+    for piece in template.root_render_func(context):
         if piece is _SEPARATOR:
             yield "".join(written).encode()
-            written.clear()
+            written = [await _content(content, late, later)]
         else:
             written.append(piece)
     yield "".join(written).encode()
@@ -62,7 +62,7 @@ async def _content(block: TemplateBlock, context: Context, later: LateValues) ->
     try:
         async with asyncio.timeout(CONTENT_SECONDS):
             context.vars.update(await later())
-        return "".join([piece async for piece in block(context)])
+        return "".join(block(context))
     except Exception as error:
         title, text = error_words(error)
-        return await render_template("dashboard/frame/failed.html", title=title, text=text)
+        return await render("dashboard/frame/failed.html", title=title, text=text)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quart import Blueprint, Response, render_template
+from quart import Blueprint, Response
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.dashboard.frame.assets import asset_address
@@ -18,6 +18,7 @@ from backend.dashboard.frame.failures import WORDS, note_failure
 from backend.domain.errors import InvalidField
 from backend.storage.driver.mongo import StorageError, is_unreachable
 from backend.web.current import of_request
+from backend.web.templates import render
 
 _NO_FRAMES = "frame-ancestors 'none'"
 # What a report may say about itself to search engines, other sites and caches.
@@ -57,7 +58,7 @@ async def secure(response: Response) -> Response:
 
 async def public_page(template: str, status: int = 200, **values: Any) -> Response:
     """A page with these values, in a frame of the dashboard's style without anything of a session."""
-    html = await render_template(f"dashboard/shared/{template}", asset=asset_address, **values)
+    html = await render(f"dashboard/shared/{template}", asset=asset_address, **values)
     return Response(html, status, mimetype="text/html")
 
 

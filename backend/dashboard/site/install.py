@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from quart import Response, jsonify, render_template
+from quart import Response, jsonify
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
@@ -28,6 +28,7 @@ from backend.storage.visitors.devices import first_and_last_arrival
 from backend.storage.visitors.rejections import list_rejections
 from backend.web.current import resources
 from backend.web.sdk_files import build, integrity, npm_archive
+from backend.web.templates import render
 
 # A refused origin is shown for so long after its last request.
 _RECENT = timedelta(hours=1)
@@ -89,9 +90,7 @@ async def _page(web_key: str, *, typed_key: str = "", problem: str = "", is_new:
         problem=problem,
         is_new=is_new,
         base_url=base_url,
-        snippet=await render_template(
-            "dashboard/site/snippet.txt", base_url=base_url, web_key=web_key, erases=erases
-        ),
+        snippet=await render("dashboard/site/snippet.txt", base_url=base_url, web_key=web_key, erases=erases),
         pinned=_pinned(base_url),
         npm_address=f"{base_url}/{npm_archive()}",
         origins=await list_origins(resources().database, org_id()),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from quart import Blueprint, Response, render_template
+from quart import Blueprint, Response
 
 from backend.rest_api.openapi.described_bodies import described_bodies
 from backend.rest_api.openapi.document import openapi_document
 from backend.rest_api.openapi.rule_in_words import rule_in_words
 from backend.rest_api.routes.blueprint import API_ROOT
 from backend.web.current import resources
+from backend.web.templates import render
 
 documentation = Blueprint("documentation", __name__, url_prefix=API_ROOT, template_folder="templates")
 
@@ -26,7 +27,7 @@ async def openapi_json() -> dict[str, Any]:
 async def docs_page() -> Response:
     """The OpenAPI document as an HTML page, without scripts and without anything from other sites."""
     document = openapi_document(resources().settings.base_url + API_ROOT)
-    html = await render_template(
+    html = await render(
         "rest_api_docs.html",
         document=document,
         as_json=_pretty,
