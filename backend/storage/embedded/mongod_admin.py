@@ -17,7 +17,6 @@ START_TIMEOUT = 60.0  # seconds; recovery after a crash replays the journal
 # MongoDB's error codes.
 _NOT_YET_INITIALIZED = 94
 _ALREADY_INITIALIZED = 23
-_NOT_ADMITTED = {13, 18}
 # Every mongod with a key file has this user, whose password is the content of the file. So no user has to be
 # made first, and none is lost if the database is replaced by a copy.
 _USER = "__system"
@@ -39,17 +38,13 @@ class MongodAdmin:
             f"?replicaSet={REPLICA_SET}&authSource={_USERS_DATABASE}"
         )
 
-    def answers(self) -> bool:
-        """Whether the server answers now and accepts the key."""
+    def is_primary(self) -> bool | None:
+        """Whether the server accepts writes; None if it does not answer now, or does not accept the key."""
         try:
             with self._connect() as admin:
-                admin.command("replSetGetStatus")
-        except OperationFailure as error:
-            # A server without a replica set, or on another port than its set knows, answers with an error.
-            return error.code not in _NOT_ADMITTED
+                return bool(admin.command("hello").get("isWritablePrimary"))
         except PyMongoError:
-            return False
-        return True
+            return None
 
     def make_primary(self) -> None:
         """Make the server the primary of its replica set, and wait until it accepts writes.
@@ -58,7 +53,7 @@ class MongodAdmin:
         connections whenever its role changes, so each step may need several tries. Raises MongoDBNotFound.
         """
         deadline = time.monotonic() + START_TIMEOUT
-        while not self._is_primary():
+        while not self.is_primary():
             if time.monotonic() > deadline:
                 raise MongoDBNotFound(
                     f"the MongoDB server did not become primary within {START_TIMEOUT:.0f} s"
@@ -66,11 +61,6 @@ class MongodAdmin:
             with contextlib.suppress(AutoReconnect), self._connect() as admin:
                 _configure_replica_set(admin, f"127.0.0.1:{self.port}")
             time.sleep(0.05)
-
-    def _is_primary(self) -> bool:
-        with contextlib.suppress(AutoReconnect), self._connect() as admin:
-            return bool(admin.command("hello").get("isWritablePrimary"))
-        return False
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[Any]:

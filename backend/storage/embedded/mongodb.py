@@ -174,9 +174,11 @@ class EmbeddedMongoDB:
             return True
         state = self._read_state()
         self._admin = MongodAdmin(state.get("port", 0), self._mongod.key)
-        if not self._admin.answers():
+        is_primary = self._admin.is_primary()
+        if is_primary is None:
             return False
-        self._admin.make_primary()
+        if not is_primary:
+            self._admin.make_primary()
         if not self._mongod.is_process(state.get("pid", 0)):
             # The process that started the server was killed before it could store the server's process id.
             self._write_state(pid=next(iter(self._processes()), 0), port=self.port)
@@ -217,7 +219,7 @@ class EmbeddedMongoDB:
         Raises MongoDBNotFound.
         """
         deadline = time.monotonic() + START_TIMEOUT
-        while not self._admin.answers():
+        while self._admin.is_primary() is None:
             if not is_running(pid):
                 if not _is_free(self._admin.port):
                     return False
