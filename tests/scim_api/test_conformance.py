@@ -6,6 +6,7 @@ import asyncio
 
 import httpx
 import httpx2
+import pytest
 
 from backend.domain.accounts.api_keys import KeyKind
 from backend.storage.accounts.api_keys import create_api_key
@@ -30,13 +31,25 @@ class InProcess(httpx2.BaseTransport):
 
 
 async def test_the_service_speaks_scim(
-    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+    client: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All checks pass: of discovery, and of making, reading, searching, changing and deleting either kind."""
     # Its models take seconds to load, which each process of the tests would spend.
     from scim2_client.engines.httpx2 import SyncSCIMClient
     from scim2_tester import Status, check_server
+    from scim2_tester.utils import ResourceManager
 
+    delete_all = ResourceManager.cleanup
+
+    def delete_once(manager: ResourceManager) -> None:
+        delete_all(manager)
+        manager.resources.clear()
+
+    # After each check it deletes what that made, and in vain all that those before made.
+    monkeypatch.setattr(ResourceManager, "cleanup", delete_once)
     token, _ = await create_api_key(database, organization.id, KeyKind.SCIM, utc_now())
     headers = {"Authorization": f"Bearer {token}"}
     base_url = f"{client.base_url}/scim/v2"
