@@ -22,11 +22,15 @@ SOURCES = ("backend", "demo_site", "sdk_dist", "app_sdk_dist", "pyproject.toml",
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds what the wheel installs, far from the checkout."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    made = shutil.ignore_patterns("__pycache__", "node_modules")
     for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, source / name)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=made)
+        else:
+            shutil.copy(ROOT / name, source / name)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    options = ["--no-deps", "--no-build-isolation", "--no-index", "--target", str(target)]
+    # The demo imports few of the modules, and compiles those.
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--no-compile", "--target", str(target)]
     subprocess.run([*pip, *options, str(source)], check=True, capture_output=True, timeout=120)
     return target
 
