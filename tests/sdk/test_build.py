@@ -28,22 +28,26 @@ from sdk_build.npm_archive import archive_name, packed
 from sdk_build.undeclared_names import StockRuntimeNeeded, refuse_undeclared_names, undeclared_names
 
 DIST = ROOT / "sdk_dist"
-# Prints which place of the sources a text of a built file comes from.
-PLACE_OF = """
+# Prints which places of the sources some texts of a built file come from, in a list.
+PLACES_OF = """
 const { TraceMap, originalPositionFor } = require('@jridgewell/trace-mapping');
 const { readFileSync } = require('fs');
-const [file, text] = process.argv.slice(1);
-const before = readFileSync(file, 'utf8').split(text)[0].split('\\n');
-const place = { line: before.length, column: before.at(-1).length - 1 };
-console.log(JSON.stringify(originalPositionFor(new TraceMap(readFileSync(file + '.map', 'utf8')), place)));
+const [file, ...texts] = process.argv.slice(1);
+const map = new TraceMap(readFileSync(file + '.map', 'utf8'));
+const place_of = (text) => {
+  const before = readFileSync(file, 'utf8').split(text)[0].split('\\n');
+  return originalPositionFor(map, { line: before.length, column: before.at(-1).length - 1 });
+};
+console.log(JSON.stringify(texts.map(place_of)));
 """
-# Unpacks a file, and prints the SHA-256 of what was in it.
+# Unpacks files, and prints of each the SHA-256 of what was in it, a line each.
 UNPACKED = """
 const zlib = require('zlib');
-const file = process.argv[1];
-const unpack = file.endsWith('.br') ? zlib.brotliDecompressSync : zlib.gunzipSync;
-const unpacked = unpack(require('fs').readFileSync(file));
-console.log(require('crypto').createHash('sha256').update(unpacked).digest('hex'));
+for (const file of process.argv.slice(1)) {
+  const unpack = file.endsWith('.br') ? zlib.brotliDecompressSync : zlib.gunzipSync;
+  const unpacked = unpack(require('fs').readFileSync(file));
+  console.log(require('crypto').createHash('sha256').update(unpacked).digest('hex'));
+}
 """
 COMPRESSED = [f"{name}{ending}" for name in SERVED for ending in (".br", ".gz")]
 SCRIPTS = [name for target in TARGETS for name in (target, f"{target}.map")]
@@ -74,12 +78,13 @@ def test_source_maps_lead_to_the_python(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("module", "text"), [("hashing", "SHA-256"), ("options", "currentScript")])
-def test_a_place_in_the_script_is_a_line_of_python(target: str, module: str, text: str) -> None:
+def test_places_in_the_script_are_lines_of_python(target: str) -> None:
     """Where developer tools show a text of the built file, the source map leads to its line in sdk_src/."""
-    found = json.loads(run_node("node", "-e", PLACE_OF, str(DIST / target), text))
-    assert found["source"] == f"../sdk_src/{module}.py"
-    assert text in (DIST / found["source"]).read_text().splitlines()[found["line"] - 1]
+    modules = {"SHA-256": "hashing", "currentScript": "options"}
+    places = json.loads(run_node("node", "-e", PLACES_OF, str(DIST / target), *modules))
+    for text, found in zip(modules, places, strict=True):
+        assert found["source"] == f"../sdk_src/{modules[text]}.py"
+        assert text in (DIST / found["source"]).read_text().splitlines()[found["line"] - 1]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -93,13 +98,14 @@ def test_nothing_of_the_stock_runtime_is_left(target: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_compressed_files_hold_what_they_stand_for(name: str) -> None:
-    """Unpacked, a compressed file is the file beside it, and it is the smaller one."""
-    original = (DIST / name).with_suffix("").read_bytes()
-    unpacked = run_node("node", "-e", UNPACKED, str(DIST / name)).strip()
-    assert unpacked == hashlib.sha256(original).hexdigest()
-    assert (DIST / name).stat().st_size < len(original)
+def test_compressed_files_hold_what_they_stand_for() -> None:
+    """Unpacked, each compressed file is the file beside it, and it is the smaller one."""
+    files = [DIST / name for name in COMPRESSED]
+    unpacked = run_node("node", "-e", UNPACKED, *map(str, files)).splitlines()
+    originals = [file.with_suffix("").read_bytes() for file in files]
+    assert unpacked == [hashlib.sha256(original).hexdigest() for original in originals]
+    for file, original in zip(files, originals, strict=True):
+        assert file.stat().st_size < len(original), file.name
 
 
 def test_the_npm_archive_is_what_the_package_gives() -> None:
