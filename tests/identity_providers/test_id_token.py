@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import pytest
@@ -30,8 +31,17 @@ CLAIMS: dict[str, Any] = {
     "exp": SECONDS + 60,
 }
 KEY = ECKey.generate_key("P-256", {"kid": "1"})
-RSA = RSAKey.generate_key(2048, {"kid": "2"})
-DOCUMENT = {"keys": [KEY.as_dict(private=False), RSA.as_dict(private=False)]}
+
+
+@cache
+def rsa_key() -> RSAKey:
+    """Made when a test asks for it: every process of a run imports this file, and one runs its tests."""
+    return RSAKey.generate_key(2048, {"kid": "2"})
+
+
+def document() -> dict[str, Any]:
+    """What the provider says of its keys."""
+    return {"keys": [KEY.as_dict(private=False), rsa_key().as_dict(private=False)]}
 
 
 def signed(claims: dict[str, Any], kid: str = "1", key: Any = KEY, algorithm: str = "ES256") -> str:
@@ -42,9 +52,9 @@ def signed(claims: dict[str, Any], kid: str = "1", key: Any = KEY, algorithm: st
 
 def test_one_that_is_right() -> None:
     """By either key, for several clients with this one named, and as late as clocks may differ."""
-    keys = key_set(DOCUMENT)
+    keys = key_set(document())
     assert verify(signed(CLAIMS), keys, EXPECTED, NOW) == CLAIMS
-    verify(signed(CLAIMS, "2", RSA, "RS256"), keys, EXPECTED, NOW)
+    verify(signed(CLAIMS, "2", rsa_key(), "RS256"), keys, EXPECTED, NOW)
     verify(signed(CLAIMS | {"aud": ["client", "other"], "azp": "client"}), keys, EXPECTED, NOW)
     verify(signed(CLAIMS | {"exp": SECONDS - LEEWAY_SECONDS + 1}), keys, EXPECTED, NOW)
 
@@ -71,13 +81,13 @@ def test_one_that_is_right() -> None:
 def test_claims_that_are_wrong(changes: dict[str, Any], refusal: Refusal) -> None:
     """Each is a reason of its own."""
     with pytest.raises(SignInRefused) as told:
-        verify(signed(CLAIMS | changes), key_set(DOCUMENT), EXPECTED, NOW)
+        verify(signed(CLAIMS | changes), key_set(document()), EXPECTED, NOW)
     assert told.value.refusal is refusal
 
 
 def test_signatures_that_are_wrong() -> None:
     """None, one by the client's secret, one by a key that calls itself the provider's, and what is none."""
-    keys, secret = key_set(DOCUMENT), OctKey.import_key("x" * 32)
+    keys, secret = key_set(document()), OctKey.import_key("x" * 32)
     other = ECKey.generate_key("P-256")
     header, payload, _ = signed(CLAIMS).split(".")
     unsigned = f"eyJhbGciOiJub25lIiwia2lkIjoiMSJ9.{payload}."
@@ -100,7 +110,7 @@ def test_keys_that_sign_are_taken() -> None:
     """Those of encryption, of sorts that nobody knows, and secrets are left out."""
     odd = [{"kty": "AKP", "alg": "ML-DSA-44"}, {"kty": "oct", "k": "eA"}, {"kty": "EC"}, 7]
     odd.append(KEY.as_dict(private=False) | {"use": "enc"})
-    assert [key.kid for key in key_set({"keys": [*odd, *DOCUMENT["keys"]]})] == ["1", "2"]
+    assert [key.kid for key in key_set({"keys": [*odd, *document()["keys"]]})] == ["1", "2"]
     without: list[object] = [{"keys": odd}, {"keys": []}, {}, []]
     for nothing in without:
         with pytest.raises(ValueError, match="has no"):
