@@ -39,7 +39,7 @@ from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
 from tests.processes.forked.analytics import forking_analytics, get_ready_to_fork, start_forked
 from tests.processes.hashes import QUICK, TRUE
-from tests.processes.idle import IDLE_SELDOM, idle_seldom
+from tests.processes.idle import IDLE_SELDOM, idle_as_installed, idle_seldom
 from tests.processes.replica_set import replica_set
 from tests.processes.service_process import ServiceProcess, own_database, service_process
 from tests.processes.time_limit import time_limit
@@ -146,6 +146,8 @@ def times_of_tests() -> Iterator[None]:
         patch.setattr(sequencer, "POLL_INTERVAL", 0.25)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
+        # Before the shared service starts: its stream of changes keeps the wait with which it was opened.
+        idle_seldom(patch.setattr)
         yield
 
 
@@ -201,16 +203,17 @@ def steps_of_webhooks(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def pulse_of_an_idle_service(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Services that tests share, or fork, stand idle for most of a run, and do seldom what they do then.
+def pulse_of_a_service(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Services that tests fork stand idle for most of a run, as the shared one does, and do it as seldom.
 
     How soon a service notices that it sees no changes, or that MongoDB is away, is the subject of tests of
-    faults. These keep the times of an installation, as do those of `PULSE`, which have such rounds of their
+    faults. These have the times of an installation, as have those of `PULSE`, which have such rounds of their
     own.
     """
     with pytest.MonkeyPatch.context() as patch:
-        if not request.node.nodeid.startswith(("tests/faults/", *PULSE)):
-            idle_seldom(patch.setattr)
+        if request.node.nodeid.startswith(("tests/faults/", *PULSE)):
+            idle_as_installed(patch.setattr)
+        else:
             patch.setenv(IDLE_SELDOM, "1")
         yield
 

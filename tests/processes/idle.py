@@ -17,10 +17,24 @@ from backend.storage.processes import heartbeats
 IDLE_SELDOM = "IDLE_SELDOM"
 
 
-def idle_seldom(set_value: Callable[[object, str, object], object] = setattr) -> None:
+_SELDOM: dict[tuple[object, str], object] = {
+    (sequencer, "_IDLE_POLL_INTERVALS"): ((1.0, 0.5),),
+    (heartbeats, "_INTERVAL"): 3.0,
+    (pulse, "_PING_AFTER"): 3.05,
+    (changes, "_AWAIT_MS"): 3_000,
+    (changes, "_ANSWER_SECONDS"): 5.0,
+}
+_AS_INSTALLED = {(module, name): getattr(module, name) for module, name in _SELDOM}
+SetValue = Callable[[object, str, object], object]
+
+
+def idle_seldom(set_value: SetValue = setattr) -> None:
     """Be idle so in this process from now on."""
-    set_value(sequencer, "_IDLE_POLL_INTERVALS", ((1.0, 0.5),))
-    set_value(heartbeats, "_INTERVAL", 1.0)
-    set_value(pulse, "_PING_AFTER", 1.05)
-    set_value(changes, "_AWAIT_MS", 1_000)
-    set_value(changes, "_ANSWER_SECONDS", 2.0)
+    for (module, name), value in _SELDOM.items():
+        set_value(module, name, value)
+
+
+def idle_as_installed(set_value: SetValue) -> None:
+    """Have the times of an installation in this process again."""
+    for (module, name), value in _AS_INSTALLED.items():
+        set_value(module, name, value)
