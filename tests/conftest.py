@@ -146,8 +146,10 @@ def times_of_tests() -> Iterator[None]:
         patch.setattr(sequencer, "POLL_INTERVAL", 0.25)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
-        # Before the shared service starts: its stream of changes keeps the wait with which it was opened.
+        # Before the shared service starts: its stream of changes keeps the wait with which it was opened. And
+        # before services start that the files of a folder share.
         idle_seldom(patch.setattr)
+        patch.setenv(IDLE_SELDOM, "1")
         yield
 
 
@@ -213,8 +215,7 @@ def pulse_of_a_service(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.node.nodeid.startswith(("tests/faults/", *PULSE)):
             idle_as_installed(patch.setattr)
-        else:
-            patch.setenv(IDLE_SELDOM, "1")
+            patch.delenv(IDLE_SELDOM)
         yield
 
 
