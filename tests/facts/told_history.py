@@ -40,10 +40,10 @@ async def tell_history(
     ]
     await ship(database, clicks)
     visitor = Visitor(client, organization)
+    visit = check(utm_source="news", gclid="g-1", cl_link_id=link_id)  # before what it is to have brought
     identity = call("identify", customer_id="ada", name="Ada", email_sha256="a" * 64)
     sale = conversion(transaction_id="order-1", product_id="kite", customer_id="ada")
     seen = call("event", name="viewed", metadata={"price": 1.5})
-    visit = check(utm_source="news", gclid="g-1", cl_link_id=link_id)
     await visitor.results(visit, identity, call("lead", customer_id="ada", event_id="l-1"), sale, seen)
     await tell(client, organization, "leads", {"customer_id": "bob", "event_id": "l-2"})
     refund = {"refund_id": "r-1", "transaction_id": "order-1", "amount": 1, "currency": "EUR"}
