@@ -1,8 +1,28 @@
-"""Cancellations that a task did not notice."""
+"""Cancellations: those that a task did not notice, and those that may not cut off what is under way."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+
+async def until_ended(work: Coroutine[Any, Any, ResultT], seconds: float | None = None) -> ResultT:
+    """Await `work`, which goes on if the caller is cancelled.
+
+    The caller goes on, as cancelled, once the work has ended, or after so many seconds. What it does next so
+    comes after the work, also where that is done by a thread.
+    """
+    running = asyncio.ensure_future(work)
+    # Nobody asks for an error that comes after a cancellation.
+    running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running], timeout=seconds)
+        raise
 
 
 def raise_if_cancelled() -> None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from pymongo import ReturnDocument
 
+from backend.concurrency.cancellation import until_ended
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, is_unreachable
 from backend.storage.schema.audited import NotAudited
@@ -34,7 +35,14 @@ _KEPT_AFTER_END = 3_600_000  # milliseconds
 
 
 async def take_lease(database: Database, name: str, holder: str, duration: timedelta) -> bool:
-    """Take or renew the lease with this name. Returns whether the holder has it now, for `duration`."""
+    """Take or renew the lease with this name. Returns whether the holder has it now, for `duration`.
+
+    Whoever is cancelled meanwhile ends the lease next, and what is asked here must not come after that.
+    """
+    return await until_ended(_take(database, name, holder, duration), _END_SECONDS)
+
+
+async def _take(database: Database, name: str, holder: str, duration: timedelta) -> bool:
     is_free: Document = {
         "$or": [
             {"$eq": ["$holder", {"$literal": holder}]},

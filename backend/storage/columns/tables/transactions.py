@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 from duckdb import DuckDBPyConnection
 
+from backend.concurrency.cancellation import until_ended
 from backend.concurrency.side_thread import beside_the_loop
 
 ResultT = TypeVar("ResultT")
@@ -31,9 +31,4 @@ async def to_its_end(work: Callable[[], ResultT]) -> ResultT:
 
     So nobody else uses its connection meanwhile, or closes it.
     """
-    running = asyncio.ensure_future(beside_the_loop(work))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        raise
+    return await until_ended(beside_the_loop(work))
