@@ -41,7 +41,7 @@ from backend.redirector.request.visit import InvalidHost, Scope, Visit
 from backend.storage.driver.lanes import Lane
 from backend.storage.driver.mongo import StorageError
 from backend.web.current import Resources
-from backend.web.qr_image import MEDIA_TYPES
+from backend.web.qr_codes.image import MEDIA_TYPES
 
 _REPORT_EVERY = 1.0  # seconds
 # Python 3.11 takes longer to look up a member of an enumeration than to compare it.

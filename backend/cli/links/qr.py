@@ -29,7 +29,7 @@ from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.links.qr_logos import find_logo, remove_logo, set_logo
 from backend.system.clock import utc_now
-from backend.web.qr_files import drawn_code, drawn_sheet, read_logo_file
+from backend.web.qr_codes.files import drawn_code, drawn_sheet, read_logo_file
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.redirector.answers.answer import Answer, file
-from backend.web.qr_image import MEDIA_TYPES, qr_image
+from backend.web.qr_codes.image import MEDIA_TYPES, qr_image
 
 _HOUR = 3600
 

@@ -29,7 +29,7 @@ from backend.rest_api.routes.query_string import query_error
 from backend.storage.links.links import find_links
 from backend.storage.links.qr_logos import find_logo
 from backend.web.current import resources
-from backend.web.qr_files import MEDIA_TYPES, qr_file, qr_sheet
+from backend.web.qr_codes.files import MEDIA_TYPES, qr_file, qr_sheet
 
 _PDF = MEDIA_TYPES[QrFormat.PDF]
 _FILES = {

@@ -17,7 +17,7 @@ from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
 from backend.storage.links.qr_logos import find_logo, remove_logo, set_logo
 from backend.web.current import resources
-from backend.web.qr_files import kept_logo
+from backend.web.qr_codes.files import kept_logo
 
 _PATH = "/qr-logo"
 # 256 KiB in base64, and the rest of the body.

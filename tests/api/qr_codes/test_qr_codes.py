@@ -14,7 +14,7 @@ from tests.api.link_calls import API, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
-from tests.web.test_qr_drawing import image_file, pages, texts
+from tests.web.qr_codes.test_drawing import image_file, pages, texts
 
 
 async def put_logo(links: Links, image: bytes) -> httpx.Response:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from backend.domain.ids import OrgId
 from tests.processes.service_process import ServiceProcess, invoke, run_command
-from tests.web.test_qr_drawing import image_file, pages, texts
+from tests.web.qr_codes.test_drawing import image_file, pages, texts
 
 DOMAIN = "go.own.localhost"
 USUAL = ("--domain", DOMAIN, "--destination", "https://shop.example/", "--name", "Spring")

@@ -9,7 +9,7 @@ import httpx
 from tests.dashboard.links.test_links import path_of_new
 from tests.dashboard.people import FormsOf, Person
 from tests.facts.organizations import TestOrganization
-from tests.web.test_qr_drawing import image_file
+from tests.web.qr_codes.test_drawing import image_file
 
 
 async def test_a_qr_code_in_a_style(person: Person, organization: TestOrganization) -> None:

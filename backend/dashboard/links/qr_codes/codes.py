@@ -21,7 +21,7 @@ from backend.domain.links.links import Link
 from backend.domain.links.qr_style import QrFormat
 from backend.storage.links.qr_logos import has_logo, remove_logo, set_logo
 from backend.web.current import resources
-from backend.web.qr_files import MEDIA_TYPES, kept_logo, qr_file
+from backend.web.qr_codes.files import MEDIA_TYPES, kept_logo, qr_file
 
 # A logo of 256 KiB in base64, some of whose letters are percent-encoded.
 _MOST_BYTES = 600_000

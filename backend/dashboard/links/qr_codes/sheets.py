@@ -20,7 +20,7 @@ from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.links.lists.listing import TooManyToRank
 from backend.storage.links.qr_logos import has_logo
 from backend.web.current import resources
-from backend.web.qr_files import MEDIA_TYPES, qr_sheet
+from backend.web.qr_codes.files import MEDIA_TYPES, qr_sheet
 
 _LAYOUTS = [
     (SheetLayout.A4_24, "A4, 24 labels of 70 × 37 mm"),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.links.qr_style import Label, QrFormat, QrStyle, SheetLayout
-from backend.web.qr_image import qr_image
+from backend.web.qr_codes.image import qr_image
 
 MEDIA_TYPES = {
     QrFormat.SVG: "image/svg+xml",
@@ -32,16 +32,16 @@ async def qr_file(short_url: str, form: QrFormat, style: QrStyle, logo: bytes | 
 
 def drawn_code(short_url: str, form: QrFormat, style: QrStyle, logo: bytes | None) -> bytes:
     """The code as a drawing in this format. Raises InvalidField if the style's text can't be drawn."""
-    from backend.web import qr_drawing  # noqa: PLC0415 - few processes draw
+    from backend.web.qr_codes import drawing  # noqa: PLC0415 - few processes draw
 
-    qr_drawing.refuse_unknown_letters(style.text)
-    drawing = qr_drawing.draw(short_url, style, logo)
+    drawing.refuse_unknown_letters(style.text)
+    drawn = drawing.draw(short_url, style, logo)
     writers = {
-        QrFormat.SVG: qr_drawing.as_svg,
-        QrFormat.PNG: qr_drawing.as_png,
-        QrFormat.PDF: qr_drawing.as_pdf,
+        QrFormat.SVG: drawing.as_svg,
+        QrFormat.PNG: drawing.as_png,
+        QrFormat.PDF: drawing.as_pdf,
     }
-    return writers[form](drawing)
+    return writers[form](drawn)
 
 
 async def qr_sheet(
@@ -53,10 +53,10 @@ async def qr_sheet(
 
 def drawn_sheet(labels: Sequence[Label], layout: SheetLayout, style: QrStyle, logo: bytes | None) -> bytes:
     """A PDF file with these labels. Raises InvalidField if the style's text can't be drawn."""
-    from backend.web import qr_drawing, qr_sheet  # noqa: PLC0415 - few processes draw
+    from backend.web.qr_codes import drawing, sheet  # noqa: PLC0415 - few processes draw
 
-    qr_drawing.refuse_unknown_letters(style.text)
-    return qr_sheet.draw_sheet(labels, layout, style, logo)
+    drawing.refuse_unknown_letters(style.text)
+    return sheet.draw_sheet(labels, layout, style, logo)
 
 
 async def kept_logo(field: str, data: bytes) -> bytes:
@@ -66,6 +66,6 @@ async def kept_logo(field: str, data: bytes) -> bytes:
 
 def read_logo_file(field: str, data: bytes) -> bytes:
     """The image as it is kept and drawn. Raises InvalidField unless it is an image that can be a logo."""
-    from backend.web.qr_logo import read_logo  # noqa: PLC0415 - few processes draw
+    from backend.web.qr_codes.logo import read_logo  # noqa: PLC0415 - few processes draw
 
     return read_logo(field, data)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fpdf import FPDF
 
 from backend.domain.links.qr_style import Label, QrStyle, SheetLayout
-from backend.web.qr_drawing import can_write, draw, draw_on, new_pdf
+from backend.web.qr_codes.drawing import can_write, draw, draw_on, new_pdf
 
 _A4, _LETTER = (210.0, 297.0), (215.9, 279.4)
 _PADDING = 3.0  # millimetres, inside of a label

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from backend.web import qr_image as images
-from backend.web.qr_image import qr_image
+from backend.web.qr_codes import image as images
+from backend.web.qr_codes.image import qr_image
 
 
 async def turns_while_drawing(short_url: str) -> int:

@@ -11,9 +11,9 @@ from PIL import Image
 
 from backend.domain.errors import InvalidField
 from backend.domain.links.qr_style import Label, QrStyle, SheetLayout
-from backend.web.qr_drawing import Drawing, as_pdf, as_png, as_svg, draw, refuse_unknown_letters
-from backend.web.qr_logo import LOGO_PIXELS, read_logo
-from backend.web.qr_sheet import draw_sheet
+from backend.web.qr_codes.drawing import Drawing, as_pdf, as_png, as_svg, draw, refuse_unknown_letters
+from backend.web.qr_codes.logo import LOGO_PIXELS, read_logo
+from backend.web.qr_codes.sheet import draw_sheet
 
 SHORT, LONG = "https://go.shop.example/spring", f"https://go.shop.example/{'x' * 490}"
 STYLES = [QrStyle(), QrStyle("#1f5fbf", "#fff7e0", "Größe & <Maß> ЖΩ"), QrStyle("#5c0a2e", text="i")]
