@@ -78,13 +78,18 @@ def test_until_something_changes(file: ColumnFile) -> None:
 
 
 def test_a_moment_is_one_questions(file: ColumnFile) -> None:
-    """Two at a time have a connection each, and of these the one in which questions took longer is kept."""
+    """Two at a time have a connection each. The newer is kept, or that in which questions took longer."""
     with file.moments.now() as one, file.moments.now() as other:
         one.execute("CREATE TEMP TABLE shares AS FROM range(1000)")
         assert not is_worked_out(other)
     assert knows(file)
     with file.moments.now() as one, file.moments.now() as other:
         assert [is_worked_out(one), is_worked_out(other)] == [True, False]
+    assert knows(file)
+    with file.moments.now():
+        with file.moments.changing():
+            pass
+        work_out(file)
     assert knows(file)
 
 

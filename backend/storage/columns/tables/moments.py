@@ -91,9 +91,9 @@ class Moments:
         return moment
 
     def _keep(self, moment: _Moment) -> None:
-        """Keep this moment, or the one that is kept already if questions took longer in that."""
+        """Keep this moment, or the kept one if that is newer, or questions took longer in it."""
         kept = self._exchange(None)
-        if kept and kept.changes == moment.changes and kept.seconds > moment.seconds:
+        if kept and (kept.changes, kept.seconds) > (moment.changes, moment.seconds):
             moment, kept = kept, moment
         if kept:
             kept.end()
