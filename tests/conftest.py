@@ -195,8 +195,8 @@ def records_as_declared(recorded_actions: RecordedActions) -> Iterator[None]:
 def steps_of_webhooks(request: pytest.FixtureRequest) -> Iterator[None]:
     """What an organization changes of a webhook holds at once, in tests of webhooks.
 
-    In all others the service looks for endpoints as seldom as it does elsewhere: ten times a second takes as
-    much work as all else that an idle service does.
+    In all others the service looks for endpoints seldom: ten times a second takes as much work as all else
+    that an idle service does.
     """
     with pytest.MonkeyPatch.context() as patch:
         if "webhook" in request.node.nodeid:

@@ -1,7 +1,8 @@
 """An idle service that does seldom what it does then, in the tests' process and in those that it forks.
 
-It looks for entries without a place, and proves that it sees changes. That is half of the work of a service
-that nobody asks anything, and tests have one at hand for most of a run.
+It looks for entries without a place and for webhooks that no process has, and proves that it sees changes. That
+is more than half of the work of a service that nobody asks anything, and tests have one at hand for most of a
+run.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from backend.storage.driver import pulse
 from backend.storage.links import changes
 from backend.storage.outbox import sequencer
 from backend.storage.processes import heartbeats
+from backend.webhooks import delivery
 
 # In the environment of processes that are to be idle so.
 IDLE_SELDOM = "IDLE_SELDOM"
 
 
 _SELDOM: dict[tuple[object, str], object] = {
-    (sequencer, "_IDLE_POLL_INTERVALS"): ((1.0, 0.5),),
+    (sequencer, "_IDLE_POLL_INTERVALS"): ((10.0, 1.0), (1.0, 0.5)),
+    (delivery, "STEP_SECONDS"): 2.0,
     (heartbeats, "_INTERVAL"): 3.0,
     (pulse, "_PING_AFTER"): 3.05,
     (changes, "_AWAIT_MS"): 3_000,

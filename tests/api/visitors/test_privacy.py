@@ -168,12 +168,12 @@ async def test_an_installation_is_erased_and_stays_counted(
 async def collections_with(database: Database, text: str) -> set[str]:
     """The collections that have a text anywhere, but for the feed where it says whom to erase.
 
-    It looks at what MongoDB sends, and makes documents only of what has the text: most of the database is of
-    other tests.
+    It looks at what MongoDB sends, and makes documents only of a batch that has the text: most of the database
+    is of other tests.
     """
     found = set()
     for name in await database.list_collection_names():
-        async for batch in database[name].find_raw_batches():
+        async for batch in database[name].find_raw_batches(batch_size=500):
             if text.encode() in batch and any(
                 text.encode() in document.raw and not is_erasure(dict(document))
                 for document in decode_all(batch, CodecOptions(document_class=RawBSONDocument))
