@@ -168,8 +168,8 @@ async def test_an_installation_is_erased_and_stays_counted(
 async def collections_with(database: Database, text: str) -> set[str]:
     """The collections that have a text anywhere, but for the feed where it says whom to erase.
 
-    It looks at what MongoDB sends, and makes documents only of a batch that has the text: most of the database
-    is of other tests.
+    It looks at what MongoDB sends, and makes documents only of a batch that has the text: most of the
+    database is of other tests.
     """
     found = set()
     for name in await database.list_collection_names():
