@@ -59,22 +59,27 @@ class ArchiveMaking(LeasedTask):
         if (untold or archive) and await self.has_turn():
             for ready in untold:
                 await self._tell(ready)
-            if archive and (begun := await archives.begin_making(self._database, archive)):
-                await self._make(begun)
+            if archive:
+                await self._attempt(archive)
         return STEP_SECONDS
+
+    async def _attempt(self, archive: Archive) -> None:
+        """Make it. An attempt that stops with the service is none, also where it was just being noted."""
+        making = archive.new_making()
+        try:
+            if begun := await archives.begin_making(self._database, archive, making):
+                await self._make(begun)
+        except asyncio.CancelledError:
+            with contextlib.suppress(StorageError):  # without MongoDB it counts as an attempt, and this ends
+                await archives.give_back(self._database, making)
+            raise
 
     async def _make(self, archive: Archive) -> None:
         if archive.attempts > MOST_ATTEMPTS:
             error = f"The process that makes it ended {MOST_ATTEMPTS} times; the service's log says more."
             await archives.note_failed(self._database, archive, error, self._clock())
             return
-        try:
-            result = await self._made(archive)
-        except asyncio.CancelledError:
-            with contextlib.suppress(StorageError):  # without MongoDB it counts as an attempt, and this ends
-                await archives.give_back(self._database, archive)
-            raise
-        if result is not None:
+        if result := await self._made(archive):
             await self._note(archive, result)
 
     async def _note(self, archive: Archive, result: MakingResult) -> None:
@@ -84,7 +89,7 @@ class ArchiveMaking(LeasedTask):
             _logger.warning("An archive of the organization %s failed: %s", archive.org_id, result.error)
             await archives.note_failed(database, archive, result.error, now)
         elif result.is_away:
-            await archives.give_back(database, archive)
+            await archives.give_back(database, archive.making)
         elif not result.is_over:
             size, sha256 = result.size, result.sha256
             if not await archives.note_ready(database, archive, size, sha256, kept=self._kept, now=now):

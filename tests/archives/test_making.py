@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -40,6 +41,7 @@ from tests.facts.archives import KEPT, store_file
 from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
+from tests.storage.late_writes import late_find_and_modify
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +62,13 @@ async def ask(database: Database, org_id: OrgId, mail_to: str | None = None) -> 
     return await archives.ask_archive(
         database, org_id, "ada@shop.example", kept=KEPT, mail_to=mail_to, language=Language.EN, now=utc_now()
     )
+
+
+async def begin(database: Database, archive: Archive) -> Archive:
+    """Begin to make it as a service does."""
+    begun = await archives.begin_making(database, archive, archive.new_making())
+    assert begun
+    return begun
 
 
 async def test_an_archive_is_made_downloaded_in_parts_and_restored(
@@ -136,8 +145,7 @@ async def test_an_archive_survives_whoever_makes_it(quiet: Database) -> None:
     """Nothing that a killed process has stored is in the file. One that stops with its service is no failed
     attempt, and the next service begins again, and queues one mail to whoever asked."""
     org_id = (await create_organization(quiet, "Kites", utc_now())).id
-    dead = await archives.begin_making(quiet, await ask(quiet, org_id, mail_to="ada@shop.example"))
-    assert dead
+    dead = await begin(quiet, await ask(quiet, org_id, mail_to="ada@shop.example"))
     await add_piece(quiet, dead.making, 0, b"half", dead.expires_at)
     read = partial(archives.get_archive, quiet, org_id, dead.id, utc_now())
     async with running(ArchiveMaking(quiet, utc_now, KEPT)):
@@ -162,17 +170,26 @@ async def test_an_archive_survives_whoever_makes_it(quiet: Database) -> None:
     assert stored == [f"{org_id}/{made.id}/{made.making_id}/00000000"]
 
 
+async def test_an_attempt_that_stops_as_it_is_noted_is_none(quiet: Database) -> None:
+    """A service that stops before MongoDB has answered that its attempt begins takes the attempt back."""
+    asked = await ask(quiet, OrgId("kites"))
+    with late_find_and_modify(archives.NAME) as write:
+        async with running(ArchiveMaking(quiet, utc_now, KEPT)):
+            await asyncio.to_thread(write.asked.wait)
+        await asyncio.to_thread(write.answered.wait)
+    stopped = await archives.get_archive(quiet, asked.org_id, asked.id, utc_now())
+    assert (stopped.attempts, stopped.state) == (0, ArchiveState.WAITING)
+
+
 async def test_whoever_was_suspended_leaves_the_file_of_another_alone(quiet: Database) -> None:
     """It wakes up when the archive is made, begins or fails: the file stays whole, and its own pieces go."""
     asked = await ask(quiet, OrgId("kites"))
-    late = await archives.begin_making(quiet, asked)
-    made = await archives.begin_making(quiet, asked)
-    assert late
-    assert made
+    late = await begin(quiet, asked)
+    made = await begin(quiet, asked)
     await add_piece(quiet, made.making, 0, b"file", made.expires_at)
     assert await archives.note_ready(quiet, made, 4, "", kept=KEPT, now=utc_now())
     await add_piece(quiet, late.making, 0, b"half", late.expires_at)
-    assert await archives.begin_making(quiet, late) is None
+    assert await archives.begin_making(quiet, late, late.new_making()) is None
     await archives.note_failed(quiet, late, "It could not.", utc_now())
     assert [piece async for piece in read_pieces(quiet, made.making, 0, 4)] == [b"file"]
     assert await quiet[pieces.NAME].count_documents({}) == 1
@@ -199,8 +216,7 @@ async def test_how_many_archives_there_may_be(quiet: Database, monkeypatch: pyte
     with pytest.raises(ArchiveUnderWay):
         await ask(quiet, org_id)
     await ask(quiet, other)
-    begun = await archives.begin_making(quiet, asked)
-    assert begun
+    begun = await begin(quiet, asked)
     await archives.note_failed(quiet, begun, "It could not.", utc_now())
     for _ in range(MOST_ARCHIVES):
         newest = await store_file(quiet, org_id, utc_now())
@@ -232,8 +248,7 @@ async def test_nobody_sees_the_archives_of_others_or_those_of_the_past(
 
 async def test_a_deleted_archive_is_given_up(quiet: Database) -> None:
     """What makes it is told that it is over, and no piece stays."""
-    archive = await archives.begin_making(quiet, await ask(quiet, OrgId("kites")))
-    assert archive
+    archive = await begin(quiet, await ask(quiet, OrgId("kites")))
     await add_piece(quiet, archive.making, 0, b"half", archive.expires_at)
     await archives.delete_archive(quiet, archive.org_id, archive.id)
     assert await quiet[pieces.NAME].find_one() is None

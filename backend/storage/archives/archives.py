@@ -15,6 +15,7 @@ from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
+from backend.concurrency.cancellation import until_ended
 from backend.domain.archives.archive import (
     MOST_ARCHIVES,
     Archive,
@@ -52,6 +53,7 @@ from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
 
 NAME = "archives"
+_BEGIN_SECONDS = 1.0  # that whoever stops waits for the database
 _OPEN = {"is_open": True}
 COLLECTION = Collection(
     name=NAME,
@@ -133,15 +135,21 @@ async def next_open(database: Database) -> Archive | None:
     return _from_document(document) if document else None
 
 
-async def begin_making(database: Database, archive: Archive) -> Archive | None:
-    """Note that an attempt to make it begins, and delete what the one before stored. None if it was deleted.
+async def begin_making(database: Database, archive: Archive, making: Making) -> Archive | None:
+    """Note that this attempt to make it begins, and delete what the one before stored. None if it was
+    deleted.
 
     Only pieces of that attempt go: whoever is suspended here may wake up when another has made the archive.
+    Whoever is cancelled meanwhile gives it back next, and what is noted here must not come after that.
     """
+    return await until_ended(_begin(database, archive, making), _BEGIN_SECONDS)
+
+
+async def _begin(database: Database, archive: Archive, making: Making) -> Archive | None:
     begun = {
         "$set": {
             "state": ArchiveState.IN_PROGRESS.value,
-            "making_id": uuid.uuid4().hex,
+            "making_id": making.id,
             "progress": asdict(ArchiveProgress()),
         },
         "$inc": {"attempts": 1},
@@ -160,11 +168,14 @@ async def note_progress(database: Database, making: Making, total: int, counts: 
     return await _update(database, making, {"$set": changes})
 
 
-async def give_back(database: Database, archive: Archive) -> None:
-    """Note that the attempt was stopped in order, and is none: another begins anew. Delete what it stored."""
+async def give_back(database: Database, making: Making) -> None:
+    """Note that the attempt was stopped in order, and is none: another begins anew. Delete what it stored.
+
+    Nothing is noted if it had not begun, or is over.
+    """
     changes = {"state": ArchiveState.WAITING.value, "making_id": "", "progress": asdict(ArchiveProgress())}
-    await _update(database, archive.making, {"$set": changes, "$inc": {"attempts": -1}})
-    await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
+    await _update(database, making, {"$set": changes, "$inc": {"attempts": -1}})
+    await delete_pieces(database, making.org_id, making.archive_id, making.id)
 
 
 async def note_ready(

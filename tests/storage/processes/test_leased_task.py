@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from datetime import timedelta
-from typing import Any
-
-import pytest
-from pymongo.collection import Collection
 
 from backend.storage.driver.mongo import Database
 from backend.storage.processes import leases
 from backend.storage.processes.leased_task import LeasedTask
+from tests.storage.late_writes import late_find_and_modify
 
 
 class Answered(LeasedTask):
@@ -54,27 +49,12 @@ class Asking(LeasedTask):
         return 0.05
 
 
-async def test_who_stops_as_it_asks_leaves_the_lease_free(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_stops_as_it_asks_leaves_the_lease_free(database: Database) -> None:
     """What was just being asked for the lease is not carried out after its end: others go on at once."""
-    asked, answered = threading.Event(), threading.Event()
-    find_and_modify = Collection._find_and_modify
-
-    def late(collection: Collection[Any], *values: Any, **options: Any) -> Any:
-        if collection.name != leases.NAME:
-            return find_and_modify(collection, *values, **options)
-        asked.set()
-        time.sleep(0.2)
-        answer = find_and_modify(collection, *values, **options)
-        answered.set()
-        return answer
-
-    monkeypatch.setattr(Collection, "_find_and_modify", late)
     task = Asking(database)
-    await task.start()
-    await asyncio.to_thread(asked.wait)
-    await task.stop()
-    await asyncio.to_thread(answered.wait)
-    monkeypatch.undo()
+    with late_find_and_modify(leases.NAME) as write:
+        await task.start()
+        await asyncio.to_thread(write.asked.wait)
+        await task.stop()
+        await asyncio.to_thread(write.answered.wait)
     assert await leases.take_lease(database, "asked", "another", timedelta(seconds=30))
