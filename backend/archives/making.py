@@ -60,27 +60,25 @@ class ArchiveMaking(LeasedTask):
             for ready in untold:
                 await self._tell(ready)
             if archive:
-                await self._attempt(archive)
+                await self._make(archive)
         return STEP_SECONDS
 
-    async def _attempt(self, archive: Archive) -> None:
+    async def _make(self, archive: Archive) -> None:
         """Make it. An attempt that stops with the service is none, also where it was just being noted."""
         making = archive.new_making()
         try:
-            if begun := await archives.begin_making(self._database, archive, making):
-                await self._make(begun)
+            begun = await archives.begin_making(self._database, archive, making)
+            if begun and begun.attempts > MOST_ATTEMPTS:
+                error = f"The process that makes it ended {MOST_ATTEMPTS} times; the service's log says more."
+                await archives.note_failed(self._database, begun, error, self._clock())
+                return
+            result = await self._made(begun) if begun else None
         except asyncio.CancelledError:
             with contextlib.suppress(StorageError):  # without MongoDB it counts as an attempt, and this ends
                 await archives.give_back(self._database, making)
             raise
-
-    async def _make(self, archive: Archive) -> None:
-        if archive.attempts > MOST_ATTEMPTS:
-            error = f"The process that makes it ended {MOST_ATTEMPTS} times; the service's log says more."
-            await archives.note_failed(self._database, archive, error, self._clock())
-            return
-        if result := await self._made(archive):
-            await self._note(archive, result)
+        if begun and result:  # from here on the file may be ready, and nobody takes it back
+            await self._note(begun, result)
 
     async def _note(self, archive: Archive, result: MakingResult) -> None:
         """Note how an attempt ended."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -179,6 +180,30 @@ async def test_an_attempt_that_stops_as_it_is_noted_is_none(quiet: Database) -> 
         await asyncio.to_thread(write.answered.wait)
     stopped = await archives.get_archive(quiet, asked.org_id, asked.id, utc_now())
     assert (stopped.attempts, stopped.state) == (0, ArchiveState.WAITING)
+
+
+async def test_a_file_that_is_noted_as_a_service_stops_stays(
+    quiet: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that stops when MongoDB has noted that the file is ready takes nothing back."""
+    org_id, noted = (await create_organization(quiet, "Kites", utc_now())).id, asyncio.Event()
+    asked = await ask(quiet, org_id)
+    note_ready = archives.note_ready
+
+    async def answered_late(*values: Any, **options: Any) -> bool:
+        is_noted = await note_ready(*values, **options)
+        noted.set()
+        await asyncio.sleep(0.2)
+        return is_noted
+
+    monkeypatch.setattr(archives, "note_ready", answered_late)
+    async with running(ArchiveMaking(quiet, utc_now, KEPT)):
+        await asyncio.wait_for(noted.wait(), 60)
+    ready = await archives.get_archive(quiet, asked.org_id, asked.id, utc_now())
+    assert (ready.attempts, ready.state) == (1, ArchiveState.READY)
+    assert (
+        sum([len(piece) async for piece in read_pieces(quiet, ready.making, 0, ready.size)]) == ready.size > 0
+    )
 
 
 async def test_whoever_was_suspended_leaves_the_file_of_another_alone(quiet: Database) -> None:
