@@ -65,7 +65,7 @@ class ArchiveMaking(LeasedTask):
 
     async def _make(self, archive: Archive) -> None:
         """Make it. An attempt that stops with the service is none, also where it was just being noted."""
-        making = archive.new_making()
+        making = archives.new_making(archive)
         try:
             begun = await archives.begin_making(self._database, archive, making)
             if begun and begun.attempts > MOST_ATTEMPTS:

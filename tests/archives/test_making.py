@@ -67,7 +67,7 @@ async def ask(database: Database, org_id: OrgId, mail_to: str | None = None) -> 
 
 async def begin(database: Database, archive: Archive) -> Archive:
     """Begin to make it as a service does."""
-    begun = await archives.begin_making(database, archive, archive.new_making())
+    begun = await archives.begin_making(database, archive, archives.new_making(archive))
     assert begun
     return begun
 
@@ -214,7 +214,7 @@ async def test_whoever_was_suspended_leaves_the_file_of_another_alone(quiet: Dat
     await add_piece(quiet, made.making, 0, b"file", made.expires_at)
     assert await archives.note_ready(quiet, made, 4, "", kept=KEPT, now=utc_now())
     await add_piece(quiet, late.making, 0, b"half", late.expires_at)
-    assert await archives.begin_making(quiet, late, late.new_making()) is None
+    assert await archives.begin_making(quiet, late, archives.new_making(late)) is None
     await archives.note_failed(quiet, late, "It could not.", utc_now())
     assert [piece async for piece in read_pieces(quiet, made.making, 0, 4)] == [b"file"]
     assert await quiet[pieces.NAME].count_documents({}) == 1

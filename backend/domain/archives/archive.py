@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -100,10 +99,6 @@ class Archive:
     def making(self) -> Making:
         """The attempt that made it, or is about to."""
         return Making(self.org_id, self.id, self.making_id)
-
-    def new_making(self) -> Making:
-        """Another attempt."""
-        return Making(self.org_id, self.id, uuid.uuid4().hex)
 
     @property
     def file_name(self) -> str:

@@ -135,6 +135,11 @@ async def next_open(database: Database) -> Archive | None:
     return _from_document(document) if document else None
 
 
+def new_making(archive: Archive) -> Making:
+    """Another attempt, which is still to begin."""
+    return Making(archive.org_id, archive.id, uuid.uuid4().hex)
+
+
 async def begin_making(database: Database, archive: Archive, making: Making) -> Archive | None:
     """Note that this attempt to make it begins, and delete what the one before stored. None if it was
     deleted.
