@@ -1,8 +1,7 @@
 """An idle service that does seldom what it does then, in the tests' process and in those that it forks.
 
 It looks for entries without a place and for webhooks that no process has, and proves that it sees changes.
-That is more than half of the work of a service that nobody asks anything, and tests have one at hand for most
-of a run.
+Tests have such a service at hand for most of a run.
 """
 
 from __future__ import annotations
