@@ -23,7 +23,7 @@ from backend.domain.analytics.figures import MORE_DIGITS, PER_CLICK
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import MONEY, RATES, ByCurrency, Field, Measure, Shown
 from backend.domain.fields.money import minor_digits
-from backend.domain.fields.spreadsheets import END_OF_LINE, csv_cell, csv_line
+from backend.domain.fields.spreadsheets import csv_cell, csv_line, line_of_written
 from backend.domain.ids import LinkId
 from backend.domain.sales.credit_rules import Model
 from backend.domain.web.short_urls import ShortUrlForm
@@ -108,7 +108,11 @@ class AnswerRows:
         return of | self._link_of(row, links) | marks | self._values_json(row)
 
     def columns(self) -> list[TypedColumn]:
-        """The columns of a table; amounts and conversions have one for each currency."""
+        """The columns of a table; amounts and conversions have one for each currency.
+
+        Where nothing is in any currency, an amount has one column without a value: a table without columns is
+        none, and Parquet has no such file.
+        """
         query = self._answer.query
         groups = [TypedColumn(field, _KINDS_OF_TIMES.get(field, CellKind.TEXT)) for field in query.group_by]
         links = [TypedColumn(name) for name in _LINK_COLUMNS if Field.LINK in query.group_by]
@@ -144,7 +148,7 @@ class AnswerRows:
         """The lines of a CSV file for these rows."""
         texts, numbers = self._cell_columns(rows)
         columns = [*map(_quoted, texts), *([cell or "" for cell in column] for column in numbers)]
-        return "".join([",".join(cells) + END_OF_LINE for cells in zip(*columns, strict=True)])
+        return "".join(map(line_of_written, zip(*columns, strict=True)))
 
     def json_lines(self, rows: RowsOfAnswer) -> str:
         """A line of JSON for each of these rows."""
@@ -177,12 +181,12 @@ class AnswerRows:
 
     def _columns(self, shown: Shown) -> list[TypedColumn]:
         measure = shown.measure if isinstance(shown, ByCurrency) else shown
-        if self._is_by_currency(shown):
+        if self._is_by_currency(shown) and self._currencies:
             return [
                 self._column(measure, currency)._replace(name=f"{measure}_{currency}")
                 for currency in self._currencies
             ]
-        return [self._column(measure, self._answer.query.currency)]
+        return [] if isinstance(shown, ByCurrency) else [self._column(measure, self._answer.query.currency)]
 
     def _column(self, measure: Measure, currency: str | None) -> TypedColumn:
         if measure is Measure.RETURN_ON_AD_SPEND:
@@ -224,13 +228,17 @@ class AnswerRows:
         columns: list[CellColumn] = []
         for shown, column in values.items():
             if self._is_by_currency(shown):
-                columns += [
-                    [_text(shown_in(shown, value, currency)) for value in column]
-                    for currency in self._currencies
-                ]
+                columns += self._by_currency(shown, column)
             else:
                 columns.append(list(map(_text, column)))
         return columns
+
+    def _by_currency(self, shown: Shown, values: Sequence[Value]) -> list[CellColumn]:
+        if not self._currencies and isinstance(shown, Measure):
+            return [[None] * len(values)]
+        return [
+            [_text(shown_in(shown, value, currency)) for value in values] for currency in self._currencies
+        ]
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:

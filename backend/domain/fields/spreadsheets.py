@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-END_OF_LINE = "\r\n"
+_END_OF_LINE = "\r\n"
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 # The first character of formulas, also in full width. Some programs ignore white space before it.
 _BEGINS_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
@@ -26,7 +26,12 @@ def inert(cell: str) -> str:
 
 def csv_line(cells: Iterable[str | None]) -> str:
     """A line of a CSV file (RFC 4180); None is an empty cell."""
-    return ",".join(csv_cell(cell or "") for cell in cells) + END_OF_LINE
+    return line_of_written(csv_cell(cell or "") for cell in cells)
+
+
+def line_of_written(cells: Iterable[str]) -> str:
+    """A line of cells that are written already. Readers leave out empty lines: a single cell has quotes."""
+    return (",".join(cells) or '""') + _END_OF_LINE
 
 
 def csv_cell(cell: str) -> str:

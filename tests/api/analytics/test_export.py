@@ -7,10 +7,13 @@ import io
 import json
 
 import httpx
+import pytest
 
+from backend.domain.analytics.query import MONEY
 from backend.storage.driver.mongo import Database
 from tests.api.analytics.queries import ask, export, fill
 from tests.facts.organizations import TestOrganization
+from tests.facts.parquet_rows import as_parquet, read
 
 
 async def test_an_export_as_csv(
@@ -77,3 +80,39 @@ async def test_a_long_export_comes_whole(client: httpx.AsyncClient, organization
     lines = answer.text.split("\r\n")
     assert (lines[0], len(lines)) == ("hour,partial,clicks", 90 * 24 + 2)
     assert lines[-2] == "2026-03-31T23:00+00:00,,0"
+
+
+@pytest.mark.parametrize("measure", sorted(MONEY))
+@pytest.mark.parametrize(
+    ("query", "others", "rows"),
+    [
+        ({}, [], [[""]]),
+        ({"compare": "year", "change": "true"}, [], [["", "", ""]]),
+        ({"group_by": "country"}, ["country"], []),
+    ],
+    ids=["totals", "compared", "rows"],
+)
+async def test_amounts_of_nothing(
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    measure: str,
+    query: dict[str, str],
+    others: list[str],
+    rows: list[list[str]],
+) -> None:
+    """What is in no currency has one column, of the measure's name and without a value, in every file."""
+    asked: dict[str, str] = {"measures": measure, **query}
+    told = await export(client, organization, **asked)
+    names = [f"{prefix}{measure}" for prefix in ("", "previous_", "change_")[: len(rows[0]) if rows else 1]]
+    assert list(csv.reader(io.StringIO(told.text))) == [[*others, *names], *rows]
+    file = await export(client, organization, format="parquet", **asked)
+    assert file.status_code == 200, file.text
+    table = read(file.content)
+    assert list(table.types) == [*others, *names]
+    assert table.rows == as_parquet(told.text, table.types)
+
+
+async def test_a_rate_of_nothing(client: httpx.AsyncClient, organization: TestOrganization) -> None:
+    """A line of one empty cell is not an empty line, which readers of CSV leave out."""
+    answer = await export(client, organization, measures="conversion_rate")
+    assert answer.text == 'conversion_rate\r\n""\r\n'

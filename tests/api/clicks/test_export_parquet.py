@@ -95,12 +95,11 @@ def expected(query: dict[str, str]) -> dict[str, str]:
         "cost_per_click",
         "cost_per_conversion",
     )
-    if currency := query.get("currency"):
-        measures |= {
-            name.rstrip("_"): kind for name, kind in money(*amounts, **{"": DIGITS[currency]}).items()
-        }
+    if "currency" in query or "filters" in query:
+        digits = DIGITS.get(query.get("currency", ""), 2)
+        measures |= {name.rstrip("_"): kind for name, kind in money(*amounts, **{"": digits}).items()}
         measures |= {"return_on_ad_spend": "DOUBLE"}
-    elif "filters" not in query:
+    else:
         split = {f"conversions_{currency}": measures["conversions"] for currency in DIGITS}
         returns = {f"return_on_ad_spend_{currency}": "DOUBLE" for currency in DIGITS}
         measures |= split | returns | money(*amounts, **DIGITS)
