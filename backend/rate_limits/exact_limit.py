@@ -5,13 +5,12 @@ It costs a database write for each request; requests of one key that wait at the
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from backend.concurrency.batches import Batches
 from backend.rate_limits.limit import Limit, LimitState, state_of
 from backend.storage.accounts.rate_limits import count_in_window, forget_count
 from backend.storage.driver.deadlines import new_deadline
@@ -36,7 +35,6 @@ class ExactLimit:
     """
 
     PATIENCE = 0.5
-    MOST_WRITERS = 1  # for a key; requests that come meanwhile are counted with one write
     CAPACITY = 10_000
     RECHECK = 10.0  # seconds; another process may have undone or deleted counts
 
@@ -48,10 +46,8 @@ class ExactLimit:
         self._monotonic = monotonic
         self._used_up: dict[str, _UsedUp] = {}
         self._failing = False
-        # By key: what waits to be counted, and how many writes are on their way to the database.
-        self._waiting: dict[str, list[tuple[int, asyncio.Future[LimitState]]]] = {}
-        self._writers: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[None]] = set()
+        # Amounts to count, by key: those that come during a write are counted together by the next one.
+        self._amounts: Batches[str, int, LimitState] = Batches(self._states)
 
     async def count(self, key: str, amount: int = 1) -> LimitState:
         """Count `amount` requests for this key. The result says whether they are allowed, and what is left.
@@ -63,25 +59,7 @@ class ExactLimit:
         used_up = self._used_up.get(key)
         if used_up and now < used_up.believed_until:
             return state_of(self._limit, self._limit.amount, used_up.ends - now, allowed=False)
-        counted: asyncio.Future[LimitState] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(key, []).append((amount, counted))
-        if self._writers[key] < self.MOST_WRITERS:
-            self._writers[key] += 1
-            task = asyncio.create_task(self._count_waiting(key))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return await counted
-
-    async def _count_waiting(self, key: str) -> None:
-        """Count all requests that wait for this key with one write, until no more have come meanwhile."""
-        while waiting := self._waiting.pop(key, None):
-            states = await self._states(key, [amount for amount, _ in waiting])
-            for (_, counted), state in zip(waiting, states, strict=True):
-                if not counted.done():  # the request may have been given up
-                    counted.set_result(state)
-        self._writers[key] -= 1
-        if not self._writers[key]:
-            del self._writers[key]
+        return await self._amounts.add(key, amount)
 
     async def _states(self, key: str, amounts: Sequence[int]) -> list[LimitState]:
         """The state after each of these amounts."""

@@ -9,10 +9,11 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from backend.concurrency.retrying import Retries
 from backend.rate_limits.limit import Limit, LimitState, state_of
 from backend.storage.accounts.rate_limits import count_in_window
 from backend.storage.driver.deadlines import lift_deadline
-from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.driver.mongo import Database
 
 _log = logging.getLogger("waylink.rate_limits")
 # A process shares its count for a key whenever it has grown by one of so many steps of the limit. A single
@@ -35,9 +36,9 @@ class _Window:
 class SteppedLimit:
     """Counts in memory. A background task adds larger steps to the database and reads what others counted.
 
-    So each process may allow up to a twentieth of the limit too much. If the database can't be reached, the
-    limit holds within each process. `stored_name` returns the name that stands for a key in the database,
-    where an address must not be stored.
+    So each process may allow up to a twentieth of the limit too much. While the database can't be reached,
+    the limit holds within each process, and what was counted is shared afterwards. `stored_name` returns the
+    name that stands for a key in the database, where an address must not be stored.
     """
 
     CAPACITY = 20_000
@@ -58,6 +59,7 @@ class SteppedLimit:
         self._windows: OrderedDict[str, _Window] = OrderedDict()
         self._due: dict[str, _Window] = {}
         self._telling: asyncio.Task[None] | None = None
+        self._retries = Retries()
 
     def count(self, key: str, amount: int = 1) -> LimitState:
         """Count `amount` for this key. The result says whether it is allowed; refused requests do not count.
@@ -115,24 +117,33 @@ class SteppedLimit:
                 self._telling = asyncio.create_task(self._tell())
 
     async def _tell(self) -> None:
+        """Share what is due, one key after the other. What fails waits for its next turn, after a pause."""
         lift_deadline()  # which is that of the request that came first
-        try:
-            while self._due:
-                key = next(iter(self._due))
-                await self._tell_of(key, self._due.pop(key))
-        except StorageError as error:
-            # Counts that were not shared still count in this process; the next step shares them.
+        while self._due:
+            key = next(iter(self._due))
+            window = self._due.pop(key)
+            try:
+                await self._tell_of(key, window)
+            except Exception as error:
+                self._due.setdefault(key, window)
+                await self._pause(error)
+            else:
+                self._retries.succeed()
+
+    async def _pause(self, error: Exception) -> None:
+        if not self._retries.is_failing:
             _log.warning("A rate limit holds within each process only: %s", type(error).__name__)
-            self._due.clear()
+        await asyncio.sleep(self._retries.fail())
 
     async def _tell_of(self, key: str, window: _Window) -> None:
-        if self._windows.get(key) is not window:  # it has ended meanwhile
+        if window.untold < self._step or self._monotonic() >= window.ends:  # shared or over meanwhile
             return
-        amount, window.untold = window.untold, 0
         name = await self._stored_name(key) if self._stored_name else key
+        amount = window.untold
         shared = await count_in_window(
             self._database, f"{self._limit.name}/{name}", amount, self._limit.seconds
         )
+        window.untold -= amount  # only now: what fails is shared again, so that it counts twice at the worst
         now, count = self._monotonic(), shared.count + window.untold
         # The database may have begun the next window a moment ago: what was before counts no more.
         is_next = shared.seconds_left - (window.ends - now) > self._limit.seconds / 2

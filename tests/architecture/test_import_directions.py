@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "identity_providers": {"domain", "version", "web_client"},
     # what is kept, and what the interfaces work with
     "storage": {"concurrency", "domain", "settings", "system", "version"},
-    "rate_limits": {"domain", "settings", "storage", "system"},
+    "rate_limits": {"concurrency", "domain", "settings", "storage", "system"},
     "web": {"concurrency", "domain", "rate_limits", "settings", "storage", "system", "web_client"},
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "domain", "rate_limits", "storage", "web"},

@@ -82,3 +82,12 @@ async def test_an_amount(database: Database) -> None:
     assert [(state.allowed, state.remaining) for state in states] == [
         (True, 6), (True, 1), (True, 0), (False, 0),
     ]  # fmt: skip
+
+
+async def test_an_unexpected_error_is_told_and_the_next_count_goes_on(database: Database) -> None:
+    """Where something else than the database fails, who waits is told, and nobody waits for ever."""
+    limit = ExactLimit(database, Limit("test", 10))
+    key = uuid.uuid4().hex
+    with pytest.raises(OverflowError):  # MongoDB has no such numbers
+        await asyncio.wait_for(limit.count(key, 2**70), 10.0)
+    assert (await asyncio.wait_for(limit.count(key), 10.0)).remaining == 9

@@ -11,6 +11,7 @@ from backend.rate_limits.limit import Limit
 from backend.rate_limits.stepped_limit import SteppedLimit
 from backend.storage.accounts import rate_limits
 from backend.storage.driver.mongo import Database
+from tests.polling import until, wait_for_async
 from tests.rate_limits.counted import counted_now
 
 
@@ -121,19 +122,46 @@ async def test_what_is_given_back_can_be_used(database: Database) -> None:
     await limit.stop()
 
 
-async def test_the_limit_holds_in_a_process_while_the_database_fails(
-    database: Database, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A database that takes nothing lets nobody past the limit, and the log says so."""
+async def test_while_the_database_fails(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    """A database that takes nothing lets nobody past the limit, the log says so once, and what was counted
+    meanwhile is shared once the database takes it again."""
     limit = a_limit(20)
     counting = SteppedLimit(database, limit)
     await database.command("collMod", rate_limits.NAME, validator={"_id": {"$not": {"$regex": limit.name}}})
-    with caplog.at_level(logging.WARNING, "waylink.rate_limits"):
-        allowed = [counting.count("key").allowed for _ in range(30)]
-        await counting.settle()
-    await database.command("collMod", rate_limits.NAME, validator={})
+    try:
+        with caplog.at_level(logging.WARNING, "waylink.rate_limits"):
+            allowed = [counting.count("key").allowed for _ in range(30)]
+            await until(lambda: counting._retries.failures > 1, "it is not tried again")
+    finally:
+        await database.command("collMod", rate_limits.NAME, validator={})
     assert sum(allowed) == 20
-    assert "within each process only" in caplog.text
+    assert caplog.text.count("within each process only") == 1
+    await counting.settle()
+    assert await stored(database, limit) == {"key": 20}
+    await counting.stop()
+
+
+async def test_one_key_that_fails_keeps_no_other_from_being_shared(database: Database) -> None:
+    """Whatever the error is: the others are shared meanwhile, and this one once it can be."""
+    limit, is_broken = a_limit(20), True
+
+    async def name_of(key: str) -> str:
+        if is_broken and key == "broken":
+            raise RuntimeError("no name")
+        return key
+
+    counting = SteppedLimit(database, limit, name_of)
+    for key in ("broken", "whole"):
+        for _ in range(3):
+            counting.count(key)
+
+    async def shared() -> dict[str, int]:
+        return await stored(database, limit)
+
+    await wait_for_async(shared, "the other is not shared", lambda counts: counts == {"whole": 3})
+    is_broken = False
+    await wait_for_async(shared, "it is lost", lambda counts: counts == {"broken": 3, "whole": 3})
+    await counting.stop()
 
 
 async def test_addresses_are_forgotten(database: Database) -> None:

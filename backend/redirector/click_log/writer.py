@@ -119,7 +119,10 @@ class LogWriter:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            job()
+            try:
+                job()
+            except Exception:  # the next ones, for which others wait, are done all the same
+                _logger.exception("Work on the click log failed")
             self._finished += 1
 
     def _write_lines(self) -> None:
@@ -133,8 +136,8 @@ class LogWriter:
         written, refusal = 0, ""
         try:
             written = self.log.append([line for line, _ in entries])
-        except OSError as error:
-            refusal = str(error)
+        except Exception as error:  # also where memory is missing, and not the disk
+            refusal = str(error) or type(error).__name__
         self._tell(lambda: self._settle_all(entries, written, refusal))
 
     def _settle_all(self, entries: Sequence[_Entry], written: int, refusal: str) -> None:

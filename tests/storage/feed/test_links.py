@@ -122,7 +122,7 @@ class History:
             assert await patch(password=password) == [(CHANGED, ["has_password"])]
         assert await patch(max_clicks=1) == [(CHANGED, ["max_clicks"])]
         await self._held(link_id)
-        await mark_used_up(self.database, link_id, 1, utc_now())
+        await mark_used_up(self.database, self.links.organization.id, link_id, 1, utc_now())
         assert await self.feed.news() == [(CHANGED, ["state"])]
         assert await patch(max_clicks=None) == [(CHANGED, ["max_clicks", "state"])]
         assert await patch(rules=[GERMAN]) == [(CHANGED, ["rules"])]
@@ -246,7 +246,7 @@ async def test_what_changes_nothing_tells_nothing(links: Links, feed: FeedNews, 
     assert answers[6].text == once.text
     with pytest.raises(NotHeld):
         await release_link(database, LinkId(made["id"]), utc_now())
-    await mark_used_up(database, LinkId(made["id"]), 5, utc_now())
+    await mark_used_up(database, links.organization.id, LinkId(made["id"]), 5, utc_now())
     assert await feed.news() == []
 
 

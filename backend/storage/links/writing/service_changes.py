@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.audit.acting import acting
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
@@ -54,7 +54,14 @@ def _change(
     return changed
 
 
-async def mark_used_up(database: Database, link_id: LinkId, max_clicks: int, at: datetime) -> None:
+async def mark_used_up(
+    database: Database, org_id: OrgId, link_id: LinkId, max_clicks: int, at: datetime
+) -> None:
     """Note that the link has used up its limit of `max_clicks`, unless it has another limit by now."""
-    query = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
+    query: Document = {
+        "_id": link_id,
+        "org_id": org_id,
+        "limits.max_clicks": max_clicks,
+        "limits.is_used_up": {"$ne": True},
+    }
     await change_as_service(database, query, {"$set": {"limits.is_used_up": True}}, at, is_audited=False)
