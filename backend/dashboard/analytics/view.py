@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.domain.analytics.moving_period import MovingPeriod
-from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
+from backend.domain.analytics.period import MOST_DAYS, Comparison, QueryPeriod, TimeField
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Measure, Query, QueryField
 from backend.domain.errors import InvalidField
 
@@ -229,7 +229,9 @@ def _period(
     preset = preset_named if preset_named in PRESETS else DEFAULT
     if preset in MOVING_PERIODS:
         return preset, clock.moving(MOVING_PERIODS[preset])
-    return preset, clock.period(min(clock.beginning, clock.today), clock.moving(MovingPeriod.TODAY).end)
+    longest = clock.today - (MOST_DAYS - 1) * _DAY
+    first = max(longest, min(clock.beginning, clock.today))
+    return preset, clock.period(first, clock.moving(MovingPeriod.TODAY).end)
 
 
 def _custom_period(first: date, last: date, clock: _Clock) -> QueryPeriod:

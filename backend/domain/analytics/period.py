@@ -82,8 +82,7 @@ class QueryPeriod:
                 raise InvalidField(name, "must be at a quarter of an hour, such as 12:00 or 12:15")
         if self.end <= self.start:
             raise InvalidField("to", "must be after from")
-        if self.end - self.start > MOST_DAYS * _DAY:
-            raise InvalidField("from", f"must be at most {MOST_DAYS:,} days before to")
+        self.check_days(MOST_DAYS)
 
     def spans(self, field: TimeField | None) -> Spans:
         """What the period is divided into, in order; without a field, the period as one span."""
@@ -99,8 +98,16 @@ class QueryPeriod:
 
     def check_by_hour(self) -> None:
         """Raise InvalidField if the period has too many hours to be divided into them."""
-        if self.end - self.start > MOST_DAYS_BY_HOUR * _DAY:
+        if self._days > MOST_DAYS_BY_HOUR:
             raise InvalidField("group_by", f"with hour needs a period of at most {MOST_DAYS_BY_HOUR} days")
+
+    def check_days(self, most: int) -> None:
+        """Raise InvalidField, which names `from`, if it has more than `most` days by the zone's clock.
+
+        A day on which the clock is put back is one day, too, however many hours it has.
+        """
+        if self._days > most:
+            raise InvalidField("from", f"must be at most {most:,} days before to")
 
     @property
     def days(self) -> int:
@@ -158,7 +165,7 @@ class QueryPeriod:
 
     def comparison_in_words(self, field: TimeField | None, comparison: Comparison) -> str:
         """A sentence that says what is compared with what."""
-        months, days = self.whole_months, self._days()
+        months, days = self.whole_months, self._days
         if comparison is Comparison.YEAR:
             what = "the same calendar months a year before" if months else "the same weekdays 52 weeks before"
         elif months:
@@ -190,7 +197,7 @@ class QueryPeriod:
         local = self._local(quarter)
         if months := self._months_back(comparison):
             return self._midnight(_same_day(local.date(), -months) or local.date())
-        return _quarter(local - (_WEEKS_OF_YEAR if comparison is Comparison.YEAR else self._days() * _DAY))
+        return _quarter(local - (_WEEKS_OF_YEAR if comparison is Comparison.YEAR else self._days * _DAY))
 
     def _months_back(self, comparison: Comparison) -> int:
         """How many calendar months before whole months are compared with; 0 if the period has others."""
@@ -222,9 +229,9 @@ class QueryPeriod:
             begin = edge
         yield Span(begin, end, span.label if span else None)
 
+    @property
     def _days(self) -> int:
-        start, end = (at.astimezone(self.zone).replace(tzinfo=None) for at in (self.start, self.end))
-        return max(1, -((start - end) // _DAY))
+        return max(1, days_by_clock(*(at.astimezone(self.zone) for at in (self.start, self.end))))
 
     def _midnight(self, day: date) -> int:
         """When the day begins: where clocks leave midnight out, that is after it."""
@@ -367,6 +374,11 @@ def _same_day(day: date, months: int) -> date | None:
         return day.replace(year=year, month=month + 1)
     except ValueError:
         return None
+
+
+def days_by_clock(start: datetime, end: datetime) -> int:
+    """How many days, rounded up, lie between two times, each as the clock shows it by its own offset."""
+    return -((start.replace(tzinfo=None) - end.replace(tzinfo=None)) // _DAY)
 
 
 def _quarter(at: datetime) -> int:

@@ -176,6 +176,16 @@ class Instant:
         return {"type": "string", "pattern": f"^{self.PATTERN}$", "example": "2026-03-01T12:00:00Z"}
 
 
+class WrittenInstant(Instant):
+    """The same time with the offset that it was written with, so that days count by the writer's clock."""
+
+    def parse(self, field: str, value: object) -> datetime:
+        """The time. Raises InvalidField."""
+        super().parse(field, value)
+        moment = datetime.fromisoformat(str(value).upper())
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 class HostName:
     """A host name. It is stored in one normal form (`normalize_host`)."""
 

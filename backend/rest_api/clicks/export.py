@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from quart import Response
 
 from backend.domain.accounts.permissions import Permission
+from backend.domain.analytics.period import days_by_clock
 from backend.domain.clicks.rows import COLUMNS, RowFormat, Selection
-from backend.domain.fields.rules import Instant, Schema, Uuid, Word
+from backend.domain.fields.rules import Schema, Uuid, Word, WrittenInstant
 from backend.domain.links.json_form import exact_time_json
 from backend.json_api import error_table
 from backend.rest_api.links.reference import own_link
@@ -39,9 +40,9 @@ UNREADABLE_HEADER = "Waylink-Clicks-Unreadable"
 MOST_DAYS = 400
 
 _QUERY = {
-    "from": QueryParameter(Instant(), "The beginning, which is included.", is_required=True),
+    "from": QueryParameter(WrittenInstant(), "The beginning, which is included.", is_required=True),
     "to": QueryParameter(
-        Instant(),
+        WrittenInstant(),
         f"The end, which is not included: at most {MOST_DAYS} days later; without it, now.",
     ),
     "link": QueryParameter(
@@ -129,14 +130,15 @@ async def _file(
 
 
 async def _selection(query: dict[str, Any], now: datetime) -> Selection:
-    start, end = query["from"], query.get("to", now)
+    start = query["from"]
+    end = query.get("to", now.astimezone(start.tzinfo))
     if end < start:
         raise query_error("to", "must not be before from; without it, it is now")
-    if end - start > timedelta(days=MOST_DAYS):
+    if days_by_clock(start, end) > MOST_DAYS:
         raise query_error("from", f"must be at most {MOST_DAYS} days before to")
     link_id = query.get("link")
     if link_id is not None:
         await own_link(link_id)
     elif reach():
         raise query_error("link", "is required: the key is limited to some links")
-    return Selection(start, end, link_id)
+    return Selection(start.astimezone(UTC), end.astimezone(UTC), link_id)

@@ -79,7 +79,8 @@ def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
     ]
     table, notes = printed(running, *command)
     assert [re.split("  +", line) for line in table.splitlines()] == [
-        ["CAMPAIGN", "CLICKS", "CONVERSIONS", "REVENUE"], ["=cmd()", "2", "0", "-"], ["(none)", "1", "0", "-"],
+        ["CAMPAIGN", "CLICKS", "CONVERSIONS", "REVENUE"],
+        ["=cmd()", "2", "0", "-"], ["(none)", "1", "0", "-"],
         ["TOTAL", "3", "0"],
     ]  # fmt: skip
     assert notes == "".join(f"Note: {note}\n" for note in whole["notes"])

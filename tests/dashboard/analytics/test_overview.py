@@ -102,6 +102,12 @@ def test_periods() -> None:
     }
 
 
+def test_all_time_of_long_ago() -> None:
+    """All time is as long as a period can be, where something is known of longer ago."""
+    view = read_view({"period": "all", "zone": "Europe/Berlin"}, NOON, date(2012, 1, 2), {})
+    assert (view.errors, view.period.days) == ({}, 3_660)
+
+
 async def test_all_time(person: Person, database: Database, link: Link, now: datetime) -> None:
     """The page counts up to now, of all time from the first click on; and it says which period is chosen."""
     for days, number in ((0, 3), (400, 16)):

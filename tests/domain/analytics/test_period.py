@@ -96,6 +96,23 @@ def test_periods_that_cannot_be(start: str, end: str, field: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("most", "start", "end"),
+    [
+        (3_660, "2016-10-22", "2026-10-30"),
+        (400, "2024-10-01", "2025-11-05"),
+        (1, "2026-10-25", "2026-10-26"),
+    ],
+)
+def test_limits_count_days_of_the_clock(most: int, start: str, end: str) -> None:
+    """A period in which the clock is put back has an hour more, and as many days; a quarter more is a day."""
+    longest = period(start, end, "Europe/Berlin")
+    assert longest.end - longest.start == timedelta(days=most, hours=1)
+    longest.check_days(most)
+    with pytest.raises(InvalidField):
+        period(start, f"{end}T00:15", "Europe/Berlin").check_days(most)
+
+
+@pytest.mark.parametrize(
     ("zone", "start", "end", "before"),
     [
         ("UTC", "2026-03-09", "2026-03-16", ("2026-03-02", "2026-03-09")),

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 
 from backend.domain.analytics.cohorts.sales import CreditedSale, SaleFigures, figures_of, first_sales
 from backend.domain.analytics.period import QUARTER_SECONDS, QueryPeriod, Span, TimeField
-from backend.domain.errors import InvalidField
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 
 WEEK = timedelta(weeks=1)
@@ -24,8 +23,7 @@ def cohort_rules(as_of: datetime | None = None) -> CreditRules:
 
 def check_cohorts(period: QueryPeriod) -> None:
     """Raise InvalidField, which names `from`, where a table would be too large."""
-    if period.end - period.start > timedelta(days=MOST_DAYS):
-        raise InvalidField("from", f"must be at most {MOST_DAYS} days before to")
+    period.check_days(MOST_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
