@@ -18,7 +18,7 @@ from backend.domain.sales.histories import SaleFacts
 from backend.domain.visitors.attribution import Device, Identification, Touch
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.sales import conversions
-from backend.storage.visitors import devices, identities
+from backend.storage.visitors import contacts, devices
 from backend.storage.visitors.records import TOUCHES
 from backend.storage.visitors.touches import touch_document
 from benchmarks.data.stored_links import CAMPAIGNS
@@ -40,7 +40,7 @@ async def store_sales(
     """
     making = _Making(org_id, until, visits)
     batch: dict[str, list[Document]] = {
-        name: [] for name in (devices.NAME, identities.NAME, conversions.NAME)
+        name: [] for name in (devices.NAME, contacts.NAME, conversions.NAME)
     }
     sales_left = number
     while sales_left:
@@ -67,7 +67,7 @@ class _Making:
         customer_id = CustomerId(f"customer-{most}")
         of_customer = [self._device(customer_id) for _ in range(self._made.randint(1, 3))]
         batch[devices.NAME] += map(devices.document, of_customer)
-        batch[identities.NAME] += [_identity(device, customer_id) for device in of_customer]
+        batch[contacts.NAME] += [_contact(device, customer_id) for device in of_customer]
         sales = min(most, self._made.randint(1, 3))
         batch[conversions.NAME] += [
             self._sale(self._made.choice(of_customer), customer_id) for _ in range(sales)
@@ -117,12 +117,11 @@ class _Making:
         }
 
 
-def _identity(device: Device, customer_id: CustomerId) -> Document:
+def _contact(device: Device, customer_id: CustomerId) -> Document:
     return {
         "_id": f"{device.org_id}/{device.id}/{customer_id}",
         "org_id": device.org_id,
         "device_id": device.id,
         "customer_id": customer_id,
-        "first_at": device.first_seen_at,
         "last_at": device.last_seen_at,
     }

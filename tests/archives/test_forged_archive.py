@@ -96,7 +96,7 @@ FORGED: list[Forgery] = [
     ("click_summaries", {"weight": 7}, "weight is not a field of such a document"),
     ("click_summaries", {"is_unreadable": "no"}, "is_unreadable must be true or false"),
     ("devices", {"device_id": str(uuid.uuid4())}, "_id does not belong to what the document is about"),
-    ("identities", {"customer_id": "eve"}, "_id does not belong to what the document is about"),
+    ("contacts", {"customer_id": "eve"}, "_id does not belong to what the document is about"),
     # feeds
     ("feed_heads", {"place": -1}, "place must be a whole number from 0"),
     ("feed_entries", {"place": 0}, "place must be a whole number from 1"),

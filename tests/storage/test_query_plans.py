@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bson import Timestamp
 
-from backend.domain.ids import OrgId
+from backend.domain.ids import CustomerId, OrgId
 from backend.domain.links.window_counts import buckets_of_windows
 from backend.storage.accounts import (
     announced_deletions,
@@ -49,7 +49,7 @@ from backend.storage.mail import mails
 from backend.storage.outbox import entries
 from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
-from backend.storage.visitors import counted_once, devices, events, identities
+from backend.storage.visitors import contacts, counted_once, devices, events, identities
 from backend.storage.webhooks import endpoints
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -285,10 +285,15 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "who allows an origin": (origins.NAME, {"origin": {"$in": ["https://a.example"]}}, {}),
     "what an organization counted once": (counted_once.NAME, ORG, {}),
     "the devices of an organization": (devices.NAME, ORG, {}),
-    "the devices of a customer": (identities.NAME, {"customer_id": "c"} | ORG, {}),
-    "identities that were taken back": (identities.NAME, {"taken_back_at": {"$type": "date"}} | ORG, {}),
-    "the customers of a device": (identities.NAME, {"device_id": "d"} | ORG, {"first_at": 1}),
-    "the customers with an address": (identities.NAME, {"emails_sha256": {"$in": ["e"]}} | ORG, {}),
+    "the latest devices of a customer": (
+        devices.NAME,
+        identities.naming(OrgId("o"), [CustomerId("c")])
+        | {"customers": {"$elemMatch": {"customer_id": "c", "taken_back_at": None, "replaced_at": None}}},
+        {"last_seen_at": -1, "_id": -1},
+    ),
+    "the contacts of customers": (contacts.NAME, {"customer_id": {"$in": ["c", "d"]}} | ORG, {}),
+    "the contacts of a device": (contacts.NAME, {"device_id": "d"} | ORG, {}),
+    "the contacts with an address": (contacts.NAME, {"emails_sha256": {"$in": ["e"]}} | ORG, {}),
     "sales by their orders": (conversions.NAME, ORG | {"transaction_id": ONE_OF}, {}),
     "leads by ids of events": (leads.NAME, ORG | {"event_id": ONE_OF}, {}),
     "the leads with an address": (leads.NAME, {"email_sha256": "e"} | ORG, {}),

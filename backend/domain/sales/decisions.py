@@ -59,8 +59,8 @@ class StoredState:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """A customer to store, of a device if one is named. `details` are the customer's name and hashes."""
+class Contact:
+    """What a call told of a customer, on a device if one is named: in `details` the name and hashes."""
 
     org_id: OrgId
     device_id: DeviceId | None
@@ -86,7 +86,7 @@ class Decisions:
     counted: dict[OnceKey, datetime] = field(default_factory=dict)
     records: dict[RecordKey, Record] = field(default_factory=dict)
     completed: dict[RecordKey, Record] = field(default_factory=dict)
-    identities: list[Identity] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
     devices: dict[DeviceKey, Device] = field(default_factory=dict)
     credited: dict[RecordKey, Credit] = field(default_factory=dict)
     clicks: list[Click] = field(default_factory=list)

@@ -13,9 +13,9 @@ from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit import kept_credit
 from backend.domain.sales.decisions import (
     CallKey,
+    Contact,
     Decisions,
     DeviceKey,
-    Identity,
     OnceKey,
     Result,
     Status,
@@ -247,7 +247,7 @@ class _Intake:
         at, _, device_id, customer_id = record.combined
         details = _customer_details(record.kind, record.fields)
         if customer_id and device_id is None:
-            self.decisions.identities.append(Identity(record.org_id, None, customer_id, at, details))
+            self.decisions.contacts.append(Contact(record.org_id, None, customer_id, at, details))
         identities = record.identities
         said_before = before.identities if before else []
         for own_id in dict.fromkeys(identity.device_id for identity in (*said_before, *identities)):
@@ -258,7 +258,7 @@ class _Intake:
             self._note(identified)
             for identity in identified.standing:
                 if identity.sale == record.call_id:
-                    self._note_identity(device, identity.customer_id, identity.at, details)
+                    self._note_contact(device, identity.customer_id, identity.at, details)
 
     def _identify(
         self, device: Device | None, batch: Batch, call: Call, customer_id: CustomerId, at: datetime
@@ -269,12 +269,12 @@ class _Intake:
             device_id = device.id if device else None
             self.decisions.tell(batch.org_id, identify_fact(device_id, customer_id, at))
         if device is None:
-            self.decisions.identities.append(Identity(batch.org_id, None, customer_id, at, details))
+            self.decisions.contacts.append(Contact(batch.org_id, None, customer_id, at, details))
             return
         self._note(device.identified(customer_id, at, batch.received_at))
-        self._note_identity(device, customer_id, at, details, is_told=call.kind is Kind.IDENTIFY)
+        self._note_contact(device, customer_id, at, details, is_told=call.kind is Kind.IDENTIFY)
 
-    def _note_identity(
+    def _note_contact(
         self,
         device: Device,
         customer_id: CustomerId,
@@ -288,7 +288,7 @@ class _Intake:
             identity.customer_id == customer_id and identity.at <= at for identity in device.standing
         )
         if is_told or details or not is_known:
-            self.decisions.identities.append(Identity(device.org_id, device.id, customer_id, at, details))
+            self.decisions.contacts.append(Contact(device.org_id, device.id, customer_id, at, details))
 
     def _device(self, timed: _Timed, at: datetime) -> Device | None:
         """The call's device, with everything that earlier calls changed, seen at this time."""
@@ -327,7 +327,7 @@ class _Intake:
             touched = self._touched(browser, visit)
             self._note(touched.identified(customer_id, at, batch.received_at) if customer_id else touched)
             if customer_id:
-                self._note_identity(browser, customer_id, at, {})
+                self._note_contact(browser, customer_id, at, {})
 
     def _touched(self, device: Device, touch: Touch) -> Device:
         self.touches.setdefault((device.org_id, device.id), []).append(touch)

@@ -13,8 +13,8 @@ from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.feed.alerts import load_alerts
 from backend.storage.feed.audit import load_audit
 from backend.storage.feed.clicks import load_clicks
+from backend.storage.feed.contacts import load_contacts
 from backend.storage.feed.erasures import load_erasures
-from backend.storage.feed.identities import load_identities
 from backend.storage.feed.installs import load_installs
 from backend.storage.feed.links import load_links
 from backend.storage.feed.records import COLLECTIONS, load_records
@@ -38,7 +38,7 @@ def loaders(form: ShortUrlForm) -> Mapping[str, Loader]:
         EventType.OPEN: partial(load_clicks, form),
         **{kind.value: partial(load_records, kind) for kind in COLLECTIONS},
         EventType.REFUND: load_refunds,
-        EventType.IDENTIFY: load_identities,
+        EventType.IDENTIFY: load_contacts,
         EventType.INSTALL: load_installs,
         EventType.ERASED: load_erasures,
         EventType.ALERT: load_alerts,

@@ -16,12 +16,12 @@ from backend.domain.ids import OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.feed.contacts import own_id
 from backend.storage.feed.fact_documents import find_documents
-from backend.storage.feed.identities import own_id
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.sales import conversions, leads
-from backend.storage.visitors import devices, events, identities
+from backend.storage.visitors import contacts, devices, events
 
 MOST_ENTRIES = 500
 # Collections, by the types of facts that name their documents.
@@ -32,7 +32,7 @@ COLLECTIONS: Mapping[str, str] = {
     EventType.CONVERSION: conversions.NAME,
     EventType.REFUND: conversions.NAME,
     EventType.EVENT: events.NAME,
-    EventType.IDENTIFY: identities.NAME,
+    EventType.IDENTIFY: contacts.NAME,
     EventType.INSTALL: installs.NAME,
     DEVICE: devices.NAME,
 }

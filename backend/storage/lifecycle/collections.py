@@ -55,7 +55,7 @@ from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
 from backend.storage.schema.collection import AgesFrom, Collection, NotSharded, Personal, ShardKey, Stage
 from backend.storage.schema.ownership import ByLink, NotOwned, Owned
-from backend.storage.visitors import calls, counted_once, devices, events, identities, rejections
+from backend.storage.visitors import calls, contacts, counted_once, devices, events, rejections
 from backend.storage.webhooks import deliveries as webhook_deliveries
 from backend.storage.webhooks import endpoints as webhooks
 
@@ -76,7 +76,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     calls.COLLECTION,
     idempotency.COLLECTION,
     devices.COLLECTION,
-    identities.COLLECTION,
+    contacts.COLLECTION,
     events.COLLECTION,
     leads.COLLECTION,
     conversions.COLLECTION,

@@ -25,7 +25,7 @@ from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, i
 from backend.storage.driver.mongo import Database, Document, is_duplicate, run_to_the_end
 from backend.storage.outbox.entries import AgesBy, note_blocking
 from backend.storage.sales import conversions, leads
-from backend.storage.visitors import calls, counted_once, devices, events, identities, records
+from backend.storage.visitors import calls, contacts, counted_once, devices, events, records
 from backend.storage.visitors.dated_writes import Days, Written, keep_dates_right
 
 _RECORDS = {
@@ -188,8 +188,8 @@ def _write(
     for name, documents in _new_documents(decisions, days).items():
         if documents:
             database[name].insert_many(documents, session=session, ordered=False)
-    if identity_changes := _identity_changes(decisions, days):
-        database[identities.NAME].bulk_write(identity_changes, session=session)
+    if contact_changes := _contact_changes(decisions, days):
+        database[contacts.NAME].bulk_write(contact_changes, session=session)
     stored_records = {record.key: record for record in stored.counted_records.values()}
     for kind, collection in _RECORDS.items():
         if updates := _record_changes(kind, decisions, stored_records, days):
@@ -207,12 +207,12 @@ def _new_documents(decisions: Decisions, days: Days) -> dict[str, list[Document]
     }
 
 
-def _identity_changes(decisions: Decisions, days: Days) -> list[UpdateOne | UpdateMany]:
-    """The writes of identities: new ones, and longer retention for those of devices that were seen again."""
+def _contact_changes(decisions: Decisions, days: Days) -> list[UpdateOne | UpdateMany]:
+    """The writes of contacts: new ones, and longer retention for those of devices that were seen again."""
     identified = [device for device in decisions.devices.values() if device.customers]
     return [
-        *(identities.update(identity, days.get(identity.org_id)) for identity in decisions.identities),
-        *(identities.renewal(device, days.get(device.org_id)) for device in identified),
+        *(contacts.update(contact, days.get(contact.org_id)) for contact in decisions.contacts),
+        *(contacts.renewal(device, days.get(device.org_id)) for device in identified),
     ]
 
 
@@ -235,10 +235,10 @@ def _written(decisions: Decisions) -> Iterable[Written]:
     """The documents that were written to collections with a retention time."""
     for org_id, device_id in decisions.devices:
         yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
-        yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
-    for identity in decisions.identities:
-        if identity.device_id is None:
-            yield Written(identities.COLLECTION, identity.org_id, {"_id": identities.own_id(identity)})
+        yield Written(contacts.COLLECTION, org_id, {"device_id": device_id})
+    for contact in decisions.contacts:
+        if contact.device_id is None:
+            yield Written(contacts.COLLECTION, contact.org_id, {"_id": contacts.own_id(contact)})
     for record in (*decisions.records.values(), *decisions.completed.values()):
         yield Written(_RECORDS[record.kind], record.org_id, {"_id": records.record_id(record)})
 

@@ -21,7 +21,7 @@ from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.links import find_links
 from backend.storage.sales import conversions, leads
 from backend.storage.sales.refunds import refunds_of
-from backend.storage.visitors import devices, events, identities
+from backend.storage.visitors import events, identities
 from backend.storage.visitors.records import record_of
 
 # The latest of each kind of record; a customer with more has most likely been given to many persons.
@@ -95,32 +95,25 @@ async def find_customer_history(
 
 
 async def is_customer_known(database: Database, org_id: OrgId, customer_id: CustomerId) -> bool:
-    """Whether a device was identified as this customer, or a record names it."""
-    query = {"org_id": org_id, "customer_id": customer_id}
-    for collection in (identities.NAME, *_KINDS.values()):
-        standing = identities.STANDING if collection == identities.NAME else {}
-        if await database[collection].find_one(query | standing, {"_id": 1}):
-            return True
-    return False
+    """Whether a device, a lead, a sale or an event is this customer's."""
+    return await find_customer_history(database, org_id, customer_id) is not None
 
 
 def _read(
     database: BlockingDatabase, session: BlockingSession, org_id: OrgId, customer_id: CustomerId
 ) -> tuple[dict[DeviceId, Device], dict[Kind, list[Document]]]:
     """The customer's devices, and the latest records of the customer and of these devices."""
-    device_ids = identities.latest_devices(database, session, org_id, [customer_id])
-    found = devices.find_devices(database, session, {(org_id, device_id) for device_id in device_ids})
+    found = identities.latest_devices(database, session, org_id, customer_id)
     conditions: list[Document] = [{"org_id": org_id, "customer_id": customer_id}]
     if found:
-        own_ids = [device_id for _, device_id in found]
-        conditions.append({"org_id": org_id, "device_id": {"$in": own_ids}})
+        conditions.append({"org_id": org_id, "device_id": {"$in": list(found)}})
     documents = {
         kind: list(
             database[name].find({"$or": conditions}, session=session).sort("at", -1).limit(MOST_RECORDS + 1)
         )
         for kind, name in _KINDS.items()
     }
-    return {device_id: device for (_, device_id), device in found.items()}, documents
+    return found, documents
 
 
 def _records_of(

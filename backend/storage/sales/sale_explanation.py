@@ -127,9 +127,8 @@ def _devices(
     histories = [History.of_device(device, rules) for device in devices_by_key.values()]
     customer_id = customer_of(sale, histories[0] if histories else None)
     if customer_id is not None:
-        device_ids = identities.latest_devices(database, session, org_id, [customer_id])
-        others = {(org_id, device_id) for device_id in device_ids} - own_keys
-        devices_by_key |= devices.find_devices(database, session, others)
+        found = identities.latest_devices(database, session, org_id, customer_id).values()
+        devices_by_key |= {(org_id, device.id): device for device in found}
     return list(devices_by_key.values())
 
 

@@ -32,7 +32,14 @@ NAME = "devices"
 RETENTION = AgesFrom("last_seen_at")
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel([("org_id", 1), ("first_seen_at", 1)])],
+    indexes=[
+        IndexModel([("org_id", 1), ("first_seen_at", 1)]),
+        # For the devices of a customer, those that were seen last first; most devices have no customer.
+        IndexModel(
+            [("org_id", 1), ("customers.customer_id", 1), ("last_seen_at", -1), ("_id", -1)],
+            partialFilterExpression={"customers.customer_id": {"$gt": ""}},
+        ),
+    ],
     owned_by=ByIdPrefix(),
     personal=Personal(device=IN_ID),
     retention=RETENTION,
@@ -48,7 +55,7 @@ def find_devices(
     """Those of these devices that are stored, by key."""
     ids = [own_id(*key) for key in keys]
     devices = [
-        _from_document(document) for document in database[NAME].find({"_id": {"$in": ids}}, session=session)
+        from_document(document) for document in database[NAME].find({"_id": {"$in": ids}}, session=session)
     ]
     return {(device.org_id, device.id): device for device in devices}
 
@@ -193,7 +200,8 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _from_document(document: dict[str, Any]) -> Device:
+def from_document(document: dict[str, Any]) -> Device:
+    """The device in a document."""
     first = document["first_touch"]
     return Device(
         org_id=document["org_id"],

@@ -154,7 +154,7 @@ async def test_a_click_of_a_known_customer_is_the_customer_s(
         assert touched(answer) == [signals["cl_link_id"]]
         assert [step["kind"] for step in answer["steps"]].count("touch") == 1
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
-    for name in ("devices", "identities", "leads", "conversions"):
+    for name in ("devices", "contacts", "leads", "conversions"):
         assert await stored(database, organization, name) == []
 
 

@@ -37,7 +37,7 @@ async def test_what_is_told_is_stored(
     assert (str(conversion["revenue"]), conversion["metadata"]) == ("19.99", {"invoice": 7.5})
     (event,) = await stored(database, organization, "events")
     assert (event["name"], event["device_id"]) == ("shipped", None)
-    (identity,) = await stored(database, organization, "identities")
+    (identity,) = await stored(database, organization, "contacts")
     assert (identity["name"], identity["emails_sha256"]) == ("Ada", ["ab" * 32])
 
 
@@ -147,7 +147,7 @@ async def test_what_is_told_of_a_customer_is_erased(
         client, organization, "conversions", SALE | {"customer_id": "bob", "transaction_id": "order-2"}
     )
     erased = await erase_subject(database, organization.id, Subject(email_sha256="ab" * 32))
-    assert (erased["conversions"], erased["identities"]) == (1, 1)
+    assert (erased["conversions"], erased["contacts"]) == (1, 1)
     assert [sale["customer_id"] for sale in await stored(database, organization, "conversions")] == ["bob"]
     (again,) = await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
     assert again["status"] == "duplicate"
@@ -169,7 +169,7 @@ async def test_retention_holds_for_what_is_told(
     assert new["status"] == "accepted"
     (sale,) = await stored(database, organization, "conversions")
     assert sale["expires_at"] == now + timedelta(days=1)
-    (identity,) = await stored(database, organization, "identities")
+    (identity,) = await stored(database, organization, "contacts")
     assert identity["expires_at"] > sale["expires_at"]
 
 

@@ -57,7 +57,7 @@ async def test_every_kind_is_accepted(visitor: Visitor, database: Database) -> N
     results = await visitor.results(*calls)
     assert [result["call_id"] for result in results] == [sent["call_id"] for sent in calls]
     assert {result["status"] for result in results} == {"accepted"}
-    for collection in ("identities", "leads", "conversions", "events"):
+    for collection in ("contacts", "leads", "conversions", "events"):
         assert len(await stored(database, collection, visitor)) == 1
     (event,) = await stored(database, "events", visitor)
     assert event["metadata"] == {"size": 1.5, "tags": ["a", None, True]}

@@ -28,7 +28,7 @@ HOSTILE_TEXTS = [
 
 async def assert_nothing_stored(database: Database, visitor: Visitor) -> None:
     """No collection has anything of the visitor's organization."""
-    for name in ("leads", "conversions", "events", "devices", "identities", "counted_once"):
+    for name in ("leads", "conversions", "events", "devices", "contacts", "counted_once"):
         assert await database[name].count_documents({"org_id": visitor.organization.id}) == 0
 
 

@@ -26,7 +26,7 @@ def preflight_headers(origin: str) -> dict[str, str]:
 
 async def stored_count(database: Database, organization: TestOrganization) -> int:
     """How much is stored of what an organization's browsers sent."""
-    names = ("leads", "conversions", "events", "devices", "identities")
+    names = ("leads", "conversions", "events", "devices", "contacts")
     return sum([await database[name].count_documents({"org_id": organization.id}) for name in names])
 
 

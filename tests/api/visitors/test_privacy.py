@@ -71,7 +71,7 @@ async def test_erasure_is_complete(visitor: Visitor, database: Database, by: str
     subject = Subject(**{by: values[by]})
     report = await erase_subject(database, visitor.organization.id, subject)
     assert report == {
-        "events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1,
+        "events": 2, "leads": 1, "conversions": 1, "devices": 1, "contacts": 1,
         "installs": 0, "shared_devices": 0, "mails": 0, "report_recipients": 0,
     }  # fmt: skip
     assert set((await left(database, visitor.organization)).values()) == {0}
@@ -99,7 +99,7 @@ async def test_erasure_leaves_others_alone(
     await everything(stranger, "ada")
     await erase_subject(database, visitor.organization.id, ADA)
     expected = {
-        "events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1,
+        "events": 2, "leads": 1, "conversions": 1, "devices": 1, "contacts": 1,
         "mails": 0, "report_recipients": 0,
     }  # fmt: skip
     assert await left(database, visitor.organization) == expected
@@ -143,8 +143,8 @@ async def test_access_tells_of_nobody_whom_a_device_was_wrongly_said_to_be(
         return [(name, str(document)) async for name, document in file]
 
     assert [name for name, text in await told("ada") if "bob" in text] == []
-    assert {"devices", "identities"} <= {name for name, text in await told("ada") if "ada" in text}
-    assert [name for name, text in await told("bob") if "Bob" in text] == ["identities"]
+    assert {"contacts", "devices"} <= {name for name, text in await told("ada") if "ada" in text}
+    assert [name for name, text in await told("bob") if "Bob" in text] == ["contacts"]
 
 
 async def test_an_installation_is_erased_and_stays_counted(
@@ -301,3 +301,20 @@ async def test_a_shared_device_s_records_are_whose_it_was(visitor: Visitor, data
     await erase_subject(database, visitor.organization.id, ADA)
     events = await database["events"].find({"org_id": visitor.organization.id}).to_list()
     assert [event["name"] for event in events] == ["of bob"]
+
+
+async def test_who_was_replaced_owns_nothing(visitor: Visitor, database: Database) -> None:
+    """Every checkout: a page says guest-123, then the server customer-7, whose all of the device is."""
+    order = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
+    await visitor.results(
+        check(ago=timedelta(minutes=9), gclid="g"), call("event", ago=timedelta(minutes=8), name="e")
+    )
+    await visitor.result(conversion(**order, customer_id="guest-123"))
+    told = order | {"customer_id": "customer-7", "device_id": visitor.device_id}
+    await tell(visitor.client, visitor.organization, "conversions", told)
+    wrong = {"device_id": visitor.device_id, "customer_id": "guest-123"}
+    identities, headers = "/serviceCore/pa/v1/identities", visitor.organization.headers
+    assert (await visitor.client.delete(identities, params=wrong, headers=headers)).status_code == 404
+    await erase_subject(database, visitor.organization.id, Subject(customer_id=CustomerId("customer-7")))
+    assert set((await left(database, visitor.organization)).values()) == {0}
+    assert await collections_with(database, "guest-123") == set()

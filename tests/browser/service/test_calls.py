@@ -50,7 +50,7 @@ def test_two_organizations(page: Page, server: RecordingServer, service_of_shop:
     page.evaluate(first.init())
     wait_for(lambda: first.stored("conversions"), "not sent", lambda found: len(found) == 1)
     assert second.stored("conversions") == []
-    assert second.stored("identities") == []
+    assert second.stored("contacts") == []
 
 
 def records_of(shop: RealService, device_id: str) -> list[str]:

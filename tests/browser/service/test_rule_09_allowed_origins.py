@@ -14,7 +14,7 @@ from tests.polling import wait_for
 
 def pages_with(service: RealService, host: str) -> Callable[[], list[str]]:
     """Gives the pages on this host of which anything is stored."""
-    collections = ("devices", "conversions", "leads", "events", "identities")
+    collections = ("devices", "conversions", "leads", "events", "contacts")
     return lambda: [
         name for name in collections for document in service.stored(name) if host in repr(document)
     ]

@@ -130,7 +130,7 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId)
         assert [sale["revenue"] for sale in exported["conversions"]] == ["19.99"]
         assert len(exported["devices"]) == 1
     erased = running.command("privacy", "erase", "--org", org_id, "--customer", "ada", "--yes")
-    assert (erased["conversions"], erased["devices"], erased["identities"]) == (1, 1, 1)
+    assert (erased["conversions"], erased["devices"], erased["contacts"]) == (1, 1, 1)
     assert running.command("privacy", "export", "--org", org_id, "--device", device)["devices"] == []
 
 

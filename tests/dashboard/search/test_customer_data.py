@@ -28,7 +28,7 @@ async def test_all_that_is_stored_is_a_file(
     stored = answer.json()
     assert [sale["transaction_id"] for sale in stored["conversions"]] == [ORDER]
     assert {document["org_id"] for document in stored["conversions"]} == {organization.id}
-    assert {"devices", "identities", "leads", "events"} <= stored.keys()
+    assert {"contacts", "devices", "leads", "events"} <= stored.keys()
 
 
 async def test_a_customer_is_erased(

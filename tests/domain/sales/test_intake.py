@@ -56,7 +56,7 @@ def test_a_duplicate_writes_nothing_but_the_mark_of_its_delivery() -> None:
     shelf = Shelf()
     shelf.store([batch(arrived("conversion", transaction_id="t"))])
     again = shelf.store([batch(arrived("conversion", 1, transaction_id="t"))])
-    assert not any((again.records, again.completed, again.identities, again.devices, again.counted))
+    assert not any((again.records, again.completed, again.contacts, again.devices, again.counted))
     assert len(again.calls) == 1
 
 
@@ -81,7 +81,7 @@ def test_organizations_share_nothing() -> None:
 )
 def test_which_calls_tell_an_identity(calls: list[ArrivedCall], identified: list[str]) -> None:
     """An identify always does, another call where its customer is not the device's already."""
-    assert [identity.customer_id for identity in Shelf().store([batch(*calls)]).identities] == identified
+    assert [identity.customer_id for identity in Shelf().store([batch(*calls)]).contacts] == identified
 
 
 def test_a_record_is_of_the_customer_of_its_moment() -> None:
@@ -176,7 +176,7 @@ def test_identities_agree_with_a_naive_model(history: list[tuple[tuple[str, str 
             present[device] = customer
             first.setdefault(device, customer)
         if is_group_done or second == len(history) - 1:
-            customer_ids += [identity.customer_id for identity in shelf.store(waiting).identities]
+            customer_ids += [identity.customer_id for identity in shelf.store(waiting).contacts]
             waiting = []
     assert customer_ids == identified
     devices = {str(second): device for second, ((_, _, device), _) in enumerate(history)}

@@ -109,7 +109,7 @@ def test_a_forgotten_sale_stays_forgotten() -> None:
     shelf.store([WEBHOOK])
     shelf.records.clear()
     again = shelf.store([STOCK])
-    assert not any((again.records, again.completed, again.identities, again.devices))
+    assert not any((again.records, again.completed, again.contacts, again.devices))
 
 
 def test_a_server_needs_no_device() -> None:
@@ -118,8 +118,8 @@ def test_a_server_needs_no_device() -> None:
     decided = shelf.store(
         [server_batch("lead", customer="c", email_sha256="ab"), server_batch("event", customer="c", name="n")]
     )
-    assert [identity.details for identity in decided.identities] == [{"email_sha256": "ab"}, {}]
-    assert {identity.device_id for identity in decided.identities} == {None}
+    assert [contact.details for contact in decided.contacts] == [{"email_sha256": "ab"}, {}]
+    assert {contact.device_id for contact in decided.contacts} == {None}
     assert shelf.devices == {}
     assert set(shelf.sources().values()) == {(None, None)}
 
@@ -146,7 +146,7 @@ def test_what_was_taken_back_is_not_said_by_another_time(customer: str | None) -
     again = replace(
         server_batch(second=9, device="d", customer=customer), received_at=START + timedelta(seconds=80)
     )
-    assert not shelf.store([again]).identities
+    assert not shelf.store([again]).contacts
     (record,) = shelf.records.values()
     assert record.at == START + timedelta(seconds=9)
     assert not shelf.devices[DEVICE].standing

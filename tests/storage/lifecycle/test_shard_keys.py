@@ -53,15 +53,14 @@ ASK_ALL: dict[tuple[str, ...], str] = {
     ("feed_entries", "_id"): "an export",
     **{
         (name, *fields): "a page, a report, an export, or the person or the time that data is kept for"
-        for name in ("devices", "events", "identities", "installs", "leads")
+        for name in ("contacts", "devices", "events", "installs", "leads")
         for fields in (("org_id",), ("$or", "org_id"))
     },
-    ("identities", "customer_id", "org_id"): "a person's data, to export or to erase it",
-    ("identities", "device_id", "org_id"): "the same",
-    ("identities", "device_id", "org_id", "taken_back_at"): "the same",
-    ("identities", "org_id", "taken_back_at"): "a page that counts customers",
-    ("identities", "customer_id", "device_id", "org_id"): "a page with credit by customer",
-    ("identities", "emails_sha256", "org_id"): "the same",
+    ("devices", "customers.customer_id", "org_id"): "a person's data, to export or to erase it",
+    ("devices", "customers", "customers.customer_id", "org_id"): "a customer's page, and an explanation",
+    ("contacts", "customer_id", "org_id"): "a person's data, to export or to erase it",
+    ("contacts", "device_id", "org_id"): "the same",
+    ("contacts", "emails_sha256", "org_id"): "the same",
     ("leads", "customer_id", "device_id", "email_sha256", "org_id"): "the same",
     ("leads", "customer_id", "email_sha256", "org_id"): "the same",
     ("leads", "at", "org_id"): "a page",

@@ -22,7 +22,7 @@ from tests.facts.sdk_batches import Call, Visitor, call, check, conversion
 
 LIMIT = 30  # days
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-OF_A_BATCH = ("devices", "identities", "events", "leads", "conversions")
+OF_A_BATCH = ("devices", "contacts", "events", "leads", "conversions")
 DATED, UNDATED = ({name: {is_dated} for name in OF_A_BATCH} for is_dated in (True, False))
 
 

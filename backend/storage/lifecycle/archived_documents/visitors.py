@@ -1,4 +1,4 @@
-"""Rules for an archive's visitors: their devices, their identities, and what they did on sites and in apps.
+"""Rules for an archive's visitors: their devices, their contacts, and what they did on sites and in apps.
 
 What browsers and apps report affects only their own organization, so it may have other fields too.
 """
@@ -41,7 +41,7 @@ from backend.storage.schema.document_fields import (
     texts,
     time,
 )
-from backend.storage.visitors import devices, events, identities
+from backend.storage.visitors import contacts, devices, events
 
 
 def _currency(name: str, value: object) -> object:
@@ -99,14 +99,13 @@ _DEVICE = DocumentFields(
     {"revision": integer, **_EXPIRES},
     is_open=True,
 )
-_IDENTITY = DocumentFields(
-    {"customer_id": text, "first_at": time, "last_at": time},
+_CONTACT = DocumentFields(
+    {"customer_id": text, "last_at": time},
     {
         "device_id": Uuid().parse,
         "email_sha256": sha256,
         "phone_sha256": sha256,
         "name": text,
-        "taken_back_at": time,
         **_EXPIRES,
     },
     is_open=True,
@@ -155,8 +154,8 @@ def _device(document: Document, context: ArchiveContext) -> None:
     own_id(document, context.org_id, document["device_id"])
 
 
-def _identity(document: Document, context: ArchiveContext) -> None:
-    _IDENTITY.check(document)
+def _contact(document: Document, context: ArchiveContext) -> None:
+    _CONTACT.check(document)
     own_id(document, context.org_id, document.get("device_id", ""), document["customer_id"])
 
 
@@ -194,7 +193,7 @@ def _install(document: Document, context: ArchiveContext) -> None:
 
 RULES: Mapping[str, DocumentRule] = {
     devices.NAME: _device,
-    identities.NAME: _identity,
+    contacts.NAME: _contact,
     events.NAME: _record(_EVENT),
     leads.NAME: _record(_LEAD),
     conversions.NAME: _conversion,

@@ -14,7 +14,7 @@ from backend.domain.visitors.persons import DeviceUser, Person, Share, person_of
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.sales import leads
-from backend.storage.visitors import devices, identities
+from backend.storage.visitors import contacts, devices, identities
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ async def _person(database: Database, org_id: OrgId, subject: Subject) -> Person
     if subject.customer_id:
         customers.add(subject.customer_id)
     condition = {"org_id": org_id, "customer_id": {"$in": list(customers)}}
-    theirs = await database[identities.NAME].distinct("emails_sha256", condition)
+    theirs = await database[contacts.NAME].distinct("emails_sha256", condition)
     return person_of(customers, emails, await _customers_by_email(database, org_id, theirs))
 
 
@@ -101,15 +101,15 @@ async def _customers_by_email(
     """Each of these hashed e-mail addresses with the customers who were identified by it."""
     customers: dict[str, set[CustomerId]] = {email: set() for email in emails}
     condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
-    async for identity in database[identities.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
+    async for identity in database[contacts.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
         for email in customers.keys() & set(identity["emails_sha256"]):
             customers[email].add(identity["customer_id"])
     return customers
 
 
 async def _used_devices(database: Database, org_id: OrgId, person: Person) -> list[DeviceId]:
-    identified = {"org_id": org_id, "customer_id": {"$in": list(person.customers)}}
-    used = set(await database[identities.NAME].distinct("device_id", identified))
+    theirs = identities.naming(org_id, person.customers)
+    used = {document["device_id"] async for document in database[devices.NAME].find(theirs, {"device_id": 1})}
     sent: list[Document] = [
         {"$match": {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}},
         {"$group": {"_id": "$device_id", "at": {"$min": "$at"}}},
@@ -123,11 +123,9 @@ async def _used_devices(database: Database, org_id: OrgId, person: Person) -> li
 
 async def _customers(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
     """The customers that a device was identified as, each from its first time on."""
-    device = {"org_id": org_id, "device_id": device_id}
-    return [
-        DeviceUser(identity["first_at"], customer_id=identity["customer_id"])
-        async for identity in database[identities.NAME].find(device | identities.STANDING)
-    ]
+    device = await devices.find_device(database, org_id, device_id)
+    standing = device.standing if device else ()
+    return [DeviceUser(identity.at, customer_id=identity.customer_id) for identity in standing]
 
 
 def _is_identified(customers: Iterable[DeviceUser], at: datetime) -> bool:

@@ -21,7 +21,7 @@ from backend.storage.lifecycle.privacy.personal_changes import change_with_rerea
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.schema.collection import IN_ID, Collection, Personal
-from backend.storage.visitors import devices, identities
+from backend.storage.visitors import contacts, devices
 from backend.storage.visitors.touches import CLICK_FIELDS
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
@@ -43,7 +43,11 @@ async def export_subject(
             continue
         condition = collection.scope(org_id) | _condition(org_id, personal, belongings)
         async for document in database[collection.name].find(condition).sort("_id", 1):
-            if subject.device_id or _is_about(belongings.person, document):
+            if (
+                subject.device_id
+                or collection.name != contacts.NAME
+                or _is_about(belongings.person, document)
+            ):
                 yield collection.name, _naming_only(belongings.person, document)
     for shared in belongings.shared:
         if device := await devices.find_device(database, org_id, shared.id):
@@ -62,8 +66,8 @@ def _target(org_id: OrgId, subject: Subject) -> AuditTarget:
 
 
 def _is_about(person: Person, document: Document) -> bool:
-    """Whether a document is about the person, and not a wrong identity of the person's device."""
-    return document.get("taken_back_at") is None or document["customer_id"] in person.customers
+    """Whether a contact is about the person, and not what the person's device was wrongly said to be."""
+    return document["customer_id"] in person.customers
 
 
 def _naming_only(person: Person, document: Document) -> Document:
@@ -88,7 +92,7 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
         await _leave(database, org_id, shared)
     erased = {}
     for collection, personal in personal_collections():
-        if collection.name == identities.NAME:  # the last ones: they show which devices are the person's
+        if collection.name == contacts.NAME:  # the last ones: they show which devices are the person's
             for shared in belongings.shared:
                 await _forget_customers(database, org_id, shared, belongings.person)
         if personal.has_owners:

@@ -181,7 +181,7 @@ def _text(value: str | None) -> str | None:
 
 
 def _device(document: Document) -> Iterator[tuple[str, Row]]:
-    device: Device = devices._from_document(document)
+    device: Device = devices.from_document(document)
     yield "devices", (device.id, _ms(device.last_seen_at))
     for at, is_touch, _, number, touch, _, is_named in History.of_device(device, CreditRules()).visits:
         if touch:

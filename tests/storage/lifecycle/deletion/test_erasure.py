@@ -226,8 +226,6 @@ async def test_erasure_is_complete_and_takes_nothing_else(database: Database, hi
     kept = [act for act in history.acts if act.kind is not Kind.IDENTIFY and not history.is_theirs(act)]
     assert [act for act in history.acts if act.mark in text] == kept
     assert [name for name in (*history.customers, *history.emails) if name in text] == []
-    others = [
-        identity for identity in before["identities"] if identity["customer_id"] not in history.customers
-    ]
-    assert after["identities"] == others
+    others = [contact for contact in before["contacts"] if contact["customer_id"] not in history.customers]
+    assert after["contacts"] == others
     assert after["counted_once"] == before["counted_once"]

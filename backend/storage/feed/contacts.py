@@ -1,4 +1,4 @@
-"""Loads the identities of a feed's events: those that calls of `identify` told, and those taken back."""
+"""Loads identities of feeds: the contacts of calls of `identify`, and of what was taken back."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.feed.fact_documents import find_documents
 from backend.storage.feed.runs import EventContent, Run
-from backend.storage.visitors import identities
+from backend.storage.visitors import contacts
 
 
-async def load_identities(
+async def load_contacts(
     database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
 ) -> list[list[EventContent | None]]:
-    """The contents of these runs' identities; None for an identity that was deleted."""
-    documents = await find_documents(
-        database, session, identities.NAME, org_id, (own_id(run.fact) for run in runs)
-    )
+    """The contents of these runs' identities; None where the contact was deleted."""
+    own_ids = (own_id(run.fact) for run in runs)
+    documents = await find_documents(database, session, contacts.NAME, org_id, own_ids)
     return [[_content(run.fact, documents)] for run in runs]
 
 
 def own_id(fact: Fact) -> str:
-    """The id of the fact's identity, without the organization's."""
+    """The id of the fact's contact, without the organization's."""
     return f"{fact['device_id'] or ''}/{fact['customer_id'] or ''}"
 
 
