@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import uuid
 from typing import NoReturn
 
 from backend.concurrency.background_task import BackgroundTask
@@ -13,7 +14,7 @@ from backend.domain.web.client import ClientKind
 from backend.redirector.request.arrival import Arrival
 from backend.redirector.request.visit import Visit
 from backend.storage.driver.deadlines import deadline
-from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.driver.mongo import Database
 from backend.storage.links.orphans import add_orphan_visits
 
 STORE_EVERY = 10.0  # seconds
@@ -32,7 +33,7 @@ class OrphanVisits:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._tallies = OrphanTallies()
+        self._tallies = OrphanTallies(uuid.uuid4().hex)
         self._storing = BackgroundTask("storing orphan visits", self._keep_storing)
 
     async def start(self) -> None:
@@ -60,15 +61,20 @@ class OrphanVisits:
             self._tallies.add(domain.org_id, visit.host, visit.path, visit.referrer_host, arrival.at)
 
     async def store(self) -> None:
-        """Store what was counted so far. If the database does not answer, it waits for the next time."""
-        if not (days := self._tallies.take()):
-            return
-        try:
-            with deadline(_STORE_SECONDS):
-                await add_orphan_visits(self._database, days)
-        except StorageError as error:
-            _logger.warning("Orphan visits can't be stored: %s", error)
-            self._tallies.give_back(days)
+        """Store what was counted so far, of each domain and day by itself.
+
+        What can't be stored is tried again the next time, in the same batch, for it may be stored already.
+        """
+        failed: Exception | None = None
+        with deadline(_STORE_SECONDS):
+            for key, batch in self._tallies.take().items():
+                try:
+                    await add_orphan_visits(self._database, key, batch)
+                    self._tallies.stored(key, batch)
+                except Exception as error:
+                    failed = error
+        if failed:
+            _logger.warning("Orphan visits can't be stored: %r", failed)
         if dropped := self._tallies.take_dropped():
             _logger.warning("%d orphan visits are not counted: they are of too many domains", dropped)
 

@@ -79,11 +79,24 @@ class DayTally:
     not_kept: Counter[NotKept] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
+class OrphanBatch:
+    """Visits that are stored together, once. No other batch has its id."""
+
+    id: str
+    day: DayTally
+
+
 class OrphanTallies:
     """Orphan visits that are not stored yet. It never has more than MOST_WAITING_PATHS of all domains."""
 
-    def __init__(self) -> None:
+    def __init__(self, id: str) -> None:
+        """No other tallies have this id, which their batches' ids begin with."""
+        self._id = id
         self._days: dict[DayKey, DayTally] = {}
+        # What was taken, and may be stored already. So nothing is added to it any more.
+        self._batches: dict[DayKey, OrphanBatch] = {}
+        self._taken = 0
         self._paths = 0
         self.dropped = 0
 
@@ -107,37 +120,27 @@ class OrphanTallies:
             reason = NotKept.TOO_MANY
         day.not_kept[reason or NotKept.UNREADABLE] += 1
 
-    def take(self) -> Mapping[DayKey, DayTally]:
-        """All visits, which are no longer here."""
-        taken, self._days, self._paths = self._days, {}, 0
-        return taken
+    def take(self) -> Mapping[DayKey, OrphanBatch]:
+        """A batch of each domain and day with visits: the one taken before, until it is `stored`."""
+        for key in [key for key in self._days if key not in self._batches]:
+            self._taken += 1
+            self._batches[key] = OrphanBatch(f"{self._id}/{self._taken}", self._days.pop(key))
+        return dict(self._batches)
+
+    def stored(self, key: DayKey, batch: OrphanBatch) -> None:
+        """Note that this batch of the domain and day is stored."""
+        if self._batches.get(key) is batch:
+            del self._batches[key]
+            self._paths -= len(batch.day.paths)
 
     def take_dropped(self) -> int:
         """How many visits were dropped since the last call, since they were of too many domains."""
         dropped, self.dropped = self.dropped, 0
         return dropped
 
-    def give_back(self, days: Mapping[DayKey, DayTally]) -> None:
-        """Take visits back that could not be stored, as far as there is room."""
-        for key, former in days.items():
-            day = self._day(key)
-            if day is None:
-                self.dropped += sum(tally.visits for tally in former.paths.values())
-                continue
-            day.not_kept.update(former.not_kept)
-            for path, tally in former.paths.items():
-                if known := day.paths.get(path):
-                    known.visits += tally.visits
-                    known.last_at = max(known.last_at, tally.last_at)
-                    known.referrers.update(tally.referrers)
-                elif new := self._new(day, path, tally.last_at):
-                    new.visits, new.referrers = tally.visits, tally.referrers
-                else:
-                    day.not_kept[NotKept.TOO_MANY] += tally.visits
-
     def _day(self, key: DayKey) -> DayTally | None:
         day = self._days.get(key)
-        if day is None and len(self._days) < MOST_WAITING_DAYS:
+        if day is None and (key in self._batches or len(self._days) + len(self._batches) < MOST_WAITING_DAYS):
             day = self._days[key] = DayTally()
         return day
 

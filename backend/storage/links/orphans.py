@@ -1,13 +1,14 @@
 """The `orphan_visits` collection: what was asked for and no link has, by domain, day and path.
 
-A document for each path and day, and one without a path that says how many visits are not kept. Visits are
-counted in memory first, so those of the last seconds are lost where a process dies.
+A document for each path and day, and one without a path that says how many visits are not kept, and which
+batches were stored last. Visits are counted in memory first, so those of the last seconds are lost where a
+process dies.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -19,19 +20,18 @@ from backend.domain.domains.orphans import (
     MOST_REFERRERS,
     OTHER_REFERRERS,
     DayKey,
-    DayTally,
     NotKept,
     Orphan,
+    OrphanBatch,
     PathTally,
 )
 from backend.domain.ids import OrgId
-from backend.storage.accounts.organizations import find_retention_days
-from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.links.links import taken_paths
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import AgesFrom, Collection, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByIdPrefix
-from backend.storage.visitors.dated_writes import Written, keep_dates_right
+from backend.storage.visitors.dated_writes import Days, Written, write_dated
 
 NAME = "orphan_visits"
 KEPT = timedelta(days=90)
@@ -50,6 +50,8 @@ COLLECTION = Collection(
     shard_key=NotSharded("at most 500 small documents a domain and day, gone after 90 days"),
     audited=NotAudited("it is no change by anybody, but what happened"),
 )
+# Of a domain and day, by their ids: each process tries its last one again, and no older one.
+_BATCHES_KNOWN = 100
 _MOST_READ = 50_000  # documents of a question: some 90 days of a domain that is scanned every day
 
 
@@ -61,25 +63,33 @@ class OrphanList:
     not_kept: Mapping[NotKept, int]
 
 
-async def add_orphan_visits(database: Database, days: Mapping[DayKey, DayTally]) -> None:
-    """Add these visits to those that are stored. Of new paths, a day takes those that were asked for most."""
-    retention = await find_retention_days(database, {org_id for org_id, _, _ in days})
-    written = [await _add_day(database, key, day, retention.get(key[0])) for key, day in days.items()]
-    await keep_dates_right(database, written, retention)
+async def add_orphan_visits(database: Database, key: DayKey, batch: OrphanBatch) -> None:
+    """Add these visits to those of the domain and day, unless this batch is stored already.
+
+    All of them are stored or none. Of new paths, a day takes those that were asked for most.
+    """
+
+    async def work(session: ClientSession, reading: Awaitable[Days]) -> list[Written]:
+        return [await _add_day(database, session, key, batch, (await reading).get(key[0]))]
+
+    await write_dated(database, [key[0]], work)
 
 
-async def _add_day(database: Database, key: DayKey, day: DayTally, retention: int | None) -> Written:
+async def _add_day(
+    database: Database, session: ClientSession, key: DayKey, batch: OrphanBatch, retention: int | None
+) -> Written:
+    day = batch.day
     org_id, domain, _ = key
     start = f"{org_id}/{domain}/{key[2]}/"
-    ids = [start + path for path in day.paths]
-    known = {
-        document["_id"]: set(document["referrers"])
-        async for document in database[NAME].find({"_id": {"$in": ids}}, {"referrers": 1})
-    }
     first = _start_of(key[2])
     condition: Document = {"domain": domain, "day": first}
+    if await database[NAME].find_one({"_id": start, "org_id": org_id, "batches": batch.id}, session=session):
+        return Written(COLLECTION, org_id, condition)
+    ids = [start + path for path in day.paths]
+    cursor = database[NAME].find({"_id": {"$in": ids}, "org_id": org_id}, {"referrers": 1}, session=session)
+    known = {document["_id"]: set(document["referrers"]) async for document in cursor}
     stored = await database[NAME].count_documents(
-        {"org_id": org_id, **condition, "path": {"$gt": ""}}, limit=MOST_PATHS_A_DAY
+        {"org_id": org_id, **condition, "path": {"$gt": ""}}, limit=MOST_PATHS_A_DAY, session=session
     )
     room = MOST_PATHS_A_DAY - stored
     fixed = {
@@ -97,11 +107,15 @@ async def _add_day(database: Database, key: DayKey, day: DayTally, retention: in
             not_kept[NotKept.TOO_MANY] += tally.visits
         else:
             updates.append(_update(start, path, tally, referrers or set(), fixed))
-    if not_kept:
-        counts = {f"not_kept.{reason.value}": visits for reason, visits in not_kept.items()}
-        updates.append(UpdateOne({"_id": start}, {"$inc": counts, "$set": fixed}, upsert=True))
-    if updates:
-        await database[NAME].bulk_write(updates, ordered=False)
+    counts = {f"not_kept.{reason.value}": visits for reason, visits in not_kept.items()}
+    noted: Document = {
+        "$set": fixed,
+        "$push": {"batches": {"$each": [batch.id], "$slice": -_BATCHES_KNOWN}},
+        **({"$inc": counts} if counts else {}),
+    }
+    # First, since it conflicts with whoever stores another batch of the day, or this one once more.
+    updates.insert(0, UpdateOne({"_id": start}, noted, upsert=True))
+    await database[NAME].bulk_write(updates, ordered=True, session=session)
     return Written(COLLECTION, org_id, condition)
 
 

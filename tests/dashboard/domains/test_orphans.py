@@ -8,7 +8,7 @@ from html import unescape
 
 import httpx
 
-from backend.domain.domains.orphans import DayTally, NotKept, PathTally
+from backend.domain.domains.orphans import DayTally, NotKept, OrphanBatch, PathTally
 from backend.storage.driver.mongo import Database
 from backend.storage.links.orphans import add_orphan_visits
 from backend.system.clock import utc_now
@@ -31,13 +31,9 @@ async def test_a_path_becomes_a_link(
     day = DayTally(tallies, Counter({NotKept.PROBE: 41}))
     earlier = DayTally({"spring-sail": PathTally(1, now - timedelta(days=2), Counter({"": 1}))})
     domain = organization.domain
-    await add_orphan_visits(
-        database,
-        {
-            (organization.id, domain, now.date()): day,
-            (organization.id, domain, now.date() - timedelta(days=2)): earlier,
-        },
-    )
+    for days_ago, tally in ((0, day), (2, earlier)):
+        key = organization.id, domain, now.date() - timedelta(days=days_ago)
+        await add_orphan_visits(database, key, OrphanBatch(str(days_ago), tally))
     page = f"/domains/{domain}/orphans"
     shown = unescape((await person.get(page)).text)
     assert shown.index("/spring-sail</th>") < shown.index("/flyer,</th>")

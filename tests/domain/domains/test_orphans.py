@@ -45,23 +45,30 @@ def test_what_browsers_ask_for_by_themselves_is_no_visit() -> None:
 
 
 def test_visits_are_counted_by_path_and_referrer() -> None:
-    """Of each domain and day in UTC; and given back, they are added to what came meanwhile."""
-    tallies = OrphanTallies()
+    """Of each domain and day in UTC. A batch that was taken is given again as it was, until it is stored;
+    what came meanwhile is the next one."""
+    tallies = OrphanTallies("a")
     for minute, referrer in enumerate([None, "news.example", "news.example"]):
         tallies.add(ORG, "go.shop.com", "sprng", referrer, AT + timedelta(seconds=minute))
     tallies.add(ORG, "go.shop.com", "sprng", None, AT + timedelta(days=1))
     tallies.add(ORG, "go.shop.com", "wp-login.php", None, AT)
     taken = tallies.take()
     assert len(taken) == 2
-    tally = taken[KEY].paths["sprng"]
+    tally = taken[KEY].day.paths["sprng"]
     assert (tally.visits, tally.last_at) == (3, AT + timedelta(seconds=2))
     assert tally.referrers == {"": 1, "news.example": 2}
-    assert taken[KEY].not_kept == {NotKept.PROBE: 1}
+    assert taken[KEY].day.not_kept == {NotKept.PROBE: 1}
     tallies.add(ORG, "go.shop.com", "sprng", "news.example", AT)
-    tallies.give_back(taken)
-    again = tallies.take()[KEY]
-    assert (again.paths["sprng"].visits, again.paths["sprng"].referrers["news.example"]) == (4, 3)
-    assert again.not_kept == {NotKept.PROBE: 1}
+    again = tallies.take()
+    assert again == taken
+    assert (tally.visits, again[KEY].day.paths["sprng"].visits) == (3, 3)
+    for _ in range(2):  # as where two tell of the same batch
+        for key, batch in again.items():
+            tallies.stored(key, batch)
+        later = tallies.take()
+        assert [(key, batch.day.paths["sprng"].visits) for key, batch in later.items()] == [(KEY, 1)]
+    assert later[KEY].id not in {batch.id for batch in taken.values()}
+    tallies.stored(KEY, later[KEY])
     assert tallies.take() == {}
 
 
@@ -71,17 +78,25 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orphans, "MOST_WAITING_PATHS", 4)
     monkeypatch.setattr(orphans, "MOST_WAITING_DAYS", 2)
     monkeypatch.setattr(orphans, "MOST_REFERRERS", 2)
-    tallies = OrphanTallies()
+    tallies = OrphanTallies("a")
     for number in range(9):
         for domain in ("a", "b", "c"):
             tallies.add(ORG, domain, f"path{number}", None, AT)
         tallies.add(ORG, "a", "path0", f"host{number}", AT)
     assert tallies.take_dropped() == 9
     taken = tallies.take()
-    kept = {domain: (len(day.paths), day.not_kept[NotKept.TOO_MANY]) for (_, domain, _), day in taken.items()}
+    kept = {
+        domain: (len(batch.day.paths), batch.day.not_kept[NotKept.TOO_MANY])
+        for (_, domain, _), batch in taken.items()
+    }
     assert kept == {"a": (2, 7), "b": (2, 7)}
-    busy = taken[ORG, "a", KEY[2]].paths["path0"]
+    busy = taken[ORG, "a", KEY[2]].day.paths["path0"]
     assert (busy.visits, busy.referrers) == (10, {"": 1, "host0": 1, "other": 8})
-    tallies.give_back(taken)
-    tallies.give_back({(ORG, "d", KEY[2]): taken[ORG, "b", KEY[2]]})
-    assert (tallies.take_dropped(), tallies.take_dropped()) == (2, 0)
+    for domain in ("a", "d"):  # what is taken has its room until it is stored
+        tallies.add(ORG, domain, "path9", None, AT)
+    assert (tallies.take_dropped(), tallies.take_dropped()) == (1, 0)
+    for key, batch in taken.items():
+        tallies.stored(key, batch)
+    assert [batch.day.not_kept[NotKept.TOO_MANY] for batch in tallies.take().values()] == [1]
+    tallies.add(ORG, "d", "path9", None, AT)
+    assert [len(batch.day.paths) for batch in tallies.take().values()] == [0, 1]
