@@ -9,8 +9,8 @@ from backend.domain.accounts.organizations import Organization
 from backend.domain.alerts.alert import Alert, AlertNews
 from backend.domain.alerts.rule import ALERT_KEY
 from backend.domain.alerts.words import Reader, kind_name, why
+from backend.domain.fields.email_addresses import address_hash
 from backend.domain.ids import LinkId
-from backend.domain.mail.address import address_hash
 from backend.domain.mail.mail import Mail
 from backend.mail.composing import templates
 

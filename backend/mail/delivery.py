@@ -6,9 +6,11 @@ import logging
 import random
 from datetime import timedelta
 
+from prometheus_client import Counter
+
 from backend.domain.mail.mail import MailFailure, QueuedMail, SmtpStep
 from backend.mail.message import message_bytes, message_of
-from backend.mail.server import MailServer, SmtpConnection
+from backend.mail.server import MailServer, SmtpConnection, failing
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.storage.processes.leased_task import LeasedTask
@@ -21,6 +23,7 @@ _LEASE_DURATION = timedelta(seconds=30)
 # Seconds between two looks for mails.
 STEP_SECONDS = 2.0
 _MAILS_PER_STEP = 50
+_ATTEMPTS = Counter("waylink_mail_attempts", "Attempts to send a mail.", ["outcome"])
 _logger = logging.getLogger(__name__)
 
 
@@ -60,7 +63,8 @@ class MailDelivery(LeasedTask):
     async def _send(self, connection: SmtpConnection, queued: QueuedMail) -> None:
         mail = queued.mail
         try:
-            message = message_bytes(message_of(mail, self._server.sender, self._clock()))
+            with failing(SmtpStep.WRITE):
+                message = message_bytes(message_of(mail, self._server.sender, self._clock()))
             await connection.name_addresses(mail.address)
             if not await mails.begin_sending(self._database, mail, self.holder, self._clock()):
                 await connection.begin_again()
@@ -72,8 +76,10 @@ class MailDelivery(LeasedTask):
             await self._fail(queued, failure)
         else:
             await mails.end_sent(self._database, mail, self.holder, self._clock())
+            _ATTEMPTS.labels("sent").inc()
 
     async def _fail(self, queued: QueuedMail, failure: MailFailure) -> None:
+        _ATTEMPTS.labels("failed").inc()
         chance = random.random()  # noqa: S311 - jitter
         await mails.end_failed(self._database, queued, self.holder, failure, self._clock(), chance=chance)
         if failure.refuses_address:

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import parseaddr
 
-from backend.domain.mail.address import address_hash
+from backend.domain.fields.email_addresses import address_hash
 from backend.domain.mail.mail import Mail
 
 # Addresses in List-Unsubscribe must stay in one piece: folded or encoded, mail programs don't find them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from asyncio import WriteTransport
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -21,6 +22,7 @@ _MESSAGE_SECONDS = 120.0
 _PORTS = {SmtpTls.STARTTLS: 587, SmtpTls.TLS: 465, SmtpTls.NONE: 25}
 # Answers to RCPT that are about the sender or its server, not about the mailbox: the address may be right.
 _POLICY_CODES = ("5.7.", "5.3.", "5.5.")
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,13 @@ class MailServer:
             local_hostname=urlsplit(settings.base_url).hostname,
         )
         try:
-            with _failing(SmtpStep.CONNECT):
+            with failing(SmtpStep.CONNECT):
                 await smtp.connect()
             if settings.smtp_tls is SmtpTls.STARTTLS:
-                with _failing(SmtpStep.TLS):
+                with failing(SmtpStep.TLS):
                     await smtp.starttls()
             if settings.smtp_user:
-                with _failing(SmtpStep.SIGN_IN):
+                with failing(SmtpStep.SIGN_IN):
                     await smtp.login(settings.smtp_user, settings.smtp_password)
             yield SmtpConnection(smtp, parseaddr(self.sender)[1])
             with suppress(SMTPException, OSError):
@@ -90,9 +92,9 @@ class SmtpConnection:
     async def name_addresses(self, address: str) -> None:
         """Begin a mail to this address. Raises MailFailure; then the next mail can begin."""
         try:
-            with _failing(SmtpStep.SENDER):
+            with failing(SmtpStep.SENDER):
                 await self._smtp.mail(self._sender)
-            with _failing(SmtpStep.RECIPIENT):
+            with failing(SmtpStep.RECIPIENT):
                 await self._smtp.rcpt(address)
         except MailFailure:
             await self.begin_again()
@@ -100,7 +102,7 @@ class SmtpConnection:
 
     async def give_message(self, message: bytes) -> None:
         """Give the server the message of the mail that was begun. Raises MailFailure."""
-        with _failing(SmtpStep.MESSAGE):
+        with failing(SmtpStep.MESSAGE):
             await self._smtp.data(message, timeout=_MESSAGE_SECONDS)
 
     async def begin_again(self) -> None:
@@ -116,14 +118,16 @@ def mail_server_of(settings: Settings) -> MailServer | None:
 
 
 @contextmanager
-def _failing(step: SmtpStep) -> Iterator[None]:
-    """Turn what goes wrong in a step into a MailFailure."""
+def failing(step: SmtpStep) -> Iterator[None]:
+    """Turn what goes wrong in a step into a MailFailure, whatever it is: no mail holds up the others."""
     try:
         yield
     except SMTPResponseException as error:
         answer = " ".join(error.message.split())
         raise MailFailure(step, f"{error.code} {answer}", is_final=_is_final(step, error)) from None
-    except (SMTPException, OSError) as error:
+    except Exception as error:
+        if not isinstance(error, SMTPException | OSError):
+            _logger.exception("A mail can't be sent")
         # When the connection is lost after the message, nobody knows whether the server had taken it.
         text = str(error) or type(error).__name__
         raise MailFailure(step, text, is_uncertain=step is SmtpStep.MESSAGE) from None

@@ -55,7 +55,7 @@ def _results(server: MailServer, failure: MailFailure | None) -> Iterator[StepRe
 def _steps(server: MailServer) -> Iterator[SmtpStep]:
     """The steps that these settings need."""
     settings = server.settings
-    left_out = set()
+    left_out = {SmtpStep.WRITE}
     if settings.smtp_tls is not SmtpTls.STARTTLS:  # otherwise TLS is part of connecting, or there is none
         left_out.add(SmtpStep.TLS)
     if not settings.smtp_user:

@@ -9,8 +9,8 @@ from typing import Any
 
 from backend.domain.accounts.users import User
 from backend.domain.errors import InvalidField
+from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.ids import OrgId
-from backend.domain.mail.address import MailAddress
 from backend.domain.mail.mail import MailResult
 from backend.domain.reports.recipient import (
     RECIPIENT_DEFAULTS,
@@ -41,7 +41,7 @@ async def send_try(
     report = await get_report(database, org_id, values["report_id"])
     if report.is_over(now):
         raise InvalidField("report_id", "is closed: nobody gets its figures until it has a later end")
-    address = MailAddress().parse("address", user.email)
+    address = EmailAddress().parse("address", user.email)
     if await mails.count_to(database, address, now - _DAY, None, f"/{TRY_KEY}") >= TRIES_A_DAY:
         raise InvalidField("address", f"got {TRIES_A_DAY} tries within a day; go on tomorrow")
     reader = Recipient(

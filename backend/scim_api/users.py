@@ -12,6 +12,7 @@ from scim2_models import Name
 from backend.domain.accounts.provisioning.people import MOST_EMAILS, ProvisionedEmail, ProvisionedPerson
 from backend.domain.accounts.provisioning.search import Condition, ResultPage
 from backend.domain.errors import InvalidField
+from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.ids import OrgId
 from backend.scim_api.kind import ResourceKind, meta, text, text_or_none
 from backend.scim_api.resources import Email, GroupOfUser, ScimUser
@@ -109,9 +110,13 @@ def _emails(emails: list[Email]) -> tuple[ProvisionedEmail, ...]:
     if len(emails) > MOST_EMAILS:
         raise InvalidField("emails", f"must have at most {MOST_EMAILS} entries")
     return tuple(
-        ProvisionedEmail(
-            text("emails.value", email.value), text_or_none("emails.type", email.type), email.primary
-        )
+        ProvisionedEmail(_address(email.value), text_or_none("emails.type", email.type), email.primary)
         for email in emails
         if email.value
     )
+
+
+def _address(value: str) -> str:
+    """The address as the provider wrote it, by which it reads it again. Raises InvalidField."""
+    EmailAddress().parse("emails.value", value)
+    return value

@@ -85,6 +85,36 @@ async def test_what_the_server_refuses(
     assert tries == {"later@x.example": 2, "never@x.example": 1}
 
 
+async def test_a_mail_that_cant_be_written(
+    quiet: Database, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits, with its error, after an attempt of its own: mails behind it are sent, also those of other
+    organizations. In the end it is given up."""
+    clock = MovableClock()
+    beginnings = ("a..b@", ".a@", "=?utf-8?q?x?=@", "müller@", "ada@mü")
+    bad = [f"{begin}x.example" for begin in beginnings]
+    for address in bad:
+        await mails.queue_mail(quiet, mail_to(address, address), clock())
+    clock.offset = timedelta(seconds=1)  # so that all bad ones come first
+    for org_id in ("other", "o"):
+        await mails.queue_mail(quiet, mail_to(f"{org_id}@x.example", "behind", org_id), clock())
+    async with delivering(quiet, mailbox, clock, monkeypatch):
+        await result_of(quiet, "behind", MailState.SENT)
+        assert mailbox.counts == {"o@x.example": 1, "other@x.example": 1}
+        failed = {
+            mail.address: mail
+            for mail in await mails.list_failed(quiet, OrgId("o"), clock() - timedelta(days=1), 9)
+        }
+        for address in bad:
+            assert failed[address].result.error
+            tried_again = failed[address].next_try_at
+            assert tried_again
+            assert tried_again > clock()
+        clock.offset = RETRY_PERIOD + timedelta(minutes=1)
+        for address in bad:
+            await result_of(quiet, address, MailState.GIVEN_UP)
+
+
 async def test_no_server_for_two_days(
     quiet: Database, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,8 +16,9 @@ from backend.domain.accounts.invitations import InvitedBy, invitation_url
 from backend.domain.accounts.password_resets import HANDED_DURATION, reset_url
 from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
+from backend.domain.accounts.users import User, WeakPassword, check_password
 from backend.domain.errors import InvalidField
+from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
 from backend.domain.ids import OrgId, UserId
 from backend.environment import load_settings
 from backend.rate_limits.sign_in_limits import SignInLimits

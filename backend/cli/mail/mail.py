@@ -13,9 +13,9 @@ from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
 from backend.domain.errors import FieldError, ItemUnknown, TooManyItems, raise_all
+from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
-from backend.domain.mail.address import MailAddress
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import (
     RECIPIENT_FIELDS,
@@ -145,7 +145,7 @@ async def remove_recipient(database: Database, recipient_text: str, org_id: OrgI
 def test(address: str, as_json: bool) -> None:
     """Send a test mail to ADDRESS, and print how each step went. Exits with code 1 if one failed."""
     try:
-        checked = MailAddress().parse("address", address)
+        checked = EmailAddress().parse("address", address)
     except FieldError as error:
         raise click.BadParameter(f"{address!r} {error.rule}", param_hint="ADDRESS") from None
     server = mail_server_of(load_settings())

@@ -9,9 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.users import InvalidEmail, normalize_email
-from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Rule, Schema, Word, parse_string
+from backend.domain.fields.email_addresses import EmailAddress
+from backend.domain.fields.rules import Rule, Word
 from backend.domain.ids import OrgId
 
 INVITATION_DURATION = timedelta(days=7)
@@ -41,22 +40,7 @@ class MemberInvitation:
     expires_at: datetime
 
 
-class EmailRule:
-    """The rule for an e-mail address of a user, in the form in which it is compared."""
-
-    def parse(self, field: str, value: object) -> str:
-        """The address, trimmed and in lower case. Raises InvalidField."""
-        try:
-            return normalize_email(parse_string(field, value))
-        except InvalidEmail as error:
-            raise InvalidField(field, str(error)) from None
-
-    def schema(self) -> Schema:
-        """JSON Schema of the address."""
-        return {"type": "string", "format": "email", "maxLength": 254}
-
-
-INVITATION_FIELDS: Mapping[str, Rule[Any]] = {"email": EmailRule(), "role": Word(Role)}
+INVITATION_FIELDS: Mapping[str, Rule[Any]] = {"email": EmailAddress(), "role": Word(Role)}
 
 
 def invitation_url(base_url: str, token: str) -> str:

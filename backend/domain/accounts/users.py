@@ -14,10 +14,6 @@ from backend.domain.ids import OrgId, UserId
 # Characters of a password. The upper limit only bounds the work of hashing it.
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1024
-_LONGEST_EMAIL = 254
-# Only sending mail can show that an address works; this refuses text that can't be an address.
-_EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>\"(),:;\[\]\\]+@[^\s@.]+(\.[^\s@.]+)*")
-
 
 # Argon2id's encoded form. A hash with much more work than ours would slow down every sign-in.
 _PASSWORD_HASH = re.compile(
@@ -26,10 +22,6 @@ _PASSWORD_HASH = re.compile(
     re.ASCII,
 )
 _MOST_WORK = {"kibibytes": 262_144, "rounds": 10, "lanes": 16}
-
-
-class InvalidEmail(ValueError):
-    """The text is not an e-mail address. The message completes a sentence."""
 
 
 class WeakPassword(ValueError):
@@ -64,17 +56,6 @@ class User:
         roles = {org_id: self.role_in(org_id)} if is_member else {}
         org_ids = (org_id,) if is_member else ()
         return replace(self, org_ids=org_ids, roles=roles, password_hash=None, second_factor=None)
-
-
-def normalize_email(text: str) -> str:
-    """The e-mail address in the form in which it is stored and compared: trimmed, in lower case.
-
-    Raises InvalidEmail.
-    """
-    email = text.strip().lower()
-    if len(email) > _LONGEST_EMAIL or not _EMAIL.fullmatch(email):
-        raise InvalidEmail("must be an e-mail address such as ada@example.com")
-    return email
 
 
 def is_password_hash(text: str) -> bool:

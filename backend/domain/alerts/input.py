@@ -8,10 +8,10 @@ from typing import Any
 from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind, AlertRule
 from backend.domain.alerts.thresholds import THRESHOLDS, defaults_of, parse_thresholds
 from backend.domain.errors import InvalidField, shown_name
+from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import Flag, Rule, Schema, Text, Uuid, Word
 from backend.domain.fields.time_zones import TimeZone
-from backend.domain.mail.address import MailAddress
 from backend.domain.mail.language import Language
 
 MOST_ADDRESSES = 20
@@ -45,7 +45,7 @@ class GivenThresholds:
 class MailTo:
     """A list of addresses of the organization's people."""
 
-    _ADDRESS = MailAddress()
+    _ADDRESS = EmailAddress()
 
     def parse(self, field: str, value: object) -> tuple[str, ...]:
         """The addresses, each once. Raises InvalidField."""

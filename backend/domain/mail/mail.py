@@ -33,6 +33,7 @@ class MailState(StrEnum):
 class SmtpStep(StrEnum):
     """The steps of sending a mail, in order."""
 
+    WRITE = "write"
     CONNECT = "connect"
     TLS = "tls"
     SIGN_IN = "sign_in"
@@ -109,6 +110,7 @@ class MailFailure(Exception):
 
 
 _STEP_WORDS = {
+    SmtpStep.WRITE: "The mail can't be written",
     SmtpStep.CONNECT: "The mail server can't be reached",
     SmtpStep.TLS: "No encrypted connection to the mail server",
     SmtpStep.SIGN_IN: "The mail server refuses user and password",

@@ -15,8 +15,8 @@ from typing import Any
 
 from pymongo import IndexModel
 
+from backend.domain.fields.email_addresses import address_hash
 from backend.domain.ids import OrgId
-from backend.domain.mail.address import address_hash
 from backend.domain.mail.mail import (
     FailedMail,
     Mail,

@@ -13,8 +13,8 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.email_addresses import address_hash
 from backend.domain.ids import OrgId, ReportId
-from backend.domain.mail.address import address_hash
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import (
     CONFIRMED_WITHIN,

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.email_addresses import address_hash
 from backend.domain.ids import OrgId
-from backend.domain.mail.address import address_hash
 from backend.domain.reports.recipient import ASKED_A_DAY, Recipient, RecipientState
 from backend.domain.reports.report import Report
 from backend.mail.recipients import delete_report_and_mails

@@ -13,7 +13,8 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
 from backend.domain.accounts.password_resets import MAILED_DURATION, RESET_PATH
-from backend.domain.accounts.users import InvalidEmail, User, WeakPassword, normalize_email
+from backend.domain.accounts.users import User, WeakPassword
+from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
 from backend.domain.mail.language import Language
 from backend.mail.member_mails import mail_reset
 from backend.storage.accounts.users.password_resets import begin_reset, find_reset, use_reset

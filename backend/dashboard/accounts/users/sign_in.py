@@ -30,8 +30,9 @@ from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
 from backend.domain.accounts.actors import person
 from backend.domain.accounts.sessions import SignInWay, awaiting_session, hash_token, new_session
-from backend.domain.accounts.users import InvalidEmail, User, normalize_email
+from backend.domain.accounts.users import User
 from backend.domain.audit.entries import AuditTarget
+from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
 from backend.rate_limits.sign_in_limits import Visitor
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.users import InvalidEmail, normalize_email
+from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
 from backend.domain.ids import OrgId, UserId
 
 # Below this path of the API's host, providers tell people and groups.
@@ -70,5 +70,13 @@ class ProvisionedPerson:
 
 
 def folded(text: str) -> str:
-    """A text without upper case: SCIM tells user names, addresses and names of groups apart by no more."""
+    """A text without upper case: SCIM tells user names and names of groups apart by no more."""
     return text.strip().lower()
+
+
+def email_key(text: str) -> str:
+    """By what two spellings of an address are known as one; of a text that is none, as `folded`."""
+    try:
+        return normalize_email(text)
+    except InvalidEmail:
+        return folded(text)

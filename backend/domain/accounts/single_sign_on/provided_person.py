@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider, is_of_domains
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
-from backend.domain.accounts.users import InvalidEmail, normalize_email
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import parse_string
+from backend.domain.fields.email_addresses import EmailAddress
 
 _LONGEST_SUBJECT = 255  # OpenID Connect Core 1.0, section 2: `sub`
 # A token of Microsoft Entra has 200 groups at most.
@@ -20,12 +19,14 @@ _MOST_GROUPS = 2_000
 class ProvidedPerson:
     """A person of a provider. Issuer and subject say who it is; an e-mail address may become another's.
 
-    `is_email_verified` is None where the provider does not say.
+    `email` is in its normal form. If it is empty, `email_problem` says why. `is_email_verified` is None where
+    the provider does not say.
     """
 
     issuer: str
     subject: str
     email: str = ""
+    email_problem: str = ""
     is_email_verified: bool | None = None
     groups: tuple[str, ...] = ()
 
@@ -38,7 +39,7 @@ def provided_person(issuer: str, claims: Mapping[str, object], groups_claim: str
     return ProvidedPerson(
         issuer,
         subject,
-        _email(claims),
+        *_email(claims),
         _truth(claims.get("email_verified")),
         _groups(claims.get(groups_claim)),
     )
@@ -47,7 +48,7 @@ def provided_person(issuer: str, claims: Mapping[str, object], groups_claim: str
 def check_address(provider: IdentityProvider, person: ProvidedPerson) -> None:
     """Raise SignInRefused unless the address can stand for the person, and people who have it may enter."""
     if not person.email:
-        raise SignInRefused(Refusal.NO_EMAIL)
+        raise SignInRefused(Refusal.NO_EMAIL, person.email_problem)
     check_domain(provider, person)
     if not (provider.vouches_for_emails if person.is_email_verified is None else person.is_email_verified):
         raise SignInRefused(Refusal.EMAIL_NOT_VERIFIED, email=person.email)
@@ -59,12 +60,14 @@ def check_domain(provider: IdentityProvider, person: ProvidedPerson) -> None:
         raise SignInRefused(Refusal.OTHER_DOMAIN, email=person.email)
 
 
-def _email(claims: Mapping[str, object]) -> str:
-    value = claims.get("email")
+def _email(claims: Mapping[str, object]) -> tuple[str, str]:
+    """The address, and what is wrong with the claim if there is none."""
+    if "email" not in claims:
+        return "", ""
     try:
-        return normalize_email(parse_string("email", value))
-    except (InvalidEmail, InvalidField):
-        return ""
+        return EmailAddress().parse("email", claims["email"]), ""
+    except InvalidField as error:
+        return "", f"{claims['email']!r}: {error}"
 
 
 def _truth(value: object) -> bool | None:

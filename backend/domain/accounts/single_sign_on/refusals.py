@@ -110,9 +110,10 @@ REFUSAL_WORDS: Mapping[Refusal, RefusalWords] = {
         "The ID token was not signed by the provider's keys for this client and this sign-in.",
     ),
     Refusal.NO_EMAIL: RefusalWords(
-        "Your identity provider did not tell your e-mail address",
+        "Your identity provider told no e-mail address that can be used",
         _TELL_OWNER,
-        "Let the provider send the claim email, for the scope email.",
+        "Let the provider send the claim email, for the scope email. What is wrong with one that came stands "
+        "beside it.",
     ),
     Refusal.EMAIL_NOT_VERIFIED: RefusalWords(
         "Your identity provider has not verified your e-mail address",

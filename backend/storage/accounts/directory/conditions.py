@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.domain.accounts.provisioning.people import folded
+from backend.domain.accounts.provisioning.people import email_key, folded
 from backend.domain.accounts.provisioning.search import Condition, Equals, HasEmail, SearchField
 from backend.storage.driver.mongo import Document
 
@@ -36,6 +36,6 @@ def _equals(condition: Equals) -> Document:
 
 def _has_email(condition: HasEmail) -> Document:
     if condition.type is None and condition.value is not None:
-        return {"emails.key": folded(condition.value)}
-    value = {} if condition.value is None else {"key": folded(condition.value)}
+        return {"emails.key": email_key(condition.value)}
+    value = {} if condition.value is None else {"key": email_key(condition.value)}
     return {"emails": {"$elemMatch": value | {"type": condition.type}}}

@@ -11,6 +11,7 @@ from backend.domain.accounts.provisioning.people import (
     MOST_PEOPLE,
     ProvisionedEmail,
     ProvisionedPerson,
+    email_key,
     folded,
 )
 from backend.domain.accounts.roles import Role
@@ -120,7 +121,7 @@ async def _find_one(
 def _to_document(person: ProvisionedPerson) -> Document:
     document = asdict(person)
     document["_id"] = document.pop("id")
-    document["emails"] = [asdict(email) | {"key": folded(email.value)} for email in person.emails]
+    document["emails"] = [asdict(email) | {"key": email_key(email.value)} for email in person.emails]
     return document | {
         "email": person.email,
         "user_name_key": folded(person.user_name),

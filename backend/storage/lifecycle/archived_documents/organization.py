@@ -23,12 +23,13 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor.factor import RECOVERY_CODES, is_secret
 from backend.domain.accounts.second_factor.passkeys import MOST_PASSKEYS
 from backend.domain.accounts.second_factor.passkeys import NAME_RULE as PASSKEY_NAME_RULE
-from backend.domain.accounts.users import is_password_hash, normalize_email
+from backend.domain.accounts.users import is_password_hash
 from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.domains.input import DOMAIN_FIELDS
 from backend.domain.domains.json_form import texts_json
 from backend.domain.errors import InvalidField
 from backend.domain.fields.address_patterns import AddressPattern
+from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
 from backend.storage.accounts import api_keys, apps, domains, organizations, origin_refusals, origins
 from backend.storage.accounts.domain_settings import FIELD, from_plain, to_plain
@@ -154,7 +155,7 @@ _SECOND_FACTOR = DocumentFields(
 )
 _USER = DocumentFields(
     {
-        "email": lambda _, value: normalize_email(value),
+        "email": EmailAddress().parse,
         "password_hash": or_none(_password_hash),
         "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.email_addresses import EmailAddress, address_hash
 from backend.domain.fields.rules import Uuid
-from backend.domain.mail.address import MailAddress, address_hash
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import CONFIRMED_WITHIN, Frequency, RecipientState
 from backend.storage.driver.mongo import Document
@@ -32,7 +32,7 @@ from backend.storage.schema.document_fields import (
 _RECIPIENT = DocumentFields(
     {
         "report_id": Uuid().parse,
-        "address": MailAddress().parse,
+        "address": EmailAddress().parse,
         "address_sha256": sha256,
         "frequency": one_of(Frequency),
         "language": one_of(Language),
