@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from backend.domain.accounts.organizations import parse_days
 from backend.domain.errors import OperatorError
-from backend.domain.fields.rules import is_uuid
+from backend.domain.fields.rules import Flag, is_uuid
 from backend.domain.ids import OrgId
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Document
@@ -26,7 +26,7 @@ from backend.storage.lifecycle.archive_context import ArchiveContext
 from backend.storage.lifecycle.collections import ArchivedCollection, archived_collections
 
 FORMAT = "waylink-organization"
-VERSION = 2
+VERSION = 3
 # A document has at most 16 MB; its text may be longer.
 _LONGEST_LINE = 100_000_000
 _END = b'{"counts":'
@@ -52,12 +52,14 @@ class Header:
     """The first line of an archive: whose archive it is, and when it was exported.
 
     `click_days` is for how many days the organization kept single clicks then; None means without limit.
+    Without credentials, its members set new passwords once it is restored.
     """
 
     org_id: OrgId
     name: str
     exported_at: datetime
     click_days: int | None
+    has_credentials: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class ArchiveWriter:
             "org_id": header.org_id,
             "name": header.name,
             "click_days": header.click_days,
+            "has_credentials": header.has_credentials,
             "exported_at": header.exported_at.isoformat(timespec="seconds"),
         }
         self._write(json.dumps(head))
@@ -127,9 +130,10 @@ def read_header(path: Path) -> Header:
         exported_at = datetime.fromisoformat(head["exported_at"])
         days = head["click_days"]
         click_days = None if days is None else parse_days(str(days))
+        has_credentials = Flag().parse("has_credentials", head["has_credentials"])
     except (KeyError, ValueError, TypeError):
-        raise UnreadableArchive(f"{path} does not say when it was exported, or of how many days.") from None
-    return Header(OrgId(org_id), str(head.get("name")), exported_at, click_days)
+        raise UnreadableArchive(f"{path} does not say when it was exported, or what is in it.") from None
+    return Header(OrgId(org_id), str(head.get("name")), exported_at, click_days, has_credentials)
 
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:

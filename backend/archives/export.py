@@ -37,14 +37,17 @@ class ArchivePiece:
 async def export_organization(
     database: Database, org_id: OrgId, path: Path, progress: Progress, *, in_snapshot: bool = True
 ) -> Counter[str]:
-    """Write the organization to `path`. Returns the number of documents of each collection.
+    """Write the organization to `path`, with its members' credentials.
+
+    Returns the number of documents of each collection.
 
     With `in_snapshot`, all data is as it was at one moment, although the service goes on. Raises
     UnknownOrganization, SnapshotTooOld and OSError; then a file that was there before is unchanged.
     """
     counts, reported = Counter[str](), 0
     with whole_or_nothing(path) as file:
-        async with aclosing(archive_pieces(database, org_id, in_snapshot=in_snapshot)) as pieces:
+        made = archive_pieces(database, org_id, with_credentials=True, in_snapshot=in_snapshot)
+        async with aclosing(made) as pieces:
             async for piece in pieces:
                 file.write(piece.data)
                 counts = piece.counts
@@ -54,20 +57,22 @@ async def export_organization(
 
 
 async def archive_pieces(
-    database: Database, org_id: OrgId, *, in_snapshot: bool = True
+    database: Database, org_id: OrgId, *, with_credentials: bool, in_snapshot: bool = True
 ) -> AsyncGenerator[ArchivePiece, None]:
     """The organization's archive, of which no more than a piece and a document is in memory at a time.
 
-    Raises as `export_organization`.
+    Its members' credentials are only in one for whoever runs the service: an owner may not have them. Raises
+    as `export_organization`.
     """
     organization = await get_organization(database, org_id)
     buffer = BytesIO()
     writer = ArchiveWriter(buffer)
     now = await server_time(database)
-    writer.write_header(Header(org_id, organization.name, now, organization.click_days))
+    header = Header(org_id, organization.name, now, organization.click_days, with_credentials)
+    writer.write_header(header)
     async with snapshot(database, is_consistent=in_snapshot) as session:
         total = await count_owned(database, session, org_id)
-        async for name, document in read_owned(database, session, org_id):
+        async for name, document in read_owned(database, session, org_id, with_credentials=with_credentials):
             writer.write_document(name, document)
             while buffer.tell() >= PIECE_BYTES:
                 yield ArchivePiece(_taken(buffer), total, writer.counts.copy())

@@ -90,7 +90,7 @@ async def _make(start: MakingStart) -> MakingResult:
 
 async def _store(database: Database, start: MakingStart) -> MakingResult:
     digest, size, numbers = hashlib.sha256(), 0, count()
-    async with aclosing(archive_pieces(database, start.org_id)) as pieces:
+    async with aclosing(archive_pieces(database, start.org_id, with_credentials=False)) as pieces:
         async for piece in pieces:
             await _store_piece(database, start, next(numbers), piece)
             digest.update(piece.data)

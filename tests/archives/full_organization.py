@@ -15,6 +15,8 @@ from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.second_factor.factor import SECRET_LENGTH, SecondFactor, recovery_hash
+from backend.domain.accounts.second_factor.passkeys import Passkey
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.users import User
@@ -34,8 +36,13 @@ from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domain_settings import store_domain_settings
-from backend.storage.accounts.organizations import set_destination_rules, set_event_properties
+from backend.storage.accounts.organizations import (
+    set_destination_rules,
+    set_event_properties,
+    set_requires_single_sign_on,
+)
 from backend.storage.accounts.single_sign_on.settings import set_group_roles, set_provider
+from backend.storage.accounts.users.second_factors import set_second_factor
 from backend.storage.accounts.users.users import insert_user
 from backend.storage.annotations.notes import add_annotation
 from backend.storage.apps.installs import record_install
@@ -165,15 +172,23 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await add_annotation(database, organization.id, note, NotedBy.PERSON, datetime.now(UTC))
     cost = ToldCost("spring", datetime.now(UTC).date(), Decimal("12.50"), "EUR")
     await tell_costs(database, organization.id, [cost], datetime.now(UTC))
-    email = f"ada@{organization.domain}"
-    org_ids = (organization.id, OrgId("another"))
-    user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))
-    await insert_user(database, user)
+    await _add_member(database, organization)
     await fire_alert(database, organization.id, link_ids[0])
     await place_all(database, organization.id)
     await sign_days(database, organization.id, datetime.now(UTC).date() + timedelta(days=1))
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("nobody")))
     return link_ids
+
+
+async def _add_member(database: Database, organization: TestOrganization) -> None:
+    """Add a member of this and another organization, with all ways to sign in."""
+    org_ids = (organization.id, OrgId("another"))
+    email, now = f"ada@{organization.domain}", datetime.now(UTC)
+    user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, now)
+    await insert_user(database, user)
+    passkey = Passkey("Y3JlZGVudGlhbA", b"its public half", 0, "Phone", now)
+    hashes = (recovery_hash("ABCDEFGHIJKLMNOP"),)
+    await set_second_factor(database, user.id, SecondFactor("A" * SECRET_LENGTH, 7, hashes, now, (passkey,)))
 
 
 async def _limit_key(database: Database, organization: TestOrganization, link_id: LinkId) -> Tag:
@@ -190,6 +205,7 @@ async def _limit_key(database: Database, organization: TestOrganization, link_id
 async def _set_single_sign_on(database: Database, organization: TestOrganization) -> None:
     provider = IdentityProvider("https://id.shop.example", "waylink", "secret", ("shop.example",))
     await set_provider(database, organization.id, provider)
+    await set_requires_single_sign_on(database, organization.id, is_on=True)
     group_roles = GroupRoles((GroupRole("Marketing", Role.EDITOR),), Role.VIEWER)
     await set_group_roles(database, organization.id, group_roles)
 

@@ -290,7 +290,7 @@ async def test_another_file_does_not_go_on_with_a_restore(
     ("old", "new", "sentence"),
     [
         (b'"format": "waylink-organization"', b'"format": "other"', "is not an archive"),
-        (b'"version": 2', b'"version": 1', "has the format version 1; this Waylink reads 2"),
+        (b'"version": 3', b'"version": 1', "has the format version 1; this Waylink reads 3"),
         (b'"org_id": "', b'"org_id": "x', "does not name its organization"),
         (b'"collection":"links"', b'"collection":"secrets"', "is not a document of a collection"),
         (b"https://shop.example/1", b"https://shop.example/9", "counts or SHA-256 do not match"),

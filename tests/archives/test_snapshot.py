@@ -36,7 +36,7 @@ async def late_clicks(
     before = len(await recorded_clicks(database, organization.id, link_id))
     clicks, shipped = 0, False
     async with snapshot(database, is_consistent=in_snapshot) as session:
-        async for name, document in read_owned(database, session, organization.id):
+        async for name, document in read_owned(database, session, organization.id, with_credentials=True):
             if name == "click_blocks":
                 clicks_found = unpack(document["packed"]).clicks(organization.id)
                 clicks += sum(click.link_id == link_id for click in clicks_found)

@@ -55,9 +55,9 @@ class ServiceProcess:
         """All that it wrote to stderr."""
         return Path(self.environment["WAYLINK_DATA_DIR"], "log").read_text()
 
-    def command(self, *arguments: str) -> dict[str, Any]:
+    def command(self, *arguments: str, typed: str = "") -> dict[str, Any]:
         """Run a `waylink` command with --json beside the service, and give what it printed."""
-        return run_command(*arguments, environment=self.environment)
+        return run_command(*arguments, environment=self.environment, typed=typed)
 
     def refusal(self, *arguments: str, typed: str = "") -> str:
         """What a `waylink` command that must fail says."""

@@ -15,11 +15,14 @@ from backend.cli.analytics.client import analytics_client
 from backend.cli.command import CommandResult, stored
 from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
+from backend.cli.printable import printable
+from backend.domain.accounts.roles import Role
 from backend.domain.audit.entries import AuditTarget
 from backend.domain.clicks.rows import RowFormat, Selection
 from backend.domain.ids import OrgId
 from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.accounts.users.users import list_users
 from backend.storage.analytics.click_file import ClicksFile
 from backend.storage.audit.facts import record
 from backend.storage.clicks.missing import count_missing
@@ -29,6 +32,8 @@ from backend.system.clock import utc_now
 from backend.system.whole_file import whole_or_nothing
 from backend.web.api_host import ApiHost
 
+# Of the owners who need new passwords: one can let the others in.
+_NAMED_OWNERS = 10
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -51,8 +56,8 @@ async def export(
 ) -> CommandResult:
     """Write everything of an organization to FILE, as JSON lines.
 
-    Keys are exported as hashes, so that they still work after a restore. The file contains personal data;
-    only its owner may read it.
+    Keys are exported as hashes, so that they still work after a restore. The file contains personal data,
+    and what its members' second factors are computed from; only its owner may read it.
     """
     if clicks_form:
         return await _export_clicks(database, org_id, path)
@@ -101,9 +106,24 @@ async def restore(database: Database, file: Path) -> CommandResult:
     # Everything is read twice: to check it, then to store it.
     with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
         restored = await restore_organization(database, file, utc_now(), bar.update, is_api_host)
-    await _record(database, restored.header.org_id, "restored")
-    owner = {"org_id": restored.header.org_id, "name": restored.header.name}
+    org_id = restored.header.org_id
+    await _record(database, org_id, "restored")
+    if not restored.header.has_credentials:
+        await _tell_to_set_passwords(database, org_id)
+    owner = {"org_id": org_id, "name": restored.header.name}
     return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
+
+
+async def _tell_to_set_passwords(database: Database, org_id: OrgId) -> None:
+    """Say on stderr how the members of an organization get in whose archive has nobody's credentials."""
+    without = [member for member in await list_users(database, org_id) if member.password_hash is None]
+    owners = [member for member in without if member.role_in(org_id) is Role.OWNER]
+    lines = [
+        "An owner made this file, so it has no passwords, second factors or identity provider. Members set "
+        "new passwords at the sign-in page (Forgot your password?), or by the link that a command prints:",
+        *(f"  waylink user reset {printable(owner.email)}" for owner in owners[:_NAMED_OWNERS]),
+    ]
+    click.echo("\n".join(lines), err=True)
 
 
 async def _record(database: Database, org_id: OrgId, verb: str) -> None:

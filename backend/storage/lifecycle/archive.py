@@ -56,17 +56,18 @@ async def count_owned(database: Database, session: ClientSession, org_id: OrgId)
 
 
 async def read_owned(
-    database: Database, session: ClientSession, org_id: OrgId
+    database: Database, session: ClientSession, org_id: OrgId, *, with_credentials: bool
 ) -> AsyncIterator[tuple[str, Document]]:
     """All documents of the organization, each with the name of its collection.
 
-    Collections come in the order of `archived_collections`. The order is the same in every database.
+    Only with credentials, those of its members are among them. Collections come in the order of
+    `archived_collections`. The order is the same in every database.
     """
     for collection in archived_collections().values():
         async for condition in _conditions(database, session, collection, org_id):
             documents = database[collection.name].find(condition, session=session).sort("_id", 1)
             async for document in documents.allow_disk_use(True):
-                yield collection.name, collection.owned_by.part_of(document, org_id)
+                yield collection.name, collection.part_of(document, org_id, with_credentials=with_credentials)
 
 
 async def _conditions(

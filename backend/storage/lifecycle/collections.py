@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pymongo import IndexModel
 
+from backend.domain.ids import OrgId
 from backend.storage.accounts import (
     announced_deletions,
     api_keys,
@@ -39,6 +41,7 @@ from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
+from backend.storage.driver.mongo import Document
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.links import links, orphans, qr_logos, tags, taken_clicks, utm_templates
@@ -67,6 +70,15 @@ class ArchivedCollection:
     name: str
     owned_by: Owned | ByLink
     stage: Stage
+    withheld: Mapping[str, object]
+
+    def part_of(self, document: Document, org_id: OrgId, *, with_credentials: bool) -> Document:
+        """What the organization's archive has of a document: credentials of people only where they are asked
+        for, and nothing of another organization."""
+        part = self.owned_by.part_of(document, org_id)
+        if with_credentials:
+            return part
+        return {name: self.withheld.get(name, value) for name, value in part.items()}
 
 
 # In the order in which they are restored. Records of what happened come before the links, since more happens
@@ -163,7 +175,9 @@ def declared_shard_keys() -> dict[str, ShardKey]:
 def archived_collections() -> dict[str, ArchivedCollection]:
     """The collections in an organization's archive by name, in the order of a restore."""
     return {
-        collection.name: ArchivedCollection(collection.name, collection.owned_by, collection.archived)
+        collection.name: ArchivedCollection(
+            collection.name, collection.owned_by, collection.archived, collection.withheld
+        )
         for collection in COLLECTIONS
         if isinstance(collection.archived, Stage) and not isinstance(collection.owned_by, NotOwned)
     }

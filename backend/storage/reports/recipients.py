@@ -53,6 +53,8 @@ COLLECTION = Collection(
         hidden=frozenset({"address", "address_sha256", "token", "code"}),
         ignored=frozenset({"next_at", "error", "expires_at"}),
     ),
+    # Who has the code can say yes for whoever was asked.
+    withheld={"code": None},
 )
 _RECIPIENTS = OwnDocuments(NAME, MOST_RECIPIENTS, "address")
 # Nobody can guess a token of so many bytes.

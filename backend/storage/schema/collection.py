@@ -8,7 +8,7 @@ follow from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -115,7 +115,11 @@ class NotSharded(Reason):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A collection. If something does not apply to it, the value of that field is the reason why."""
+    """A collection. If something does not apply to it, the value of that field is the reason why.
+
+    `withheld` has what an archive that an owner made contains in place of these fields' values: it has
+    nobody's credentials, and nothing that would need them.
+    """
 
     name: str
     indexes: Iterable[IndexModel]
@@ -125,6 +129,7 @@ class Collection:
     archived: Stage | NotArchived
     shard_key: ShardKey | NotSharded
     audited: Audited | NotAudited
+    withheld: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for statement in (self.personal, self.retention):

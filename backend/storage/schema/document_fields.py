@@ -27,7 +27,7 @@ from backend.storage.driver.mongo import Document
 Parse = Callable[[str, Any], object]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LONGEST_TEXT = 10_000
-_BINARY_FIELDS = {"image", "packed", "seconds", "visitors"}
+_BINARY_FIELDS = {"image", "packed", "public_key", "seconds", "visitors"}
 _DEEPEST = 20
 _MOST_PARTS = 1000
 

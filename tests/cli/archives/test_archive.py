@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pymongo import MongoClient
 
 from backend.archives.archive_file import ArchiveWriter, read_entries, read_header
+from backend.storage.lifecycle.collections import archived_collections
 from tests.polling import wait_for
 from tests.processes.forked.service import forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, invoke, own_database, run_command
 
 MANY = 2_000
+PASSWORD = "correct horse battery"
 DOMAIN = "go.archived.example"
 
 
@@ -91,6 +95,33 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongo
         again = invoke(*command, environment=environment)
         assert again.exit_code == 1
         assert f"already has an organization with the id {org_id}" in again.stderr
+
+
+def test_a_restore_of_an_owners_file_says_how_to_get_in(
+    running: ServiceProcess, tmp_path: Path, mongodb_uri: str
+) -> None:
+    """It has no passwords: the command says so, and names what prints a link for a new one to an owner."""
+    org_id = str(running.command("organization", "create", "Boats")["id"])
+    running.command(
+        "user", "create", "ada@boats.example", "--org", org_id, "--password-stdin", typed=PASSWORD
+    )
+    exported, owners = tmp_path / "exported.jsonl", tmp_path / "owners.jsonl"
+    running.command("export", "--org", org_id, "-o", str(exported))
+    header, collections = read_header(exported), archived_collections()
+    with owners.open("wb") as opened:
+        writer = ArchiveWriter(opened)
+        writer.write_header(replace(header, has_credentials=False))
+        for entry in read_entries(exported, header):
+            of = collections[entry.collection]
+            part = of.part_of(entry.document, header.org_id, with_credentials=False)
+            writer.write_document(entry.collection, part)
+        writer.write_end()
+    with own_database(mongodb_uri) as variables:
+        environment = environment_of(tmp_path / "to", **variables)
+        told = invoke("restore", str(owners), environment=environment).stderr
+        assert "it has no passwords" in told
+        [command] = re.findall(r"^  waylink (user reset \S+)$", told, re.MULTILINE)
+        assert "/new-password/" in run_command(*command.split(), environment=environment)["url"]
 
 
 def test_a_forged_file_does_not_control_the_terminal(running: ServiceProcess, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("one small document an organization"),
     audited=Audited(kind="single_sign_on", hidden=frozenset({"client_secret"})),
+    # The client secret signs people in, and is never shown: without it, a provider is of no use.
+    withheld={"provider": None},
 )
 
 

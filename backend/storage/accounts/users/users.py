@@ -53,6 +53,7 @@ COLLECTION = Collection(
         deleted="removed",
         part=_as_member,
     ),
+    withheld={"password_hash": None, "second_factor": None},
 )
 
 
