@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from backend.domain.accounts.invitations import MemberInvitation, invitation_url
 from backend.domain.accounts.password_resets import reset_url
 from backend.domain.accounts.users import User
+from backend.domain.ids import OrgId
 from backend.domain.mail.language import Language
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.recipient import unlinked
@@ -18,7 +19,13 @@ from backend.storage.mail import mails
 # The beginnings of the keys of mails.
 INVITATION_KEY, RESET_KEY = "member-invitation/", "password-reset/"
 _INVITATIONS_A_DAY = 50
+_INVITATIONS_OF_ADDRESS_A_DAY = 3
 _RESETS_AN_HOUR = 3
+_DAY = timedelta(days=1)
+
+
+class TooManyInvitations(Exception):
+    """One more mail would be a nuisance. The message is a sentence for whoever invites."""
 
 
 async def mail_invitation(
@@ -30,11 +37,10 @@ async def mail_invitation(
     token: str,
     language: Language,
     now: datetime,
-) -> bool:
-    """Queue the mail with the invitation's link. False if the organization has sent too many today."""
+) -> None:
+    """Queue the mail with the invitation's link. Raises TooManyInvitations."""
     org_id = invitation.org_id
-    if await mails.count_of(database, org_id, now - timedelta(days=1), INVITATION_KEY) >= _INVITATIONS_A_DAY:
-        return False
+    await _check_limits(database, org_id, invitation.email, now)
     names = {
         "organization": unlinked(organization),
         "by": unlinked(invitation.invited_by),
@@ -42,7 +48,16 @@ async def mail_invitation(
     }
     subject, text, html = one_link(language, "invitation", names, invitation_url(base_url, token))
     key = f"{INVITATION_KEY}{invitation.id}"
-    return await mails.queue_mail(database, Mail(org_id, key, invitation.email, subject, text, html), now)
+    await mails.queue_mail(database, Mail(org_id, key, invitation.email, subject, text, html), now)
+
+
+async def _check_limits(database: Database, org_id: OrgId, email: str, now: datetime) -> None:
+    """Raise TooManyInvitations for an address, whoever invites it, or for an organization."""
+    to_address = await mails.count_to(database, email, now - _DAY, None, f"/{INVITATION_KEY}")
+    if to_address >= _INVITATIONS_OF_ADDRESS_A_DAY:
+        raise TooManyInvitations(f"{email} got {_INVITATIONS_OF_ADDRESS_A_DAY} invitations within a day.")
+    if await mails.count_of(database, org_id, now - _DAY, INVITATION_KEY) >= _INVITATIONS_A_DAY:
+        raise TooManyInvitations(f"Your organization sent {_INVITATIONS_A_DAY} invitations within a day.")
 
 
 async def mail_reset(

@@ -40,6 +40,27 @@ def link_in(mail: EmailMessage) -> str:
     return urlsplit(match[0]).path
 
 
+async def test_nobody_is_buried_in_invitations(mailing: Service, mailbox: Mailbox) -> None:  # noqa: F811
+    """An address gets three mails a day, whichever organizations invite it and however it is spelled; who
+    invites once more reads why no mail goes out, and has the link."""
+    database: Database = given_to(mailing.api, Resources).database
+    spellings = ("Buried@Müller.example", "buried@xn--mller-kva.example")
+    shown = []
+    for organization in [await create_test_organization(database) for _ in range(2)]:
+        async with browser(mailing, BASE_URL) as client:
+            owner = Person(client, await make_user(database, organization.id))
+            await open_session(database, owner, BASE_URL)
+            for spelling in spellings:
+                form = {"email": spelling, "role": "viewer"}
+                shown.append(await owner.send("/members", "/members/invitations", **form))
+    assert ["A mail with it is on its way" in page.text for page in shown] == [True, True, True, False]
+    assert f"No mail goes out. {spellings[1]} got 3 invitations within a day." in shown[-1].text
+    assert all(f"{BASE_URL}/join/" in page.text for page in shown)
+    queued = database[mails.NAME].count_documents({"address": spellings[1]})
+    assert await queued == 3
+    await mail_to(mailbox, spellings[1])
+
+
 @pytest.mark.usefixtures("mailing")
 async def test_invitation_and_new_password_come_by_mail(mailing: Service, mailbox: Mailbox) -> None:  # noqa: F811
     """The invited get the link in their mail, in the inviter's language; who forgot a password gets one, too,

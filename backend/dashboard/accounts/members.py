@@ -25,7 +25,7 @@ from backend.domain.accounts.users import User
 from backend.domain.errors import FieldError, RequestError, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import UserId
-from backend.mail.member_mails import mail_invitation
+from backend.mail.member_mails import TooManyInvitations, mail_invitation
 from backend.storage.accounts.directory.people import list_people
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.users.invitations import invite, list_invitations, withdraw_invitation
@@ -35,7 +35,7 @@ from backend.storage.accounts.users.users import list_users
 from backend.web.current import resources
 
 _MAILED = "A mail with it is on its way, too."
-_NOT_MAILED = "No mail goes out: too many did today."
+_NOT_MAILED = "No mail goes out."
 _ROLES = [(role.value, f"{role.value.title()}: {ROLE_MEANINGS[role]}") for role in Role]
 
 
@@ -87,11 +87,14 @@ async def members_invite() -> Response:
     words = f"Give it to {invitation.email} now: it is not shown again. It works once, for seven days."
     if settings.sends_mail:
         organization = await get_organization(database, org_id())
-        is_mailed = await mail_invitation(
-            database, settings.base_url, organization.name, invitation,
-            token=token, language=mail_language(), now=now,
-        )  # fmt: skip
-        words += f" {_MAILED if is_mailed else _NOT_MAILED}"
+        try:
+            await mail_invitation(
+                database, settings.base_url, organization.name, invitation,
+                token=token, language=mail_language(), now=now,
+            )  # fmt: skip
+            words += f" {_MAILED}"
+        except TooManyInvitations as error:
+            words += f" {_NOT_MAILED} {error}"
     link = SecretLink("The invitation's link", invitation_url(settings.base_url, token), words)
     return await _page(link=link)
 
