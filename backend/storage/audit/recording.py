@@ -7,9 +7,11 @@ stores something can forget it. Links and costs are written many at once, and re
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
+
+from pymongo.results import DeleteResult, UpdateResult
 
 from backend.domain.audit.differences import difference
 from backend.domain.audit.entries import AuditTarget
@@ -22,6 +24,8 @@ from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection
 from backend.storage.schema.ownership import Owned
 
+# Of documents that are written at once, and compared with what they were.
+PIECE_BYTES = 1_000_000
 # How a document was before a write, and how it is after it.
 _States = tuple[Document | None, Document | None]
 
@@ -83,25 +87,31 @@ class _RecordingCollection:
         return result
 
     async def update_one(self, condition: Document, *change: Any, **options: Any) -> Any:
-        return await self._write(self._stored.update_one, 1, condition, *change, **options)
+        return await self._write(self._stored.update_one, condition, *change, **options)
 
     async def update_many(self, condition: Document, *change: Any, **options: Any) -> Any:
-        return await self._write(self._stored.update_many, 0, condition, *change, **options)
+        matched = modified = 0
+        async for result in self._write_pieces(self._stored.update_many, condition, *change, **options):
+            matched, modified = matched + result.matched_count, modified + result.modified_count
+        return UpdateResult({"n": matched, "nModified": modified}, acknowledged=True)
 
     async def replace_one(self, condition: Document, *change: Any, **options: Any) -> Any:
-        return await self._write(self._stored.replace_one, 1, condition, *change, **options)
+        return await self._write(self._stored.replace_one, condition, *change, **options)
 
     async def delete_one(self, condition: Document, **options: Any) -> Any:
-        return await self._write(self._stored.delete_one, 1, condition, **options)
+        return await self._write(self._stored.delete_one, condition, **options)
 
     async def delete_many(self, condition: Document, **options: Any) -> Any:
-        return await self._write(self._stored.delete_many, 0, condition, **options)
+        deleted = 0
+        async for result in self._write_pieces(self._stored.delete_many, condition, **options):
+            deleted += result.deleted_count
+        return DeleteResult({"n": deleted}, acknowledged=True)
 
     async def find_one_and_update(self, condition: Document, *change: Any, **options: Any) -> Any:
-        return await self._write(self._stored.find_one_and_update, 1, condition, *change, **options)
+        return await self._write(self._stored.find_one_and_update, condition, *change, **options)
 
     async def find_one_and_delete(self, condition: Document, **options: Any) -> Any:
-        return await self._write(self._stored.find_one_and_delete, 1, condition, **options)
+        return await self._write(self._stored.find_one_and_delete, condition, **options)
 
     async def insert_many(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError("write them by another method, or with `unrecorded`")
@@ -111,15 +121,17 @@ class _RecordingCollection:
     async def _write(
         self,
         write: Callable[..., Awaitable[Any]],
-        limit: int,
         condition: Document,
         *change: Any,
         session: ClientSession | None = None,
         **options: Any,
     ) -> Any:
         async def work(session: ClientSession) -> Any:
-            before = await self._find(condition, session, limit)
-            result = await write(condition, *change, session=session, **options)
+            found = await self._stored.find_one(condition, sort=options.get("sort"), session=session)
+            before = {found["_id"]: found} if found else {}
+            # Of several documents that fit, the one that was read: else the entry would be of another one.
+            chosen = condition | {"_id": found["_id"]} if found else condition
+            result = await write(chosen, *change, session=session, **options)
             after = await self._after(before, result, session)
             if options.get("upsert") and not after:  # what find_one_and_update made, and did not return
                 after = await self._find(condition, session)
@@ -127,6 +139,53 @@ class _RecordingCollection:
             return result
 
         return await self._run(session, work)
+
+    async def _write_pieces(
+        self,
+        write: Callable[..., Awaitable[Any]],
+        condition: Document,
+        *change: Any,
+        session: ClientSession | None = None,
+    ) -> AsyncIterator[Any]:
+        """Write all documents that fit, so many at a time that those in memory have a few megabytes.
+
+        They are all written in the caller's transaction; without one, each piece has its own.
+        """
+        async for ids in self._pieces(condition, session):
+            yield await self._run(
+                session, partial(self._write_piece, write, condition | {"_id": ids}, change)
+            )
+
+    async def _write_piece(
+        self,
+        write: Callable[..., Awaitable[Any]],
+        condition: Document,
+        change: Sequence[Any],
+        session: ClientSession,
+    ) -> Any:
+        before = await self._find(condition, session)
+        result = await write(condition, *change, session=session)
+        await self._record(before, await self._after(before, result, session), session)
+        return result
+
+    async def _pieces(self, condition: Document, session: ClientSession | None) -> AsyncIterator[Document]:
+        """Queries for the ids of all documents that fit now, of a piece each."""
+        # Read before the first is written: what is written may move within the index that is read.
+        read = {"_id": 1, "bytes": {"$bsonSize": "$$ROOT"}}
+        found = [
+            (document["_id"], document["bytes"])
+            async for document in self._stored.find(condition, read, session=session)
+        ]
+        ids: list[Any] = []
+        piece_bytes = 0
+        for document_id, document_bytes in found:
+            if ids and piece_bytes + document_bytes > PIECE_BYTES:
+                yield {"$in": ids}
+                ids, piece_bytes = [], 0
+            ids.append(document_id)
+            piece_bytes += document_bytes
+        if ids:
+            yield {"$in": ids}
 
     async def _run(
         self, session: ClientSession | None, work: Callable[[ClientSession], Awaitable[Any]]
@@ -150,8 +209,8 @@ class _RecordingCollection:
         ids = [*before, *([] if made is None else [made])]
         return await self._find({"_id": {"$in": ids}}, session) if ids else {}
 
-    async def _find(self, condition: Document, session: ClientSession, limit: int = 0) -> dict[Any, Document]:
-        cursor = self._stored.find(condition, session=session).limit(limit)
+    async def _find(self, condition: Document, session: ClientSession) -> dict[Any, Document]:
+        cursor = self._stored.find(condition, session=session)
         return {document["_id"]: document async for document in cursor}
 
     async def _record(
