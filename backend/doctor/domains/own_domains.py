@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from backend.domain.domains.claims import ClaimedName, DomainClaim
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.ids import OrgId
@@ -14,7 +16,6 @@ from backend.web.api_host import ApiHost
 from backend.web.current import Resources
 
 _FIELD = "name"
-TAKEN = "belongs to another organization of this service already"
 
 
 async def add_own_domain(resources: Resources, org_id: OrgId, text: object) -> tuple[str, DomainClaim | None]:
@@ -25,13 +26,11 @@ async def add_own_domain(resources: Resources, org_id: OrgId, text: object) -> t
     name = ClaimedName().parse(_FIELD, text)
     if ApiHost(resources.settings.base_url).owns(name):
         raise InvalidField(_FIELD, "must not be the host name of this service's API and dashboard")
-    try:
-        if await is_domain_of(resources.database, name, org_id):
+    if await is_domain_of(resources.database, name, org_id):
+        with suppress(DomainTaken):  # it was removed, and is another's, since this very moment
             await insert_domain(resources.database, name, org_id, resources.clock())
             return name, None
-        return name, await claim_domain(resources.database, org_id, name, resources.clock())
-    except DomainTaken:
-        raise InvalidField(_FIELD, TAKEN) from None
+    return name, await claim_domain(resources.database, org_id, name, resources.clock())
 
 
 async def remove_own_domain(resources: Resources, org_id: OrgId, name: str) -> None:

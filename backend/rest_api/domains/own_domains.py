@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.doctor.domains.domain_setup import find_own_claim, setup_of
 from backend.doctor.domains.domain_states import DomainStates
-from backend.doctor.domains.own_domains import TAKEN, add_own_domain, remove_own_domain
+from backend.doctor.domains.own_domains import add_own_domain, remove_own_domain
 from backend.domain.accounts.permissions import Permission
 from backend.domain.domains.claims import ClaimedName
 from backend.domain.domains.json_form import own_domain_json, setup_json
@@ -23,6 +23,8 @@ from backend.storage.accounts.domains import DomainInUse, DomainTaken
 from backend.web.current import of_app, resources
 
 _LOOK_SECONDS = 25.0
+# Told to who has shown that the domain is theirs, and to nobody else.
+_TAKEN = "belongs to another organization of this service already"
 
 
 @Operation(
@@ -82,7 +84,7 @@ async def check_domain(name: str) -> dict[str, Any]:
     try:
         kept = await states.look(org_id, name, _LOOK_SECONDS)
     except DomainTaken:
-        raise InvalidField("name", TAKEN) from None
+        raise InvalidField("name", _TAKEN) from None
     if kept is None:
         kept = (await find_findings(database, org_id, [name])).get(name)
     claim = await find_own_claim(database, org_id, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -9,6 +10,8 @@ import pytest
 
 from backend.app import Service
 from backend.rest_api.domains import own_domains
+from backend.storage.accounts.domains import insert_domain
+from backend.system.clock import utc_now
 from tests.api.link_calls import API, create
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
@@ -65,15 +68,58 @@ async def test_a_domain_from_its_claim_to_its_end(
     }
     again = await client.post(f"{API}/domains", json={"name": name}, headers=headers)
     assert (again.status_code, again.json()["proof"]) == (200, None)
-    for path, body in ((f"{API}/domains", {"name": name}), (f"{one}/check", None)):
-        theirs = await client.post(path, json=body, headers=other.headers)
-        assert theirs.status_code == 400
-        message = "name belongs to another organization of this service already"
-        assert theirs.json()["error"]["errorMessage"] == message
+    assert (await client.post(f"{API}/domains", json={"name": name}, headers=other.headers)).is_success
+    theirs = await client.post(f"{one}/check", headers=other.headers)
+    assert theirs.status_code == 400
+    message = "name belongs to another organization of this service already"
+    assert theirs.json()["error"]["errorMessage"] == message
     monkeypatch.setattr(own_domains, "_LOOK_SECONDS", 0)
     assert (await client.post(f"{one}/check", headers=headers)).json() == checked
     assert (await client.delete(one, headers=headers)).status_code == 204
     assert (await client.delete(one, headers=headers)).status_code == 404
+
+
+async def test_nobody_is_told_whose_a_domain_is(
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    make_organization: OrganizationFactory,
+    service: Service,
+    zone: Zone,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A domain that another organization has is answered as one that nobody has, whatever is asked, until its
+    record is found."""
+    monkeypatch.setattr(service.resources.names, "servers", (zone.address,))
+    other = await make_organization()
+    owned = organization.domain.replace("localhost", "example")
+    await insert_domain(service.resources.database, owned, organization.id, utc_now())
+    told = []
+    for name in (owned, f"nobodys.{owned}"):
+        one = f"{API}/domains/{name}"
+        answers = [
+            await client.request(method, path, json=body, headers=other.headers)
+            for method, path, body in (
+                ("POST", f"{API}/domains", {"name": name}),
+                ("POST", f"{API}/domains", {"name": name}),
+                ("POST", f"{one}/check", None),
+                ("GET", f"{API}/domains", None),
+                ("PATCH", one, {}),
+                ("DELETE", one, None),
+                ("DELETE", one, None),
+                ("POST", f"{one}/check", None),
+                ("POST", f"{API}/links", {"domain": name, "destination_url": "https://shop.example/"}),
+            )
+        ]
+        proof = answers[0].json()["proof"]["value"]
+        told.append([(answer.status_code, _blurred(answer.text, name, proof)) for answer in answers])
+    assert told[0] == told[1]
+    assert [status for status, _ in told[0]] == [201, 201, 200, 200, 404, 204, 404, 404, 400]
+
+
+def _blurred(text: str, name: str, proof: str) -> str:
+    """An answer without what differs for each name, and each moment."""
+    plain = text.replace(name, "NAME").replace(proof, "PROOF")
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", plain)
 
 
 async def test_a_domain_with_links_stays(client: httpx.AsyncClient, organization: TestOrganization) -> None:
