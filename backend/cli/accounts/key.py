@@ -60,7 +60,7 @@ def key() -> None:
     "--links-to",
     multiple=True,
     metavar="ADDRESS",
-    help="Where these links may lead, such as shop.com/invite/*. Give it once for each address.",
+    help="Where these links may lead, such as https://shop.com/invite/*. Give it once for each address.",
 )
 @click.option(
     "--scope",

@@ -8,13 +8,16 @@ from typing import Any
 
 from backend.domain.accounts.destination_rules import PatternList
 from backend.domain.errors import InvalidField, raise_all, unknown_fields
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.address_patterns import AddressPattern, AddressPatterns
 from backend.domain.fields.rules import HostName, Schema
+
+# Anybody can read the key: what it may do is said in full, with scheme and port.
+DESTINATIONS = PatternList(AddressPattern(names_origin=True, scheme="https"))
 
 
 @dataclass(frozen=True, slots=True)
 class LinkGrant:
-    """Links on this domain to addresses that fit one of these patterns, each as AddressPattern stores it."""
+    """Links on this domain to addresses that fit one of these patterns, each as `DESTINATIONS` stores it."""
 
     domain: str
     destinations: tuple[str, ...]
@@ -23,7 +26,7 @@ class LinkGrant:
     def of(cls, domain: object, destinations: object, within: str = "") -> LinkGrant:
         """The grant of these values. Raises InvalidField for `domain` or `destinations`, with `within` before
         the name."""
-        patterns = PatternList().parse(f"{within}destinations", destinations)
+        patterns = DESTINATIONS.parse(f"{within}destinations", destinations)
         if not patterns:
             rule = "must have at least one address that links may lead to"
             raise InvalidField(f"{within}destinations", rule)
@@ -56,7 +59,7 @@ class LinkGrantRule:
             "required": ["domain", "destinations"],
             "properties": {
                 "domain": HostName().schema(),
-                "destinations": PatternList().schema() | {"minItems": 1},
+                "destinations": DESTINATIONS.schema() | {"minItems": 1},
             },
             "additionalProperties": False,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.domain.accounts.destination_rules import DestinationRules, PatternList
+from backend.domain.accounts.destination_rules import RULE_FIELDS, DestinationRules
 from backend.domain.accounts.permissions import Permission
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -38,7 +38,7 @@ async def get_destination_rules() -> dict[str, Any]:
     path=_PATH,
     summary="Change where new links, and new destinations of others, may lead",
     needs=(Permission.SETTINGS_WRITE,),
-    body=BodyFields({"allowed": PatternList(), "refused": PatternList()}),
+    body=BodyFields(RULE_FIELDS),
     answer="DestinationRules",
 )
 async def patch_destination_rules(fields: dict[str, Any]) -> dict[str, Any]:

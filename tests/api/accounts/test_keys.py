@@ -75,7 +75,7 @@ async def test_an_app_makes_links_by_a_key(
 ) -> None:
     """A mobile key takes which links that are; another kind, another's domain and a maker without the scope
     are refused."""
-    grant = {"domain": organization.domain, "destinations": ["shop.example/invite/*"]}
+    grant = {"domain": organization.domain, "destinations": ["https://shop.example/invite/*"]}
     keys = Keys(client, await make_scoped_key(database, organization))
     made = await keys.make(kind="mobile", links=grant)
     assert made["links"] == grant

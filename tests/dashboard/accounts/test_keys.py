@@ -52,7 +52,7 @@ async def test_a_mobile_key_that_makes_links(
     assert f"makes links on {domain}" in made.text
     [*others, key] = await list_api_keys(database, organization.id)
     assert others == before
-    assert key.links == LinkGrant(domain, ("shop.example/in/*",))
+    assert key.links == LinkGrant(domain, ("https://shop.example/in/*",))
 
 
 async def test_a_key_that_is_limited_to_links(

@@ -67,6 +67,51 @@ def test_the_form_in_which_patterns_are_stored(text: str, stored: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "stored", "fits", "fits_not"),
+    [
+        (
+            "HTTPS://Shop.com:443/",
+            "https://shop.com",
+            ["https://shop.com/a", "https://a.shop.com:443", "HTTPS://shop.com"],
+            ["http://shop.com", "http://shop.com:8443/", "https://shop.com:8443/", "http://shop.com:443/"],
+        ),
+        (
+            "http://*.shop.com:8443/in/*",
+            "http://*.shop.com:8443/in/*",
+            ["http://a.shop.com:8443/in/x"],
+            ["http://a.shop.com/in/x", "https://a.shop.com:8443/in/x", "http://a.shop.com:8443/out"],
+        ),
+        ("shop.com:443", "shop.com:443", ["https://shop.com", "http://shop.com:443"], ["http://shop.com"]),
+        ("shop.com", "shop.com", ["http://shop.com:8443", "https://a.shop.com"], ["https://shop.co"]),
+        ("http://[::1]:80", "http://[::1]", ["http://[0::1]/"], ["http://[::1]:81/", "https://[::1]/"]),
+    ],
+)
+def test_patterns_of_what_is_allowed_name_an_origin(
+    pattern: str, stored: str, fits: list[str], fits_not: list[str]
+) -> None:
+    """A scheme stands for itself and its port, a port for itself; what is not written, for all."""
+    rule = AddressPattern(names_origin=True)
+    assert rule.parse("allowed", pattern) == rule.parse("allowed", stored) == stored
+    patterns = AddressPatterns.of([stored])
+    assert {url: patterns.find(url) for url in fits} == dict.fromkeys(fits, stored)
+    assert {url: patterns.find(url) for url in fits_not} == dict.fromkeys(fits_not)
+
+
+@pytest.mark.parametrize("text", ["a.com:0", "a.com:65536", "a.com:x", "a.com:1:2", "https://", ":80"])
+def test_what_is_no_port(text: str) -> None:
+    """A pattern of an origin has a port that there is."""
+    with pytest.raises(InvalidField, match=r"^allowed must be a"):
+        AddressPattern(names_origin=True).parse("allowed", text)
+
+
+def test_what_is_refused_is_so_with_every_scheme_and_port() -> None:
+    """Whoever copies an address from a browser means the site."""
+    stored = AddressPattern().parse("refused", "https://shop.com")
+    for url in ("http://shop.com:8443", "https://shop.com"):
+        assert AddressPatterns.of([stored]).find(url) == "shop.com"
+
+
+@pytest.mark.parametrize(
     "text", ["", "*", "*.", "shop .com", "a*b.com", "shop.com/a?b", "shop.com/ü", "[::g]", 5]
 )
 def test_what_is_no_pattern(text: object) -> None:

@@ -8,8 +8,9 @@ from bson import ObjectId
 
 from backend.domain.accounts.api_keys import NAME_RULE as KEY_NAME_RULE
 from backend.domain.accounts.api_keys import KeyKind
-from backend.domain.accounts.destination_rules import MOST_PATTERNS
+from backend.domain.accounts.destination_rules import MOST_PATTERNS, RULE_FIELDS
 from backend.domain.accounts.key_input import check_limited
+from backend.domain.accounts.link_grants import DESTINATIONS
 from backend.domain.accounts.organizations import (
     FEWEST_AUDIT_DAYS,
     FEWEST_CLICK_DAYS,
@@ -28,7 +29,6 @@ from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.domains.input import DOMAIN_FIELDS
 from backend.domain.domains.json_form import texts_json
 from backend.domain.errors import InvalidField
-from backend.domain.fields.address_patterns import AddressPattern
 from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.fields.rules import Flag, HostName, Uuid, parse_string
 from backend.storage.accounts import api_keys, apps, domains, organizations, origin_refusals, origins
@@ -104,7 +104,8 @@ _REFUSALS = DocumentFields(
 )
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
 _DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse, FIELD: _domain_settings})
-_PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
+_DESTINATIONS = list_of(DESTINATIONS.pattern.parse, MOST_PATTERNS)
+_RULES = {name: list_of(rule.pattern.parse, MOST_PATTERNS) for name, rule in RULE_FIELDS.items()}
 _LINK_REACH = DocumentFields(
     {},
     {
@@ -130,7 +131,7 @@ _API_KEY = DocumentFields(
         "scopes": or_none(list_of(one_of(Permission), len(Permission))),
         "limited_to": or_none(nested(_LINK_REACH)),
         "links": or_none(
-            nested(DocumentFields({"domain": HostName().parse, "destinations": _PATTERNS})),
+            nested(DocumentFields({"domain": HostName().parse, "destinations": _DESTINATIONS})),
         ),
     },
 )
@@ -177,7 +178,7 @@ _ORGANIZATION = DocumentFields(
         "cookie_domain": or_none(HostName().parse),
         "member_changes": integer,
         "event_properties": list_of(PropertyName().parse, MOST_MARKED),
-        "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
+        "destination_rules": nested(DocumentFields(_RULES)),
     },
 )
 
