@@ -27,12 +27,15 @@ from backend.domain.links.tags import TagNames
 _COUNT_COLUMNS = ("imported_clicks", "imported_from")
 # What a link of another service has besides the fields of create-link.
 HAS_PASSWORD = "has_password"  # noqa: S105 - a column
-STATE_COLUMNS = ("is_enabled", "is_disabled", HAS_PASSWORD, "created_time", *_COUNT_COLUMNS)
+# Other services hide an archived link from their lists, where it goes on working. So does it here.
+IS_ARCHIVED = "is_archived"
+ARCHIVED_TAG = "archived"
+STATE_COLUMNS = ("is_enabled", "is_disabled", IS_ARCHIVED, HAS_PASSWORD, "created_time", *_COUNT_COLUMNS)
 TAGS = "tags"
 COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *LIMIT_FIELDS, TAGS, *STATE_COLUMNS)
 _FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNames()}
 # A row with other tags or limits than at an earlier import is the same row: it makes no second link.
-_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD)
+_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD, IS_ARCHIVED)
 _NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -83,6 +86,11 @@ class ImportRow:
     left_out: tuple[LeftOut, ...] = ()
 
     @property
+    def is_archived(self) -> bool:
+        """Whether the other service hid the link from its lists."""
+        return _FLAGS.get(self.cells.get(IS_ARCHIVED, "").strip().lower(), False)
+
+    @property
     def text(self) -> str:
         """The row as text, in which the order of columns does not matter.
 
@@ -92,7 +100,11 @@ class ImportRow:
 
     def parse(self) -> ImportedLink:
         """The link in this row. Raises RequestError, as the body of create-link does."""
-        body = {name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS}
+        body: dict[str, Any] = {
+            name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS
+        }
+        if parse_flag(IS_ARCHIVED, self.cells.get(IS_ARCHIVED, "false")):
+            body[TAGS] = [*body.get(TAGS, []), ARCHIVED_TAG]
         clicks = _clicks(self.cells)
         new = parse_new_link(body, _FIELDS)
         clicks_left = _clicks_left(new, clicks)

@@ -202,12 +202,12 @@ def test_a_template_that_is_none(tmp_path: Path, template: str) -> None:
 async def test_the_opposite_of_a_flag(
     database: Database, organization: TestOrganization, tmp_path: Path
 ) -> None:
-    """`is_disabled` takes a column such as `archived`; what is neither true nor false is refused, and so is a
+    """`is_disabled` takes a column such as `stopped`; what is neither true nor false is refused, and so is a
     row that says both."""
     domain = organization.domain
     file = columns_of(
         tmp_path,
-        "domain,selected_path,destination_url,link_name,archived,is_enabled\n"
+        "domain,selected_path,destination_url,link_name,stopped,is_enabled\n"
         f"{domain},a,https://shop.example,A,TRUE,\n"
         f"{domain},b,https://shop.example,B,no,\n"
         f"{domain},c,https://shop.example,C,,\n"
@@ -215,7 +215,7 @@ async def test_the_opposite_of_a_flag(
         f"{domain},e,https://shop.example,E,yes,true\n",
     )
     same = ("domain", "selected_path", "destination_url", "link_name", "is_enabled")
-    rows = read_rows(file, {name: name for name in same} | {"is_disabled": "archived"})
+    rows = read_rows(file, {name: name for name in same} | {"is_disabled": "stopped"})
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
     assert [reason for _, reason in report.refused] == [
         "is_disabled must be true or false",
@@ -223,6 +223,26 @@ async def test_the_opposite_of_a_flag(
     ]
     states = {link.path: link.is_enabled for link in await links(database, organization)}
     assert states == {"a": False, "b": True, "c": True}
+
+
+async def test_archived_links(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
+    """A link that another service hid from its lists is enabled and tagged, unless a column of its own says
+    that it is disabled; the same row without the column is no second link."""
+    head = "domain,selected_path,destination_url,link_name,tags,is_archived,is_disabled\n"
+    rows = [("a", "mail", "true", ""), ("b", "", "yes", "true"), ("c", "Archived", "1", "")]
+    rows.append(("d", "", "no", ""))
+    place = f"{organization.domain},%s,https://shop.example,A"
+    lines = "".join(f"{place % path},{','.join(cells)}\n" for path, *cells in rows)
+    report = await run_import(database, organization, columns_of(tmp_path, head + lines))
+    assert (counts(report), report.new_tags) == ((4, 0, 0), ["mail", "archived"])
+    made = {link.path: link for link in await links(database, organization)}
+    assert {path for path, link in made.items() if link.is_enabled} == {"a", "c", "d"}
+    tags = await find_tags_of(database, list(made.values()))
+    assert {path: [tag.name for tag in tags_on(link.tag_ids, tags)] for path, link in made.items()} == {
+        "a": ["mail", "archived"], "b": ["archived"], "c": ["archived"], "d": [],
+    }  # fmt: skip
+    again = columns_of(tmp_path, head.replace("is_archived", "line") + lines)
+    assert counts(await run_import(database, organization, again)) == (0, 4, 0)
 
 
 async def test_clicks_as_history(database: Database, organization: TestOrganization, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     """Create a link from each row of FILE.
 
     The first line names the columns: domain, destination_url and link_name, any other field of create-link,
-    tags (with commas between them), is_enabled or is_disabled, created_time, imported_clicks and
+    tags (with commas between them), is_enabled or is_disabled, is_archived, created_time, imported_clicks and
     imported_from. For files of other services, --column says what their columns contain.
     """
     await get_organization(database, org_id)
@@ -143,8 +143,8 @@ async def import_firebase(
 ) -> CommandResult:
     """Create a link from each row of FILE, a CSV export of Firebase Dynamic Links.
 
-    Links keep domain, path, destination, fallbacks, social tags and UTM; archived ones are disabled. What has
-    no place here is written to a file beside FILE.
+    Links keep domain, path, destination, fallbacks, social tags and UTM; archived ones stay enabled, and have
+    the tag `archived`. What has no place here is written to a file beside FILE.
     """
     await get_organization(database, org_id)
     export = read_firebase_export(file, domains)

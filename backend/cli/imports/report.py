@@ -10,7 +10,7 @@ from backend.cli.table import table
 from backend.domain.ids import OrgId
 from backend.domain.web.host_names import InvalidHostName, normalize_host
 from backend.imports.link_import import ImportReport, RowOutcome
-from backend.imports.row import ImportRow
+from backend.imports.row import ARCHIVED_TAG, ImportRow
 
 _MOST_REASONS = 20
 _MOST_LINES = 8
@@ -20,6 +20,8 @@ _MOST_TAGS = 20
 
 def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: bool) -> CommandResult:
     """How many rows had which outcome, why rows were refused, and which columns were not taken over.
+
+    `archived` are the links that the other service hid from its lists, and that are enabled here.
 
     A dry run has `would_be_created` in place of `created`.
     """
@@ -36,6 +38,7 @@ def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: b
             for name, count in report.missing_domains.most_common(_MOST_REASONS)
         ],
         "new_tags": report.new_tags,
+        "archived": sum(result.row.is_archived for result in report.results if not result.errors),
         "not_taken_over": _not_taken_over(rows)[:_MOST_COLUMNS],
     }
 
@@ -58,6 +61,11 @@ def shown_result(result: CommandResult) -> str:
         )
     if result["more_reasons"]:
         parts.append(f"And {result['more_reasons']} other reasons.")
+    if result["archived"]:
+        parts.append(
+            f"Archived at the other service, where they go on working: {result['archived']:,}. Here they are "
+            f"enabled as well, and have the tag `{ARCHIVED_TAG}`."
+        )
     if result["new_tags"]:
         parts.append(_new_tags(result))
     if result["not_taken_over"]:

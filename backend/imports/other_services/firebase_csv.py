@@ -13,7 +13,7 @@ from pathlib import Path
 from backend.imports.cells import place_of
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.other_services.named_apps import NamedApps
-from backend.imports.row import ImportRow, LeftOut, Repeats, parse_moment
+from backend.imports.row import IS_ARCHIVED, ImportRow, LeftOut, Repeats, parse_moment
 
 _FIELDS = (
     "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
@@ -100,7 +100,7 @@ def _cells(export_cells: Mapping[str, str]) -> tuple[dict[str, str], list[LeftOu
     ]
     left_out += _ipad(export_cells)
     if "archived" in export_cells:
-        cells["is_disabled"] = export_cells["archived"]
+        cells[IS_ARCHIVED] = export_cells["archived"]
     if "created" in export_cells:
         moment = parse_moment(export_cells["created"])
         if moment:

@@ -142,11 +142,15 @@ def _used_up(cells: Mapping[str, str]) -> list[LeftOut]:
 
 def _left_out(link: ForeignLink, preset: Preset) -> list[LeftOut]:
     reasons = {key(name): reason for name, reason in preset.no_place.items()}
+    told_if_false = {key(name): reason for name, reason in preset.told_if_false.items()}
     used = {key(name) for names in preset.named.values() for name in names} | set(map(key, preset.silent))
     left_out = []
     for name, value in link.fields.items():
         top_level = name.partition(".")[0]  # fields of an object, such as `geo`, follow the object
-        if not {name, top_level} & used and value.lower() not in _NOTHING_SPECIAL:
+        if name in told_if_false:
+            if value.lower() == "false":
+                left_out.append(LeftOut(link.names[name], value, told_if_false[name]))
+        elif not {name, top_level} & used and value.lower() not in _NOTHING_SPECIAL:
             reason = reasons.get(name) or reasons.get(top_level, "not known to this import")
             # A secret is not copied into one more file.
             left_out.append(LeftOut(link.names[name], "(set)" if name == "password" else value, reason))

@@ -1,6 +1,7 @@
 """What other services call the fields of a link, and which of them have no place in one of ours.
 
-docs/moving-in.md names for each service where its names were read.
+`read_at` says where a service's names and their meaning were read; docs/moving-in.md says what could not be
+verified.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ _NO_COUNTRIES = "every country goes to the same destination"
 _NO_SPLIT = "all visitors go to the same destination"
 _NO_CLOAKING = "links redirect; they show no page of another in a frame"
 _NO_NOTE = "links have no notes"
+_PASSED_ON = "query parameters of the short URL are passed on here; forwards_query says which"
 _NO_FOLDER = "folders are tags here, and the file has the folder's id only"
 
 
@@ -20,14 +22,18 @@ _NO_FOLDER = "folders are tags here, and the file has the folder's id only"
 class Preset:
     """A service and the form of its links.
 
-    `named` maps our columns to names of theirs, of which the first that has a value counts. `no_place` says
-    why a field is left out. `silent` are fields that say nothing about what the link does: ids, owners, times
-    of change, and what repeats another field. `list_at` leads to the links in an answer of the API.
+    `read_at` are public pages on which its fields' names and meaning were read. `named` maps our columns to
+    names of theirs, of which the first that has a value counts. `no_place` says why a field is left out.
+    `told_if_false` are fields that say something only where they are false, with what it is. `silent` are
+    fields that say nothing about what the link does: ids, owners, times of change, and what repeats another
+    field. `list_at` leads to the links in an answer of the API.
     """
 
     service: str
+    read_at: tuple[str, ...]
     named: Mapping[str, tuple[str, ...]]
     no_place: Mapping[str, str] = field(default_factory=dict)
+    told_if_false: Mapping[str, str] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
     list_at: tuple[str, ...] = ()
     # A field with more short URLs of the same link, and the hosts that only the service itself can serve.
@@ -42,27 +48,37 @@ class Preset:
 PRESETS: Mapping[str, Preset] = {
     "bitly": Preset(
         "Bitly",
-        {
+        # That its archived links go on working is in none of Bitly's pages that we could read.
+        read_at=("https://dev.bitly.com/api-reference",),
+        named={
             "short_url": ("link", "id"),
             "destination_url": ("long_url", "Destination URL"),
             "link_name": ("title",),
-            "is_disabled": ("archived",),
+            "is_archived": ("archived",),
             "created_time": ("created_at",),
             "tags": ("tags",),
         },
-        {"deeplinks": "apps belong to a domain, not to a link: waylink app set"},
-        ("id", "references", "created_by", "client_id", "modified_at", "custom_bitlinks", "Custom Link"),
-        ("links",),
+        no_place={"deeplinks": "apps belong to a domain, not to a link: waylink app set"},
+        silent=(
+            "id", "references", "created_by", "client_id", "modified_at", "custom_bitlinks", "Custom Link",
+        ),
+        list_at=("links",),
         more_places="custom_bitlinks",
         shared_hosts=("bit.ly",),
     ),
     "shortio": Preset(
         "Short.io",
-        {
+        read_at=(
+            "https://developers.short.io/reference/post_links-public",
+            "https://developers.short.io/docs/archiving-a-short-url",
+            "https://docs.short.io/articles/features/features/how-to-set-up-link-expiration-or-temporary-url",
+            "https://github.com/Short-io/client-node/blob/master/src/types/link.ts",
+        ),
+        named={
             "short_url": ("secureShortURL", "shortURL"),
             "destination_url": ("originalURL",),
             "link_name": ("title",),
-            "is_disabled": ("archived",),
+            "is_archived": ("archived",),
             "created_time": ("createdAt",),
             "utm_source": ("utmSource",),
             "utm_medium": ("utmMedium",),
@@ -76,8 +92,9 @@ PRESETS: Mapping[str, Preset] = {
             "has_password": ("hasPassword",),
             "tags": ("tags",),
         },
-        {
-            "ttl": "expiresAt says when a link ends",
+        no_place={
+            "ttl": "expiresAt is taken for the end of a link: set one, where it ends by this",
+            "skipQS": _PASSED_ON,
             "passwordContact": "visitors are not told whom to ask for the password",
             "iphoneURL": _NO_PHONE_ADDRESS,
             "androidURL": _NO_PHONE_ADDRESS,
@@ -86,15 +103,16 @@ PRESETS: Mapping[str, Preset] = {
             "splitPercent": _NO_SPLIT,
             "FolderId": _NO_FOLDER,
         },
-        (
+        silent=(
             "idString", "path", "DomainId", "OwnerId", "updatedAt", "shortURL", "secureShortURL",
             "source", "duplicate", "redirectType", "User", "id", "email", "name", "photoURL", "icon",
         ),
-        ("links",),
+        list_at=("links",),
     ),
     "rebrandly": Preset(
         "Rebrandly",
-        {
+        read_at=("https://developers.rebrandly.com/docs/link-entity",),
+        named={
             "short_url": ("shortUrl",),
             "destination_url": ("destination",),
             "link_name": ("title",),
@@ -102,24 +120,30 @@ PRESETS: Mapping[str, Preset] = {
             "imported_clicks": ("clicks",),
             "tags": ("tags",),
         },
-        {
+        no_place={
             "description": _NO_NOTE,
             "status": "its values are not documented: look whether the link still redirects there",
             "scripts": "scripts of others are not run on the way",
-            "forwardParameters": "query parameters are always forwarded",
         },
-        (
+        told_if_false={"forwardParameters": _PASSED_ON},
+        silent=(
             "id", "slashtag", "linkId", "domain", "domainId",
             "domainName", "updatedAt", "lastClickAt", "lastClickDate", "favourite", "https", "isPublic",
         ),
     ),
     "dub": Preset(
         "Dub",
-        {
+        read_at=(
+            "https://dub.co/docs/api-reference/links/list",
+            "https://github.com/dubinc/dub/blob/main/apps/web/lib/zod/schemas/links.ts",
+            "https://github.com/dubinc/dub/blob/main/apps/web/lib/middleware/link.ts",
+            "https://github.com/dubinc/dub/blob/main/apps/web/ui/modals/archive-link-modal.tsx",
+        ),
+        named={
             "short_url": ("shortLink", "link"),
             "destination_url": ("url", "Destination URL"),
             "link_name": ("title",),
-            "is_disabled": ("archived",),
+            "is_archived": ("archived",),
             "created_time": ("createdAt",),
             "imported_clicks": ("clicks",),
             "utm_source": ("utm_source",),
@@ -135,7 +159,7 @@ PRESETS: Mapping[str, Preset] = {
             "social_image_url": ("image",),
             "tags": ("tags",),
         },
-        {
+        no_place={
             "ios": _NO_PHONE_ADDRESS,
             "android": _NO_PHONE_ADDRESS,
             "geo": _NO_COUNTRIES,
@@ -151,7 +175,7 @@ PRESETS: Mapping[str, Preset] = {
             "saleAmount": "only clicks are kept as history",
             "Revenue": "only clicks are kept as history",
         },
-        (
+        silent=(
             "id", "Link ID", "domain", "key", "externalId", "tenantId", "programId", "partnerId",
             "trackConversion", "identifier", "publicStats", "proxy", "description", "image", "tagId",
             "qrCode", "userId", "workspaceId", "projectId", "lastClicked", "updatedAt", "doIndex",
@@ -161,7 +185,11 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "kutt": Preset(
         "Kutt",
-        {
+        read_at=(
+            "https://github.com/thedevs-network/kutt/blob/main/server/handlers/links.handler.js",
+            "https://github.com/thedevs-network/kutt/blob/main/server/utils/utils.js",
+        ),
+        named={
             "short_url": ("link", "link.url"),
             "destination_url": ("target",),
             "link_name": ("description",),
@@ -171,16 +199,19 @@ PRESETS: Mapping[str, Preset] = {
             "expires_at": ("expire_in",),
             "has_password": ("password",),
         },
-        {},
-        (
+        silent=(
             "id", "address", "domain", "updated_at", "icon", "relative_created_at",
             "relative_expire_in",
         ),
-        ("data",),
+        list_at=("data",),
     ),
     "yourls": Preset(
         "YOURLS",
-        {
+        read_at=(
+            "https://github.com/YOURLS/YOURLS/blob/master/includes/functions-api.php",
+            "https://github.com/GautamGupta/YOURLS-Import-Export/blob/master/fileio/csv.php",
+        ),
+        named={
             "short_url": ("shorturl",),
             "selected_path": ("keyword", "source"),
             "destination_url": ("url", "target"),
@@ -188,13 +219,18 @@ PRESETS: Mapping[str, Preset] = {
             "created_time": ("timestamp",),
             "imported_clicks": ("clicks", "hits"),
         },
-        {},
-        ("ip",),
-        ("links",),
+        silent=("ip",),
+        list_at=("links",),
     ),
     "shlink": Preset(
         "Shlink",
-        {
+        read_at=(
+            "https://github.com/shlinkio/shlink/blob/develop/docs/swagger/definitions/ShortUrl.json",
+            "https://github.com/shlinkio/shlink/blob/develop/docs/swagger/definitions/ShortUrlEdition.json",
+            "https://github.com/shlinkio/shlink/blob/develop/docs/swagger/definitions/ShortUrlMeta.json",
+            "https://github.com/shlinkio/shlink-web-component/blob/main/src/short-urls/helpers/ExportShortUrlsBtn.tsx",
+        ),
+        named={
             "short_url": ("shortUrl",),
             "destination_url": ("longUrl",),
             "link_name": ("title",),
@@ -205,13 +241,14 @@ PRESETS: Mapping[str, Preset] = {
             "imported_clicks": ("visitsSummary.total", "visitsCount", "visits"),
             "tags": ("tags",),
         },
-        {
+        no_place={
             "hasRedirectRules": _NO_SPLIT,
         },
-        (
-            "shortCode", "domain", "crawlable", "forwardQuery", "visitsSummary",
+        told_if_false={"forwardQuery": _PASSED_ON},
+        silent=(
+            "shortCode", "domain", "crawlable", "visitsSummary",
         ),
-        ("shortUrls", "data"),
+        list_at=("shortUrls", "data"),
         between_tags="|",
     ),
 }  # fmt: skip

@@ -24,7 +24,7 @@ def test_import_csv(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> N
     assert because["reason"].startswith("selected_path must be segments")
     assert (because["rows"], because["lines"]) == (1, [3])
     nothing: dict[str, list[str]] = {"missing_domains": [], "new_tags": [], "not_taken_over": []}
-    same = {"refused": 1, "report": report, "more_reasons": 0} | nothing
+    same = {"refused": 1, "report": report, "more_reasons": 0, "archived": 0} | nothing
     assert dry == same | {"would_be_created": 1, "already_there": 0, "dry_run": True}
     expected = same | {"created": 1, "already_there": 0, "dry_run": False, "refused_because": [because]}
     assert running.command(*command) == expected
@@ -80,9 +80,9 @@ def test_columns_and_defaults(tmp_path: Path, running: ServiceProcess, org_id: O
     of ours is refused."""
     running.command("domain", "add", "go.columns.example", "--org", org_id)
     file = tmp_path / "other.csv"
-    file.write_text("link,long_url,title,archived\nold.example/a,https://shop.example/a,,true\n")
+    file.write_text("link,long_url,title,stopped\nold.example/a,https://shop.example/a,,true\n")
     command = ("import", "csv", str(file), "--org", org_id)
-    columns = ("short_url=link", "destination_url=long_url", "link_name=title", "is_disabled=archived")
+    columns = ("short_url=link", "destination_url=long_url", "link_name=title", "is_disabled=stopped")
     options = [part for pair in columns for part in ("--column", pair)]
     done = running.command(
         *command, *options, "--default", "link_name={path}", "--domain", "old.example=go.columns.example"

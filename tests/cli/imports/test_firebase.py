@@ -41,7 +41,7 @@ def test_import_firebase(tmp_path: Path, running: ServiceProcess) -> None:
     )
     assert visit(running.base_url, "/app/Xy12", WINDOWS).startswith("https://shop.example/desktop?")
     assert visit(running.base_url, "/app/Xy12", IPHONE).startswith("https://shop.example/ios?")
-    assert not visit(running.base_url, "/old", WINDOWS)
+    assert visit(running.base_url, "/old", WINDOWS).startswith("https://shop.example/gone")
 
 
 def test_a_domain_that_is_missing(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:

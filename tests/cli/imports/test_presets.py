@@ -18,17 +18,20 @@ def test_a_file_of_a_service(tmp_path: Path, running: ServiceProcess, org_id: Or
     file = tmp_path / "dub.json"
     file.write_text(services.DUB)
     command = ("import", "dub", str(file), "--org", org_id, "--domain", f"{services.DOMAIN}=go.dub.example")
-    assert running.command(*command, "--dry-run")["would_be_created"] == 2
+    dry = running.command(*command, "--dry-run")
+    assert (dry["would_be_created"], dry["archived"]) == (2, 1)
+    shown = invoke(*command, "--dry-run", environment=running.environment).stdout
+    assert "go on working: 1. Here they are enabled as well, and have the tag `archived`." in shown
     done = running.command(*command)
     assert (done["created"], done["refused"]) == (2, 0)
-    assert done["new_tags"] == ["spring"]
+    assert done["new_tags"] == ["spring", "archived"]
     headers, form = {"Host": "go.dub.example"}, {"password": "sesame"}
     answer = httpx.post(f"{running.base_url}/spring", headers=headers, data=form, timeout=60)
     assert answer.headers["Location"].startswith(
         "https://shop.example/sale?utm_source=mail&utm_campaign=spring"
     )
     old = httpx.get(f"{running.base_url}/old", headers={"Host": "go.dub.example"}, timeout=60)
-    assert old.status_code == 404
+    assert old.headers["Location"].startswith("https://shop.example/old?")
     [spring] = running.stored("links", domain="go.dub.example", path="spring")
     assert (spring["imported_clicks"]["count"], spring["imported_clicks"]["source"]) == (1042, "Dub")
 

@@ -11,6 +11,7 @@ import pytest
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Behavior, Link
+from backend.domain.links.tags import tags_on
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
@@ -18,6 +19,7 @@ from backend.imports.other_services.firebase_csv import FirebaseExport, read_fir
 from backend.imports.report import write_left_out, write_refused
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import list_links
+from backend.storage.links.tags import find_tags_of
 from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
 
@@ -69,7 +71,7 @@ async def test_the_sample(database: Database, organization: TestOrganization) ->
         "social_description": "It flies.\nHigh.",
         "social_image_url": "https://shop.example/kite.png",
     }
-    assert [link.is_enabled for link in (spring, kite, old)] == [True, True, False]
+    assert [link.is_enabled for link in (spring, kite, old)] == [True, True, True]
     assert spring.created_at == datetime(2023, 4, 1, 9, 30, tzinfo=UTC)
     assert kite.created_at == datetime(2023, 4, 1, 9, 10, tzinfo=UTC)
 
@@ -110,7 +112,7 @@ def test_apps_that_are_not_set_are_named() -> None:
 
 async def test_refused_rows(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
     """Rows that can't be links are refused with their reasons; corrected, the report is imported as it is,
-    and an archived link stays disabled."""
+    and an archived link stays enabled, with a tag that says so."""
     place = {1: f"https://{DOMAIN}/a"}
     file = export_of(
         tmp_path,
@@ -125,7 +127,7 @@ async def test_refused_rows(database: Database, organization: TestOrganization, 
         "destination_url",
         "selected_path",
         "domain elsewhere.page.link is not configured for the organization",
-        "is_disabled",
+        "is_archived",
         "selected_path",
     ]
     assert [left_out.column for left_out in export.rows[4].left_out] == ["created"]
@@ -135,7 +137,10 @@ async def test_refused_rows(database: Database, organization: TestOrganization, 
     again = LinkImport(database, organization.id, utc_now(), dry_run=False)
     corrected = await again.run(read_rows(refused), lambda _: None)
     assert corrected.counts == {RowOutcome.CREATED: 1, RowOutcome.REFUSED: 4}
-    assert not (await links(database, organization))["dd"].is_enabled
+    archived = (await links(database, organization))["dd"]
+    assert archived.is_enabled
+    tags = await find_tags_of(database, [archived])
+    assert [tag.name for tag in tags_on(archived.tag_ids, tags)] == ["archived"]
 
 
 def test_files_that_are_no_export(tmp_path: Path) -> None:

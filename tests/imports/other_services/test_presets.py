@@ -108,7 +108,12 @@ async def test_each_service(
     assert left_out(rows) == columns
     tags = await find_tags_of(database, [spring])
     assert [tag.name for tag in tags_on(spring.tag_ids, tags)] == TAGS_OF_SPRING.get(content, [])
-    assert [link.is_enabled for path, link in links.items() if "old" in path] in ([], [False])
+    # Archived links go on working; those that Kutt banned do not.
+    old = [link for path, link in links.items() if "old" in path]
+    assert [link.is_enabled for link in old] in ([], [name != "kutt"])
+    tags = await find_tags_of(database, old)
+    tagged = [[tag.name for tag in tags_on(link.tag_ids, tags)] for link in old]
+    assert tagged in ([], [[] if name == "kutt" else ["archived"]])
 
 
 END = datetime(2030, 1, 1, tzinfo=UTC)
@@ -189,6 +194,32 @@ async def test_utm_and_previews(database: Database, organization: TestOrganizati
     assert spring["social_description"] == "Everything must go"
     assert spring["social_image_url"] == "https://shop.example/sale.png"
     assert "social_title" not in old
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "field"),
+    [
+        ("rebrandly", services.REBRANDLY, "forwardParameters"),
+        ("shlink", services.SHLINK.replace("forwardQuery", "domain"), "forwardQuery"),
+    ],
+    ids=["rebrandly", "shlink"],
+)
+def test_what_is_passed_on(tmp_path: Path, name: str, content: str, field: str) -> None:
+    """A link that passed on no query parameters is told: here it would. One that did is not."""
+    told = [
+        field in left_out(read(tmp_path, name, content.replace('"title"', f'"{field}": {value}, "title"')))
+        for value in ("true", "false")
+    ]
+    assert told == [False, True]
+
+
+def test_where_each_service_was_read() -> None:
+    """Each preset names public pages, and docs/moving-in.md names every one of them."""
+    page = Path("docs/moving-in.md").read_text(encoding="utf-8")
+    for preset in PRESETS.values():
+        assert preset.read_at
+        assert [url for url in preset.read_at if url not in page] == []
+        assert all(url.startswith("https://") for url in preset.read_at)
 
 
 def test_every_short_url_of_a_bitly_link(tmp_path: Path) -> None:
