@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 
 from backend.domain.analytics.answer import RowKind, plain_count
@@ -50,6 +50,14 @@ class NotedFacts:
     kinds: Collection[RowKind]
     left_out: Mapping[str, int | Fraction]
     costs_left_out: Collection[str] = ()
+
+
+def note_on_waiting(since: datetime) -> str:
+    """The note where some of what was stored from this time on could not be counted yet."""
+    return (
+        f"Not everything that was stored since {since:%Y-%m-%d %H:%M:%S} UTC is counted yet, since MongoDB "
+        "confirms no writes at the moment. Nothing is lost; ask again later."
+    )
 
 
 def notes_on(query: Query, counted: NotedFacts, missing: Mapping[Measure, int]) -> list[str]:

@@ -70,7 +70,7 @@ class QueryFile(FileQuestion):
                 yield rows
         if self.form is RowFormat.PARQUET:
             write_parquet(facts.connection, _typed(written.columns()), {"lines": str(lines)}, path)
-        return FileAnswer(str(path), rows, answer.notes)
+        return FileAnswer(str(path), rows, [*facts.notes, *answer.notes])
 
     def _lines(self, path: Path, written: AnswerRows) -> tuple[Path, Callable[[RowsOfAnswer], str]]:
         """The file that lines are written to, and how rows become these."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Values
 from backend.domain.analytics.event_properties import check_marked
@@ -30,7 +30,8 @@ class AskQuery(Question[AnalyticsAnswer]):
 
         check_marked(self.query.group_by, self.query.filters, facts.event_properties)
         days = facts.retention_days
-        return answer_query(facts.connection, self.query, retention_days=days, is_whole=self.is_whole)
+        answer = answer_query(facts.connection, self.query, retention_days=days, is_whole=self.is_whole)
+        return replace(answer, notes=[*facts.notes, *answer.notes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class AskFunnel(Question[FunnelAnswer]):
         from backend.storage.analytics.funnels.answer import answer_funnel
 
         self.query.funnel.check_marked(facts.event_properties)
-        return answer_funnel(facts.connection, self.query, retention_days=facts.retention_days)
+        answer = answer_funnel(facts.connection, self.query, retention_days=facts.retention_days)
+        return replace(answer, notes=[*facts.notes, *answer.notes])
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Facts:
 
     Data about visitors is kept for `retention_days`, None for without limit. `now` is when it was asked.
     `files` is the folder where files are made. `event_properties` are those that the organization has marked.
+    `notes` are sentences for people about the facts themselves, for answers that have notes.
     """
 
     connection: DuckDBPyConnection
@@ -30,6 +31,7 @@ class Facts:
     now: datetime
     files: Path
     event_properties: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 class Question(Generic[AnswerT_co]):

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
+from backend.domain.analytics.notes import note_on_waiting
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import find_deleted
@@ -30,7 +31,7 @@ from backend.storage.columns.tables.transactions import to_its_end
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.following import is_ahead
 from backend.storage.feed.packed import read_packed
-from backend.storage.outbox.sequencer import place_all
+from backend.storage.outbox.sequencer import place_all, waits_since
 from backend.system.clock import Clock
 
 ResultT = TypeVar("ResultT")
@@ -66,6 +67,8 @@ class Projections:
 
     async def ask(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
         """The answers, all as of one moment: everything that was committed when it was asked is in them.
+
+        Without a majority of MongoDB's members, something may be missing; the facts' notes then say so.
 
         Raises FactsNotReady, NoAnswer, StorageError, and what the questions raise.
         """
@@ -235,6 +238,7 @@ class _Projection:
         self.file = file
         self.users = 0
         self._settings = AskedSettings()
+        self._waits_since: datetime | None = None
         self._place: int | None = None
         self._database = database
         self._org_id = org_id
@@ -256,7 +260,8 @@ class _Projection:
     def facts(self, connection: duckdb.DuckDBPyConnection, now: datetime, files: Path) -> Facts:
         """What questions get that are asked by this connection."""
         settings = self._settings
-        return Facts(connection, settings.retention_days, now, files, settings.event_properties)
+        notes = [note_on_waiting(self._waits_since)] if self._waits_since else []
+        return Facts(connection, settings.retention_days, now, files, settings.event_properties, notes)
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -323,10 +328,14 @@ class _Projection:
                 await to_its_end(partial(expire, self._writes, oldest))
 
     async def _place_all(self) -> None:
-        """Give what waits its place in the feed. Without a majority nothing gets one, and it is left out."""
-        with suppress(TimeoutError):
+        """Give what waits its place in the feed. Without a majority nothing gets one: answers say that it is
+        missing."""
+        self._waits_since = None
+        try:
             async with asyncio.timeout(_PLACING_SECONDS):
                 await place_all(self._database, self._org_id)
+        except TimeoutError:
+            self._waits_since = await waits_since(self._database, self._org_id)
 
     async def _is_of_another_feed(self, place: int) -> bool:
         """Whether the organization's feed has not come so far: it was restored from an older archive.

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bson import Binary, Timestamp
 from bson.binary import UUID_SUBTYPE
@@ -142,6 +142,13 @@ async def place_all(database: Database, org_id: OrgId) -> None:
     while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
         if not await place_waiting(database):
             await asyncio.sleep(_PLACED_BY_OTHERS_INTERVAL)
+
+
+async def waits_since(database: Database, org_id: OrgId) -> datetime | None:
+    """When the first entry came that waits for its place in the organization's feed; None if none waits."""
+    waiting = _WAITING | {"org_id": org_id}
+    first = await database[entries.NAME].find_one(waiting, {"stamp": 1}, sort=_OLDEST_FIRST)
+    return first["stamp"].as_datetime() if first else None
 
 
 def _place(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:

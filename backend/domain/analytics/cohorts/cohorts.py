@@ -53,13 +53,15 @@ class CohortTable:
     """The cohorts of a period, oldest first, also those without customers.
 
     `touchless` is how many customers bought for the first time in the period without any touch before, and
-    `unknown` how many conversions of the period are of nobody who is known as a customer.
+    `unknown` how many conversions of the period are of nobody who is known as a customer. `notes` are about
+    the facts.
     """
 
     cohorts: Sequence[Cohort]
     touchless: int = 0
     unknown: int = 0
     currencies: Sequence[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
     @property
     def without_amounts(self) -> CohortTable:

@@ -16,13 +16,13 @@ Json = dict[str, Any]
 
 
 def cohorts_json(table: CohortTable) -> Json:
-    """The cohorts, oldest first, and notes about who is in none."""
+    """The cohorts, oldest first, and notes about the facts and who is in none."""
     return {"cohorts": [_cohort_json(cohort) for cohort in table.cohorts], "notes": cohort_notes(table)}
 
 
 def cohort_notes(table: CohortTable) -> list[str]:
-    """Sentences about what is in no cohort."""
-    notes = []
+    """Sentences about the facts, and about what is in no cohort."""
+    notes = [*table.notes]
     if table.touchless:
         who = "1 customer" if table.touchless == 1 else f"{table.touchless:,} customers"
         notes.append(f"{who} bought for the first time without any touch before, and are in no cohort.")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.domain.analytics.cohorts.cohorts import CohortTable
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
@@ -26,7 +26,8 @@ class AskCohorts(Question[CohortTable]):
         """The table."""
         from backend.storage.analytics.cohorts.cohorts import find_cohorts
 
-        return find_cohorts(facts.connection, self.query, self.weeks, facts.now)
+        table = find_cohorts(facts.connection, self.query, self.weeks, facts.now)
+        return replace(table, notes=facts.notes)
 
 
 @dataclass(frozen=True, slots=True)
