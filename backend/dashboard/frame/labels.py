@@ -53,7 +53,7 @@ LABELS = {
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
 
 
-def device_in_words(platform: str, system: str, browser: str) -> str:
+def device_in_words(platform: str, system: str | None, browser: str | None) -> str:
     """The platform of a visit, its system where that has another name, and the browser."""
     shown = PLATFORMS.get(platform, platform)
     facts = (shown, system if system != shown else "", browser)

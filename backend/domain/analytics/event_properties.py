@@ -108,13 +108,13 @@ def property_text(value: object) -> str | None:
     """How the value of a property reads in answers and filters; None for what has no value.
 
     A text as it is, a number as JSON writes it (a whole one without decimals), `true` or `false`. Objects,
-    lists and null are no values.
+    lists, null and a text without any character are no values.
     """
     match value:
         case bool():
             return "true" if value else "false"
         case str():
-            return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+            return value.replace("\0", "\N{REPLACEMENT CHARACTER}") or None
         case int():
             return str(value)
         case float():

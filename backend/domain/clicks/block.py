@@ -34,7 +34,7 @@ _LARGEST = 16_000_000  # bytes of a block when it is not compressed
 _LATEST_MS = 253_402_300_799_999  # the year 9999
 
 # Outcome, reason, platform, system, browser, kind of client.
-What = tuple[str, str | None, str, str, str, str]
+What = tuple[str, str | None, str, str | None, str | None, str]
 
 
 class UnreadableBlock(ValueError):
@@ -322,5 +322,7 @@ def _visitors(column: Any, length: int) -> list[int | None]:
 
 def _what(value: Any) -> What:
     outcome, reason, *others = value
-    platform, system, browser, kind = (str(packed_columns.text(text) or "") for text in others)
+    platform, system, browser, kind = map(packed_columns.text, others)
+    if platform is None or kind is None:
+        raise UnreadableColumns("a click has no platform or kind")
     return Outcome(outcome).value, packed_columns.text(reason), platform, system, browser, kind

@@ -63,8 +63,8 @@ class Click:
     reason: str | None
     outcome: Outcome
     platform: str
-    system: str
-    browser: str
+    system: str | None
+    browser: str | None
     client_kind: str
     country: str | None
     referrer_host: str | None
@@ -78,7 +78,7 @@ def client_fragment(client: Client) -> str:
     return facts_fragment(client.platform.value, client.system, client.browser, client.kind.value)
 
 
-def facts_fragment(platform: str, system: str, browser: str, kind: str) -> str:
+def facts_fragment(platform: str, system: str | None, browser: str | None, kind: str) -> str:
     """The same as `client_fragment`, from what a click keeps of its client."""
     return json.dumps([platform, system, browser, kind], ensure_ascii=True, separators=(",", ":"))[1:-1]
 
@@ -135,7 +135,7 @@ def _parse(line: bytes) -> Click:
     match fields:
         case [
             str(org), str(link), float(at), str(outcome), None | str() as reason,
-            str(platform), str(system), str(browser), str(kind),
+            str(platform), None | str() as system, None | str() as browser, str(kind),
             None | str() as country, None | str() as referrer, *rest,
         ]:  # fmt: skip
             visitor, variant, handoff = _parse_rest(rest)

@@ -52,7 +52,7 @@ class LinkOpen:
             outcome=Outcome.APP,
             platform=self.platform.value,
             system=_SYSTEMS[self.platform],
-            browser="",
+            browser=None,
             client_kind=ClientKind.APP.value,
             country=self.country,
             referrer_host=None,

@@ -36,7 +36,7 @@ _LATEST_DAY = 2_932_896  # the end of the year 9999
 _TABLES = ("link", "what", "country", "referrer", "variant")
 
 # Outcome, reason, platform, system, browser.
-BriefWhat = tuple[str, str | None, str, str, str]
+BriefWhat = tuple[str, str | None, str, str | None, str | None]
 # Link, quarter, what it was, country, referrer, variant.
 Alike = tuple[LinkId, int, BriefWhat, str | None, str | None, str | None]
 # The same as positions in the tables, and the weight.
@@ -248,8 +248,9 @@ def _text_or_what(name: str, value: Any) -> Any:
     if name != "what":
         return _required_text(value) if name == "link" else packed_columns.text(value)
     outcome, reason, *others = value
-    platform, system, browser = (_required_text(text) for text in others)
-    return Outcome(outcome).value, packed_columns.text(reason), platform, system, browser
+    platform, system, browser = others
+    texts = _required_text(platform), packed_columns.text(system), packed_columns.text(browser)
+    return Outcome(outcome).value, packed_columns.text(reason), *texts
 
 
 def _required_text(value: Any) -> str:

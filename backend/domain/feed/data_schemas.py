@@ -96,8 +96,8 @@ _CLICK_FIELDS: Mapping[str, Schema] = {
         {"type": "string", "enum": [outcome.value for outcome in Outcome]}, "Where the visitor was led."
     ),
     "platform": _TEXT,
-    "system": _TEXT,
-    "browser": _TEXT,
+    "system": _or_null(_TEXT, "The operating system's name; null if it is not known."),
+    "browser": _or_null(_TEXT, "The browser's name; null if it is not known."),
     "client_kind": _TEXT,
     "country": _or_null(_TEXT, "ISO 3166 code."),
     "referrer_host": _or_null(_TEXT, "The site that the visitor came from."),

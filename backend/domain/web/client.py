@@ -38,10 +38,10 @@ _AUTOMATIC = frozenset({ClientKind.CRAWLER, ClientKind.PREVIEW_FETCHER})
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client, as its User-Agent describes it. `system` and `browser` are names to show, or ""."""
+    """A client, as its User-Agent describes it. `system` and `browser` are names to show; None: not known."""
 
     kind: ClientKind
     platform: Platform
-    system: str = ""
-    browser: str = ""
+    system: str | None = None
+    browser: str | None = None
     follows_intents: bool = False  # a redirect to intent:// opens the app without another tap

@@ -62,11 +62,11 @@ def recognize(user_agent: bytes) -> Client:
     # Chromium without a window is on the list of crawlers, but does not say that it crawls.
     text = user_agent.decode("latin-1").replace("HeadlessChrome/", "Chrome/")
     parsed = _parser()(text, Domain.USER_AGENT | Domain.OS)
-    system = parsed.os.family if parsed.os else ""
-    browser = parsed.user_agent.family if parsed.user_agent else ""
+    system = parsed.os.family if parsed.os else None
+    browser = parsed.user_agent.family if parsed.user_agent else None
     return Client(
         kind=_kind(text, browser),
-        platform=_PLATFORMS.get(system, Platform.DESKTOP),
+        platform=_PLATFORMS.get(system or "", Platform.DESKTOP),
         system=system,
         browser=browser,
         follows_intents=browser in _FOLLOW_INTENTS,
@@ -80,7 +80,7 @@ def _parser() -> Parser:
     return Parser.from_matchers((user_agents, systems, []))
 
 
-def _kind(text: str, browser: str) -> ClientKind:
+def _kind(text: str, browser: str | None) -> ClientKind:
     lowered = text.lower()
     # Some apps name their own browser and their preview fetcher alike.
     is_in_app = browser in _IN_APP_FAMILIES or browser in _WEB_VIEW_FAMILIES

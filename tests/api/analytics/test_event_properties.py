@@ -78,3 +78,16 @@ async def test_a_list_of_properties_is_checked(
     assert f"must have at most {MOST_MARKED} properties" in many.text
     unchanged = await client.patch(MARKED, json={}, headers=organization.headers)
     assert unchanged.json() == {"marked": ["plan"]}
+
+
+async def test_an_empty_text_is_no_value(client: httpx.AsyncClient, organization: TestOrganization) -> None:
+    """An event with an empty property is in the row of those without any value, and null finds it."""
+    await mark(client, organization, "plan")
+    await tell(client, organization, {"plan": ""}, {"plan": None}, {}, {"plan": "pro"})
+    query: dict[str, Any] = {"measures": ["events"], "group_by": ["event.plan"]}
+    rows = (await ask(client, organization, **query)).json()["rows"]
+    assert {row["event.plan"]: row["events"] for row in rows} == {None: 3, "pro": 1}
+    for chosen, count in (([None], 3), ({"not": [None]}, 1), ([""], 0)):
+        filters = {"event.plan": chosen}
+        answer = await ask(client, organization, measures=["events"], filters=filters)
+        assert answer.json()["totals"] == {"events": count}

@@ -80,7 +80,7 @@ async def test_an_open_by_a_link_is_a_click(app: App, database: Database) -> Non
         for platform in ("android", "ios")
     ]
     first, _ = await recorded_clicks(database, app.organization.id)
-    assert (first.system, first.browser, first.client_kind, first.country) == ("iOS", "", "app", "DE")
+    assert (first.system, first.browser, first.client_kind, first.country) == ("iOS", None, "app", "DE")
     assert GERMAN not in str(await database["click_blocks"].find({}).to_list(None))
     events = [event for event in await read_all(database, app.organization.id) if "counted" in event.data]
     assert [(event.type, event.data["short_url"]) for event in events] == [(EventType.OPEN, short_url)] * 2

@@ -55,7 +55,7 @@ async def test_a_sale_names_its_click(
     for host, visitor in visitors.items():
         click = await click_of_sale(database, visitor)
         assert click is not None
-        assert (click.referrer_host, click.browser.partition(" ")[0]) == (host, "Firefox")
+        assert (click.referrer_host, (click.browser or "").partition(" ")[0]) == (host, "Firefox")
         url = f"{API}/conversions/{host}/explain"
         touch = (await client.get(url, headers=organization.headers)).json()["shares"][0]["touch"]
         assert touch["click_ids"] == ["gclid"]

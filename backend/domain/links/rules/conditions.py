@@ -59,12 +59,12 @@ def _platform(names: Collection[str]) -> Test:
 
 def _system(names: Collection[str]) -> Test:
     systems = frozenset(name.casefold() for name in names)
-    return lambda visit: visit.client.system.casefold() in systems
+    return lambda visit: (visit.client.system or "").casefold() in systems
 
 
 def _browser(names: Collection[str]) -> Test:
     browsers = frozenset(name.casefold() for name in names)
-    return lambda visit: visit.client.browser.casefold() in browsers
+    return lambda visit: (visit.client.browser or "").casefold() in browsers
 
 
 def _country(codes: Collection[str]) -> Test:

@@ -23,8 +23,8 @@ class SingleClick:
     reason: str | None
     outcome: str
     platform: str
-    system: str
-    browser: str
+    system: str | None
+    browser: str | None
     country: str | None
     referrer: str | None
     variant: str | None

@@ -77,7 +77,8 @@ _ODD = f"""
         AND (variant IS NULL OR {_FITS.format("variant")})
         AND (visitor IS NULL OR len(visitor) = len(times))
         AND list_count(link_table) = len(link_table)
-        AND list_bool_and(list_transform(what_table, lambda what: len(what) = {_OF_WHAT}))
+        AND list_bool_and(list_transform(what_table, lambda what:
+            len(what) = {_OF_WHAT} AND what[3] IS NOT NULL AND what[6] IS NOT NULL))
         AND list_bool_and(
             list_transform(what_table, lambda what: coalesce(list_contains($outcomes, what[1]), false))
         )
@@ -100,10 +101,10 @@ _VALUES = {
         for name, value in {
             "outcome": "what[1]",
             "reason": "what[2]",
-            "platform": "coalesce(what[3], '')",
-            "system": "coalesce(what[4], '')",
-            "browser": "coalesce(what[5], '')",
-            "kind": "coalesce(what[6], '')",
+            "platform": "what[3]",
+            "system": "what[4]",
+            "browser": "what[5]",
+            "kind": "what[6]",
         }.items()
     },
     **{

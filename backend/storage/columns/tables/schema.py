@@ -9,7 +9,7 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 from __future__ import annotations
 
 # A file of another format is made again.
-FORMAT = 5
+FORMAT = 6
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
