@@ -76,7 +76,8 @@ async def scim_call(path: str) -> Response:
         body=body,
     )
     answered = await answer(call, resources().database, key.org_id, resources().clock)
-    content = b"" if answered.body is None else json.dumps(answered.body, ensure_ascii=False).encode()
+    # In ASCII: an error may quote half a character, which has no form in UTF-8.
+    content = b"" if answered.body is None else json.dumps(answered.body).encode()
     return Response(content, int(answered.status), answered.headers)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
-from quart import Blueprint, Response
-from werkzeug.exceptions import HTTPException, InternalServerError
+from quart import Blueprint, Response, request
+from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
+from backend.domain.accounts.provisioning.people import SCIM_PATH
 from backend.json_api.api_error import ApiError, api_error_for
+from backend.json_api.error_handlers import answer_http_error
 from backend.storage.driver.mongo import StorageError
 
 MEDIA_TYPE = "application/scim+json"
@@ -26,6 +28,8 @@ def answer_errors_of(blueprint: Blueprint) -> None:
     blueprint.register_error_handler(StorageError, _api_error)
     blueprint.register_error_handler(HTTPException, _http_error)
     blueprint.register_error_handler(InternalServerError, _fault)
+    for kind in (NotFound, MethodNotAllowed):  # of requests that have no route, and so no blueprint
+        blueprint.app_errorhandler(kind)(_routing_error)
 
 
 def _error_answer(status: int, detail: str, headers: dict[str, str]) -> Response:
@@ -49,6 +53,11 @@ async def _api_error(error: Exception) -> Response:
 async def _http_error(error: HTTPException) -> Response:
     kept = {name: value for name, value in error.get_headers() if name in _KEPT_HEADERS}
     return _error_answer(error.code or 500, error.name, kept)
+
+
+async def _routing_error(error: HTTPException) -> Response:
+    is_scim = request.path.startswith(f"{SCIM_PATH}/")
+    return await (_http_error(error) if is_scim else answer_http_error(error))
 
 
 async def _fault(_: InternalServerError) -> Response:

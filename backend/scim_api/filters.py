@@ -27,6 +27,7 @@ from backend.domain.accounts.provisioning.search import (
     Joined,
     SearchField,
 )
+from backend.domain.fields.rules import SURROGATE
 
 _FIELDS: Mapping[tuple[str, str | None], SearchField] = {
     ("id", None): SearchField.ID,
@@ -65,6 +66,8 @@ class _Translator(FilterVisitor[Condition]):
     def visit_comparison(self, node: Comparison) -> Condition:
         if node.op is not CompareOperator.eq or not isinstance(node.value, str | bool):
             raise InvalidFilterException(detail=f"{node}: only eq with a text, true or false is supported")
+        if isinstance(node.value, str) and SURROGATE.search(node.value):
+            raise InvalidFilterException(detail=f"{node}: must be valid Unicode, without lone surrogates")
         field, part = self._names(node.attr_path)
         if field == "emails" and part in {"value", "type"} and isinstance(node.value, str):
             return HasEmail(**{part: node.value})

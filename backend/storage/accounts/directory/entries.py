@@ -49,7 +49,7 @@ class DirectoryEntries(Generic[EntryT]):
         collection = database[self.own.collection]
         query = {"org_id": org_id, **to_query(condition)}
         total = await collection.count_documents(query)
-        if page.count == 0:
+        if page.count == 0 or page.skipped >= total:  # also more than MongoDB can skip
             return total, []
         found = collection.find(query).sort(MADE_ORDER).skip(page.skipped).limit(page.count)
         return total, [self.from_document(document) async for document in found]
