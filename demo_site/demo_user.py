@@ -12,7 +12,7 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.users import users
-from backend.storage.accounts.users.password_resets import replace_password
+from backend.storage.accounts.users.new_passwords import set_password
 from backend.storage.accounts.users.passwords import hash_password, is_password
 from backend.storage.driver.mongo import Database
 
@@ -35,7 +35,7 @@ async def prepare_user(database: Database, file: Path, org_id: OrgId, now: datet
         new_user = User(UserId(str(uuid.uuid4())), EMAIL, await hash_password(password), (org_id,), now)
         await users.insert_user(database, new_user)
     elif not await is_password(password, user.password_hash):
-        await replace_password(database, user.id, await hash_password(password))
+        await set_password(database, user.id, await hash_password(password))
     return DemoUser(EMAIL, password)
 
 

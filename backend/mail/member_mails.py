@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from backend.domain.accounts.entry.password_resets import reset_url
 from backend.domain.accounts.invitations import MemberInvitation, invitation_url
-from backend.domain.accounts.password_resets import reset_url
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
 from backend.domain.mail.language import Language

@@ -188,7 +188,7 @@ async def _add_member(database: Database, organization: TestOrganization) -> Non
     await insert_user(database, user)
     passkey = Passkey("Y3JlZGVudGlhbA", b"its public half", 0, "Phone", now)
     hashes = (recovery_hash("ABCDEFGHIJKLMNOP"),)
-    await set_second_factor(database, user.id, SecondFactor("A" * SECRET_LENGTH, 7, hashes, now, (passkey,)))
+    await set_second_factor(database, user, SecondFactor("A" * SECRET_LENGTH, 7, hashes, now, (passkey,)))
 
 
 async def _limit_key(database: Database, organization: TestOrganization, link_id: LinkId) -> Tag:

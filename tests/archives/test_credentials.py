@@ -13,6 +13,7 @@ import httpx
 from backend.app import Service
 from backend.archives.archive_file import read_header
 from backend.archives.export import export_organization
+from backend.domain.accounts.entry.who_gets_in import LinkWay
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor.factor import SecondFactor, recovery_hash
 from backend.domain.accounts.second_factor.passkeys import Passkey
@@ -33,7 +34,6 @@ from backend.system.clock import utc_now
 from tests.api.link_calls import API
 from tests.archives.forging import Archive, remove, restore
 from tests.dashboard.people import PASSWORD, Person, browser, heading, make_user
-from tests.facts.archives import KEPT
 from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.polling import wait_for_async
 
@@ -88,7 +88,7 @@ async def add_credentials(database: Database, organization: TestOrganization) ->
     assert member.password_hash
     passkey = Passkey("Y3JlZGVudGlhbA", b"its public half", 0, "Phone", datetime(2026, 1, 1, tzinfo=UTC))
     factor = SecondFactor(SECRET, 7, (CODE_HASH,), datetime(2026, 1, 1, tzinfo=UTC), (passkey,))
-    await set_second_factor(database, member.id, factor)
+    await set_second_factor(database, member, factor)
     await set_provider(database, organization.id, PROVIDER)
     await set_requires_single_sign_on(database, organization.id, is_on=True)
     report = await create_report(database, organization.id, {"name": "All", "query": {}}, utc_now())
@@ -135,7 +135,7 @@ async def test_an_organization_from_an_owners_archive_can_be_entered(
     assert not (await get_organization(database, organization.id)).requires_single_sign_on
     person = Person(browser(service), member.email)
     assert (await person.sign_in()).status_code == 422
-    token = await begin_reset(database, member.id, utc_now(), KEPT)
+    token = await begin_reset(database, member.id, utc_now(), LinkWay.HANDED)
     page = f"/new-password/{token}"
     assert (await person.send(page, page, password=f"a new {PASSWORD}")).status_code == 303
     assert (await person.sign_in(f"a new {PASSWORD}")).status_code == 303

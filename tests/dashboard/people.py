@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -62,15 +62,16 @@ def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.
     return httpx.AsyncClient(transport=transport, base_url=base_url)
 
 
-async def make_user(database: Database, *org_ids: OrgId, email: str = "", role: Role = Role.OWNER) -> str:
-    """Store a user of these organizations with PASSWORD; the e-mail address."""
+async def make_user(
+    database: Database, *org_ids: OrgId, email: str = "", role: Role = Role.OWNER, proved: bool = False
+) -> str:
+    """Store a user of these organizations with PASSWORD; the e-mail address, which may be proved."""
     email = email or f"{uuid.uuid4().hex}@example.com"
     if PASSWORD not in _hashes or needs_new_hash(_hashes[PASSWORD]):
         _hashes[PASSWORD] = await hash_password(PASSWORD)
     roles = dict.fromkeys(org_ids, role)
-    await users.insert_user(
-        database, User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now(), roles)
-    )
+    made = User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now(), roles)
+    await users.insert_user(database, replace(made, is_address_proved=proved))
     return email
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from backend.app import Service
 from backend.mail.member_mails import RESET_KEY
+from backend.storage.accounts.users.users import find_user_by_email
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.web.current import Resources, given_to
@@ -53,7 +54,12 @@ async def test_nobody_is_buried_in_invitations(mailing: Service, mailbox: Mailbo
             for spelling in spellings:
                 form = {"email": spelling, "role": "viewer"}
                 shown.append(await owner.send("/members", "/members/invitations", **form))
-    assert ["A mail with it is on its way" in page.text for page in shown] == [True, True, True, False]
+    assert ["A mail with a link of its own is on its way" in page.text for page in shown] == [
+        True,
+        True,
+        True,
+        False,
+    ]
     assert f"No mail goes out. {spellings[1]} got 3 invitations within a day." in shown[-1].text
     assert all(f"{BASE_URL}/join/" in page.text for page in shown)
     queued = database[mails.NAME].count_documents({"address": spellings[1]})
@@ -76,12 +82,16 @@ async def test_invitation_and_new_password_come_by_mail(mailing: Service, mailbo
         shown = await owner.send(
             "/members", "/members/invitations", email="new@reader.example", role="viewer"
         )
-        assert "A mail with it is on its way" in shown.text
+        assert "A mail with a link of its own is on its way" in shown.text
         mail = await mail_to(mailbox, "new@reader.example")
         assert mail["Subject"] == "Eine Einladung zu Acme"
         path = link_in(mail)
+        assert path not in shown.text  # whoever opens it has read the mail
         fields = FormsOf((await guest.get(path)).text).fields_of(path)
         assert (await guest.post(path, data=fields | {"password": NEW})).status_code == 303
+        made = await find_user_by_email(database, "new@reader.example")
+        assert made
+        assert made.is_address_proved
 
         form = "/settings/deletion"
         await owner.send(form, form, typed_name="Acme", password=PASSWORD)

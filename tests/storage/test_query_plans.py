@@ -23,9 +23,9 @@ from backend.storage.accounts import (
     rate_limited_requests,
 )
 from backend.storage.accounts.directory import groups as provisioned_groups
+from backend.storage.accounts.directory import identities as provider_identities
 from backend.storage.accounts.directory import people as provisioned_people
 from backend.storage.accounts.domain_setup import claims as domain_claims
-from backend.storage.accounts.single_sign_on import identities as provider_identities
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
@@ -170,6 +170,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the claims of an organization": (domain_claims.NAME, ORG, {"_id": 1}),
     "the origins of an organization": (origins.NAME, ORG, {"origin": 1}),
     "users by address": (users.NAME, {"email": "e"}, {}),
+    "users whom a provider named": (users.NAME, {"managed_by": "o"}, {}),
     "users of an organization": (users.NAME, {"org_ids": "o"}, {"email": 1}),
     "a session": (sessions.NAME, {"_id": "h", "expires_at": {"$gt": NOW}}, {}),
     "the person with a user name": (provisioned_people.NAME, ORG | {"user_name_key": "u"}, {}),

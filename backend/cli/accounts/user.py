@@ -12,8 +12,9 @@ from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
+from backend.domain.accounts.entry.password_resets import reset_url
+from backend.domain.accounts.entry.who_gets_in import LinkWay
 from backend.domain.accounts.invitations import InvitedBy, invitation_url
-from backend.domain.accounts.password_resets import HANDED_DURATION, reset_url
 from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User, WeakPassword, check_password
@@ -23,11 +24,17 @@ from backend.domain.ids import OrgId, UserId
 from backend.environment import load_settings
 from backend.rate_limits.sign_in_limits import SignInLimits
 from backend.storage.accounts import organizations
-from backend.storage.accounts.directory.people import unlink_people_of
-from backend.storage.accounts.single_sign_on import identities
-from backend.storage.accounts.users import invitations, password_resets, second_factors, sessions, users
+from backend.storage.accounts.users import (
+    invitations,
+    new_passwords,
+    password_resets,
+    second_factors,
+    sessions,
+    users,
+)
+from backend.storage.accounts.users.deletion import delete_account
 from backend.storage.accounts.users.passwords import hash_password
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.system.clock import utc_now
 
 orgs_option = click.option(
@@ -50,6 +57,12 @@ role_option = click.option(
     show_default=True,
     help="What the user may do in these organizations.",
 )
+
+managed_by_option = click.option(
+    "--org", "org_id", metavar="ID",
+    help="Id of the organization whose identity provider EMAIL comes by; without it, the user of that "
+    "address who has a sign-in of their own.",
+)  # fmt: skip
 
 email_argument = click.argument("email", callback=_email)
 
@@ -89,7 +102,7 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
     """
     stored_user = await _get_user(database, email)
     password_hash = await hash_password(_read_password(password_stdin))
-    await password_resets.replace_password(database, stored_user.id, password_hash)
+    await new_passwords.set_password(database, stored_user.id, password_hash)
     await SignInLimits(database, utc_now).forget_account(stored_user.email)
     return {"id": stored_user.id}
 
@@ -143,8 +156,8 @@ async def set_role(database: Database, email: str, role: str, org_id: OrgId) -> 
 
     Unlike the dashboard, this also takes the last owner's role away.
     """
-    stored_user = await _get_user(database, email)
-    if not await users.set_role(database, stored_user.id, org_id, Role(role)):
+    stored_user = await users.find_member_by_email(database, org_id, email)
+    if stored_user is None or not await users.set_role(database, stored_user.id, org_id, Role(role)):
         raise click.ClickException(f"{printable(email)} does not act for the organization {org_id}.")
     return {"id": stored_user.id, "role": role}
 
@@ -180,16 +193,17 @@ async def reset_password(database: Database, email: str) -> CommandResult:
     Nothing is sent: pass the link on.
     """
     stored_user = await _get_user(database, email)
-    token = await password_resets.begin_reset(database, stored_user.id, utc_now(), HANDED_DURATION)
+    token = await password_resets.begin_reset(database, stored_user.id, utc_now(), LinkWay.HANDED)
     return {"url": reset_url(load_settings().base_url, token)}
 
 
 @user.command("sign-out")
 @email_argument
+@managed_by_option
 @stored
-async def sign_out_user(database: Database, email: str) -> CommandResult:
+async def sign_out_user(database: Database, email: str, org_id: OrgId | None) -> CommandResult:
     """Sign EMAIL out of the dashboard, in every browser."""
-    stored_user = await _get_user(database, email)
+    stored_user = await _get_account(database, email, org_id)
     await sessions.delete_sessions_of(database, stored_user.id)
     return {"id": stored_user.id, "signed_out": True}
 
@@ -203,22 +217,31 @@ async def list_users(database: Database) -> CommandResult:
 
 @user.command("delete")
 @email_argument
+@managed_by_option
 @yes_option
 @stored
-async def delete_user(database: Database, email: str, is_confirmed: bool) -> CommandResult:
+async def delete_user(
+    database: Database, email: str, org_id: OrgId | None, is_confirmed: bool
+) -> CommandResult:
     """Delete the user EMAIL and end all its sessions. Links and keys that it created stay."""
-    stored_user = await _get_user(database, email)
+    stored_user = await _get_account(database, email, org_id)
     confirm(f"Delete the user {printable(stored_user.email)}?", is_confirmed)
-    await users.delete_user(database, stored_user.id)
-    await password_resets.delete_resets_of(database, stored_user.id)
-    await identities.delete_identities_of(database, [stored_user.id])
-    await unlink_people_of(database, [stored_user.id])
-    await sessions.delete_sessions_of(database, stored_user.id)
+
+    async def work(session: ClientSession) -> None:
+        await delete_account(database, stored_user.id, session)
+
+    await in_transaction(database, work)
     return {"id": stored_user.id, "deleted": True}
 
 
 async def _get_user(database: Database, email: str) -> User:
-    stored_user = await users.find_user_by_email(database, email)
+    """The user who has this address and a sign-in of their own."""
+    return await _get_account(database, email, None)
+
+
+async def _get_account(database: Database, email: str, managed_by: OrgId | None) -> User:
+    """The user with this address: with a sign-in of their own, or whom the organization's provider named."""
+    stored_user = await users.find_managed_user(database, managed_by, email)
     if stored_user is None:
         raise users.UnknownUser(email)
     return stored_user
@@ -240,4 +263,6 @@ def _row(stored_user: User) -> dict[str, Any]:
         "organizations": list(stored_user.org_ids),
         "roles": [stored_user.role_in(org_id).value for org_id in stored_user.org_ids],
         "second_factor": stored_user.second_factor is not None,
+        "managed_by": stored_user.managed_by,
+        "address_proved": stored_user.is_address_proved,
     }

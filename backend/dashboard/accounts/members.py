@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from quart import Response, abort
 
 from backend.dashboard.accounts.users.reader import mail_language
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions, user
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions, session, user
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.domain.accounts.entry.password_resets import Hander, reset_url
+from backend.domain.accounts.entry.who_gets_in import LinkWay, may_hand_reset
 from backend.domain.accounts.invitations import INVITATION_FIELDS, invitation_url
-from backend.domain.accounts.password_resets import HANDED_DURATION, may_hand_reset, reset_url
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.provisioning.membership import ProvisionedMember
 from backend.domain.accounts.provisioning.people import ProvisionedPerson
@@ -28,13 +29,18 @@ from backend.domain.ids import UserId
 from backend.mail.member_mails import TooManyInvitations, mail_invitation
 from backend.storage.accounts.directory.people import list_people
 from backend.storage.accounts.organizations import get_organization
-from backend.storage.accounts.users.invitations import invite, list_invitations, withdraw_invitation
+from backend.storage.accounts.users.invitations import (
+    invite,
+    list_invitations,
+    mailed_token,
+    withdraw_invitation,
+)
 from backend.storage.accounts.users.members import get_member, remove_member, set_role
 from backend.storage.accounts.users.password_resets import begin_reset
 from backend.storage.accounts.users.users import list_users
 from backend.web.current import resources
 
-_MAILED = "A mail with it is on its way, too."
+_MAILED = "A mail with a link of its own is on its way."
 _NOT_MAILED = "No mail goes out."
 _ROLES = [(role.value, f"{role.value.title()}: {ROLE_MEANINGS[role]}") for role in Role]
 
@@ -90,7 +96,7 @@ async def members_invite() -> Response:
         try:
             await mail_invitation(
                 database, settings.base_url, organization.name, invitation,
-                token=token, language=mail_language(), now=now,
+                token=await mailed_token(database, invitation), language=mail_language(), now=now,
             )  # fmt: skip
             words += f" {_MAILED}"
         except TooManyInvitations as error:
@@ -141,8 +147,12 @@ async def members_reset(user_id: UserId) -> Response:
     member = await get_member(database, org_id(), user_id)
     if not may_hand_reset(user(), member):
         abort(403, "They are in an organization, too, that you are no owner of. They can ask for a mail.")
-    token = await begin_reset(database, member.id, now, HANDED_DURATION)
-    words = f"Give it to {member.email} now: it is not shown again. It works once, for a day."
+    hander = Hander(user().id, session().provider_org_id)
+    token = await begin_reset(database, member.id, now, LinkWay.HANDED, hander)
+    words = (
+        f"Give it to {member.email} now: it is not shown again. It works once, for a day, and no more once "
+        "they join an organization that you are no owner of."
+    )
     url = reset_url(resources().settings.base_url, token)
     return await _page(link=SecretLink("A link to set a new password", url, words))
 

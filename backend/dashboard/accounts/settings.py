@@ -30,7 +30,7 @@ from backend.domain.accounts.users import WeakPassword, check_password
 from backend.domain.analytics.event_properties import MOST_MARKED, MarkedProperties, PropertyName
 from backend.domain.errors import InvalidField
 from backend.storage.accounts.organizations import find_event_properties, set_event_properties
-from backend.storage.accounts.users.password_resets import replace_password
+from backend.storage.accounts.users.new_passwords import change_password
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.sessions import (
     delete_other_sessions,
@@ -63,7 +63,7 @@ async def settings_password() -> Response:
         return await settings_page(problems)
     database = resources().database
     password_hash = await hash_password(form()["new"])
-    await replace_password(database, user().id, password_hash)
+    await change_password(database, user(), password_hash)
     token, now = renew_cookie_token(), resources().clock()
     begun = new_session(token, user().id, org_id(), now, browser_words())
     await insert_session_of(database, replace(user(), password_hash=password_hash), begun)

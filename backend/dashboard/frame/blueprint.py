@@ -14,6 +14,7 @@ from quart import Blueprint, Response, abort, current_app, redirect, request, ur
 from backend.dashboard.frame.form import MAX_FORM_BYTES, check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
 from backend.domain.accounts.actors import SERVICE, person
+from backend.domain.accounts.entry.who_gets_in import as_opened
 from backend.domain.accounts.permissions import MEANINGS, Permission, Permissions, first_missing
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import Session, hash_token
@@ -219,8 +220,8 @@ async def load_session() -> None:
     sign_in.session = sign_in.awaiting = None
     stored = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, stored.user_id) if stored else None
-    if stored and user and stored.provider_org_id is not None:
-        user = user.within(stored.provider_org_id)
+    if stored and user:
+        user = as_opened(user, stored)
     if stored is None or user is None or not user.org_ids:
         return
     if stored.awaits_code:

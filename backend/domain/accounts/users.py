@@ -30,11 +30,12 @@ class WeakPassword(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored. A user who
-    came through an identity provider has none, and signs in there.
+    """A user's account. `password_hash` is an encoded Argon2id hash; the password itself is never stored.
 
     `roles` has the user's role in each of the organizations. Where it has none, the user is an owner, as all
     were before there were roles. Without `second_factor`, the password alone opens a session.
+    `managed_by` is the organization whose identity provider named the person, who signs in there only; None
+    for an account of one's own. What that means, and `is_address_proved`, is said in entry/who_gets_in.py.
     """
 
     id: UserId
@@ -44,6 +45,8 @@ class User:
     created_at: datetime
     roles: Mapping[OrgId, Role] = field(default_factory=dict)
     second_factor: SecondFactor | None = None
+    managed_by: OrgId | None = None
+    is_address_proved: bool = False
 
     def role_in(self, org_id: OrgId) -> Role:
         """The user's role in one of the user's organizations."""

@@ -22,10 +22,10 @@ from backend.storage.accounts import (
     restores,
 )
 from backend.storage.accounts.directory import groups as provisioned_groups
+from backend.storage.accounts.directory import identities as provider_identities
 from backend.storage.accounts.directory import people as provisioned_people
 from backend.storage.accounts.domain_setup import claims as domain_claims
 from backend.storage.accounts.domain_setup import findings as domain_findings
-from backend.storage.accounts.single_sign_on import identities as provider_identities
 from backend.storage.accounts.single_sign_on import refused_sign_ins
 from backend.storage.accounts.single_sign_on import settings as single_sign_on
 from backend.storage.accounts.users import invitations as member_invitations

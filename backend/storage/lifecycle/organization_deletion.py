@@ -27,9 +27,9 @@ from backend.storage.accounts.deleted_organizations import (
     note_end,
     unfinished_deletions,
 )
+from backend.storage.accounts.directory.identities import delete_identities_of
 from backend.storage.accounts.directory.people import unlink_people_of
 from backend.storage.accounts.restores import unfinished_restores
-from backend.storage.accounts.single_sign_on.identities import delete_identities_of
 from backend.storage.accounts.users import sessions, users
 from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
@@ -159,8 +159,9 @@ async def _revoke_access(
 
 
 async def _end_memberships(database: Database, session: ClientSession, org_id: OrgId) -> int:
-    """Remove the organization from its users, and delete the users of no other one. Returns how many."""
-    only = {"org_ids": [org_id]}
+    """Remove the organization from its users, and delete the users of no other one, and those whom its
+    provider named. Returns how many."""
+    only = {"$or": [{"org_ids": [org_id]}, {"managed_by": org_id}]}
     ids = await database[users.NAME].distinct("_id", only, session=session)
     await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
     await delete_identities_of(database, ids, session)

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pymongo.errors import BulkWriteError
 
+from backend.domain.accounts.entry.who_gets_in import ends_sign_in_by_restore
 from backend.domain.accounts.roles import Role
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.accounts.restores import NAME
 from backend.storage.accounts.users import users
+from backend.storage.accounts.users.new_passwords import end_sign_in
 from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
@@ -23,6 +25,7 @@ from backend.storage.driver.mongo import DUPLICATE_KEY, ClientSession, Database,
 from backend.storage.links import links
 from backend.storage.links import purged as purged_links
 
+_ACCOUNT = {"email": 1, "managed_by": 1}
 _WHAT = {
     domains.NAME: "the domain",
     organizations.NAME: "an organization with the id",
@@ -80,15 +83,15 @@ async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> 
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
     """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys.
 
-    A user with the same id and the same e-mail address may exist.
+    A user with the same id and the same e-mail address, who has a sign-in of their own, may exist.
     """
     if name == users.NAME:
         conditions: list[Document] = [
             condition
             for document in documents
             for condition in (
-                {"email": document["email"], "_id": {"$ne": document["_id"]}},
-                {"email": {"$ne": document["email"]}, "_id": document["_id"]},
+                {**_account(document), "_id": {"$ne": document["_id"]}},
+                {"_id": document["_id"], "$nor": [_account(document)]},
             )
         ]
     else:
@@ -200,22 +203,35 @@ async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, 
 async def _join_known_users(
     database: Database, session: ClientSession, org_id: OrgId, documents: Sequence[Document]
 ) -> Sequence[Document]:
-    """Add this organization to users who exist already. Returns the users who do not exist yet."""
+    """Add this organization to users who exist already, and end a sign-in of theirs that the organization may
+    not have known. Returns the users who do not exist yet, none of whom has shown that the address is theirs
+    here."""
     ids = [document["_id"] for document in documents]
     collection = database[users.NAME]
-    emails = {document["_id"]: document["email"] for document in documents}
+    archived = {document["_id"]: document for document in documents}
     roles = {
         document["_id"]: Role(document.get("roles", {}).get(org_id, Role.OWNER)) for document in documents
     }
     known_ids = {
         user["_id"]
-        async for user in collection.find({"_id": {"$in": ids}}, {"email": 1}, session=session)
-        if user["email"] == emails[user["_id"]]
+        async for user in collection.find({"_id": {"$in": ids}}, _ACCOUNT, session=session)
+        if _account(user) == _account(archived[user["_id"]])
     }
     for user_id in known_ids:
+        known = await users.find_user(database, user_id, session)
+        assert known is not None
+        if ends_sign_in_by_restore(known, archived[user_id].get("password_hash")):
+            await end_sign_in(database, known, session)
         join = users.membership_change(org_id, roles[user_id])
         await collection.update_one({"_id": user_id}, join, session=session)
-    return [document for document in documents if document["_id"] not in known_ids]
+    return [
+        document | {"is_address_proved": False} for document in documents if document["_id"] not in known_ids
+    ]
+
+
+def _account(document: Document) -> Document:
+    """The query for the one account of this kind that an address has."""
+    return {"email": document["email"], "managed_by": document.get("managed_by")}
 
 
 async def _insert_missing(database: Database, name: str, documents: Sequence[Document]) -> None:

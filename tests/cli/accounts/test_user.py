@@ -39,7 +39,7 @@ def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> 
     listed = running.command("user", "list")["users"]
     ada = {
         "id": user_id, "email": "ada@example.com", "organizations": [org_id], "roles": ["owner"],
-        "second_factor": False,
+        "second_factor": False, "managed_by": None, "address_proved": False,
     }  # fmt: skip
     assert ada in listed
     assert signs_in(running, "ada@example.com", PASSWORD)

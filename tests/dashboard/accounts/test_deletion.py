@@ -124,7 +124,7 @@ async def test_a_second_factor_is_asked_for_in_the_place_of_the_password(
     user = await find_user_by_email(database, person.email)
     assert user
     secret = new_secret()
-    await set_second_factor(database, user.id, SecondFactor(secret, 0, (), clock()))
+    await set_second_factor(database, user, SecondFactor(secret, 0, (), clock()))
     refused = await person.send(PAGE, PAGE, typed_name="Acme", password=PASSWORD, code="000000")
     assert (refused.status_code, "Code is not the code of this moment" in refused.text) == (422, True)
     assert 'name="password"' not in refused.text
@@ -152,7 +152,7 @@ async def test_a_session_through_a_provider_tries_no_password_of_the_account(
     """It has to be fresh instead: a right password in an old one announces nothing."""
     user = await find_user_by_email(database, person.email)
     assert user
-    await set_second_factor(database, user.id, SecondFactor(new_secret(), 0, (), clock()))
+    await set_second_factor(database, user, SecondFactor(new_secret(), 0, (), clock()))
     through = {"$set": {"provider_org_id": organization.id, "created_at": clock()}}
     await database[sessions.NAME].update_one({"user_id": user.id}, through)
     page = (await person.get(PAGE)).text

@@ -12,10 +12,11 @@ import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.accounts.entry.who_gets_in import LinkWay
 from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
-from backend.storage.accounts.users import members, password_resets, users
+from backend.storage.accounts.users import members, new_passwords, users
 from backend.storage.accounts.users.password_resets import begin_reset
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -92,7 +93,7 @@ async def test_who_has_an_account_joins_with_it(
     """Not without signing in, and not as somebody else; the other organization and its role stay."""
     other = await make_organization()
     async with browser(service) as client:
-        known = Person(client, await make_user(database, other.id, role=Role.VIEWER))
+        known = Person(client, await make_user(database, other.id, role=Role.VIEWER, proved=True))
         path = await invited(person, known.email, "editor")
         page = await known.get(path)
         assert 'name="password"' not in page.text
@@ -172,18 +173,47 @@ async def test_an_owner_hands_over_a_link_for_a_new_password(
     assert forced.status_code == 403
 
 
+@pytest.mark.parametrize("change", ["joins", "is no owner", "leaves", "is removed"])
+async def test_a_handed_link_works_while_its_owner_may_hand_one(
+    person: Person,
+    guest: httpx.AsyncClient,
+    organization: TestOrganization,
+    database: Database,
+    make_organization: OrganizationFactory,
+    change: str,
+) -> None:
+    """Not after its user has joined another organization, and not after the owner is none any more: neither a
+    form that was open before sets a password, nor does the page show one."""
+    me = await user_of(database, person.email)
+    await make_user(database, organization.id)
+    user = await user_of(database, await make_user(database, organization.id, role=Role.EDITOR))
+    path = shown_link(await person.send("/members", f"/members/{user.id}/new-password"))
+    fields = FormsOf((await guest.get(path)).text).fields_of(path)
+    org_id, other = organization.id, await make_organization()
+    if change == "joins":
+        await users.set_roles(database, user.id, {org_id: Role.EDITOR, other.id: Role.VIEWER})
+    elif change == "is no owner":
+        await members.set_role(database, org_id, me.id, Role.EDITOR, granted=EVERYTHING)
+    else:
+        gone = me if change == "leaves" else user
+        await members.remove_member(database, org_id, gone.id, granted=EVERYTHING)
+    assert (await guest.post(path, data=fields | {"password": NEW})).status_code == 410
+    assert (await guest.get(path)).status_code == 410
+    assert (await user_of(database, user.email)).password_hash == user.password_hash
+
+
 async def test_a_reset_ages_and_takes_others_with_it(
     guest: httpx.AsyncClient, organization: TestOrganization, database: Database, clock: MovableClock
 ) -> None:
     """A link works for its time only, and a used one ends all others of its user."""
     user = await user_of(database, await make_user(database, organization.id))
     now = utc_now()
-    first, second = [await begin_reset(database, user.id, now, timedelta(hours=1)) for _ in range(2)]
+    first, second = [await begin_reset(database, user.id, now, LinkWay.MAILED) for _ in range(2)]
     assert (await guest.get(f"/new-password/{first}")).status_code == 200
     assert user.password_hash
-    assert await password_resets.use_reset(database, second, user.password_hash, now)
+    assert await new_passwords.use_reset(database, second, user.password_hash, now)
     assert (await guest.get(f"/new-password/{first}")).status_code == 410
-    third = await begin_reset(database, user.id, now, timedelta(hours=1))
+    third = await begin_reset(database, user.id, now, LinkWay.MAILED)
     clock.offset += timedelta(hours=1, seconds=1)
     assert (await guest.get(f"/new-password/{third}")).status_code == 410
 

@@ -11,7 +11,7 @@ import pytest
 from backend.app import Service
 from backend.dashboard.accounts import settings
 from backend.storage.accounts.organizations import get_organization
-from backend.storage.accounts.users.password_resets import replace_password
+from backend.storage.accounts.users.new_passwords import change_password, set_password
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.users import find_user_by_email
 from backend.storage.driver.mongo import Database
@@ -45,10 +45,10 @@ async def test_two_change_a_password_at_once(
     assert user
 
     async def replace_twice(*stored: Any) -> None:
-        await replace_password(*stored)
-        await replace_password(database, user.id, await hash_password("the one that came later"))
+        await change_password(*stored)
+        await set_password(database, user.id, await hash_password("the one that came later"))
 
-    monkeypatch.setattr(settings, "replace_password", replace_twice)
+    monkeypatch.setattr(settings, "change_password", replace_twice)
     answer = await person.send("/settings", "/settings/password", current=PASSWORD, new=NEW)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?notice=sign-in-again")
     assert (await person.get("/settings")).status_code == 303

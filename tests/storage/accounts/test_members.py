@@ -12,7 +12,8 @@ from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.users import users
-from backend.storage.accounts.users.invitations import accept_as, accept_as_new_user, invite
+from backend.storage.accounts.users.acceptance import accept
+from backend.storage.accounts.users.invitations import invite
 from backend.storage.accounts.users.members import remove_member, set_role
 from backend.storage.driver.mongo import Database
 from tests.between_commands import moments
@@ -51,14 +52,14 @@ async def test_an_invitation_is_accepted_between_two_steps_of_another_acceptance
     organization: TestOrganization, database: Database
 ) -> None:
     """It works once: somebody else with the link neither gets in nor sets another password."""
-    accept = partial(accept_as_new_user, now=NOW)
     async for moment in moments(database):
         email = f"{uuid.uuid4()}@x.example"
         token, _ = await invite(
             database, organization.id, email, Role.VIEWER, invited_by="x", granted=EVERYTHING, now=NOW
         )
-        work = accept(moment.database, token, "first")
-        mine, theirs = await moment.interrupt(work, partial(accept, database, token, "second"))
+        work = accept(moment.database, token, NOW, password_hash="first")
+        others = partial(accept, database, token, NOW, password_hash="second")
+        mine, theirs = await moment.interrupt(work, others)
         assert [bool(mine), bool(theirs)].count(True) == 1
         stored = await users.find_user_by_email(database, email)
         assert stored
@@ -66,18 +67,20 @@ async def test_an_invitation_is_accepted_between_two_steps_of_another_acceptance
 
 
 async def test_who_is_invited_becomes_an_owner_between_two_steps_of_accepting(
-    organization: TestOrganization, database: Database
+    organization: TestOrganization, make_organization: OrganizationFactory, database: Database
 ) -> None:
     """They stay one: the invitation to be less is for somebody who is no member."""
     async for moment in moments(database):
-        user = await users.find_user_by_email(database, await make_user(database))
+        elsewhere = await make_organization()
+        user = await users.find_user_by_email(database, await make_user(database, elsewhere.id, proved=True))
         assert user
         token, _ = await invite(
             database, organization.id, user.email, Role.VIEWER, invited_by="x", granted=EVERYTHING, now=NOW
         )
+        both = (elsewhere.id, organization.id)
         await moment.interrupt(
-            accept_as(moment.database, token, user, NOW),
-            partial(users.set_roles, database, user.id, {organization.id: Role.OWNER}),
+            accept(moment.database, token, NOW, signed_in=user),
+            partial(users.set_roles, database, user.id, dict.fromkeys(both, Role.OWNER)),
         )
         stored = await users.find_user(database, user.id)
         assert stored

@@ -17,7 +17,7 @@ from backend.domain.accounts.single_sign_on.provided_person import ProvidedPerso
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import SignInRefused
 from backend.domain.ids import OrgId
-from backend.storage.accounts.single_sign_on import identities
+from backend.storage.accounts.directory import identities
 from backend.storage.accounts.single_sign_on.admission import admit, open_session
 from backend.storage.accounts.single_sign_on.settings import set_group_roles, set_provider
 from backend.storage.accounts.users import sessions

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from datetime import timedelta
 from functools import partial
 
+from backend.domain.accounts.entry.who_gets_in import LinkWay
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import User
 from backend.storage.accounts.users import sessions
-from backend.storage.accounts.users.password_resets import begin_reset, replace_password, use_reset
+from backend.storage.accounts.users.new_passwords import set_password, use_reset
+from backend.storage.accounts.users.password_resets import begin_reset
 from backend.storage.accounts.users.sessions import PasswordReplaced, insert_session_of
 from backend.storage.accounts.users.users import find_user_by_email
 from backend.storage.driver.mongo import Database
@@ -47,7 +48,7 @@ async def test_the_password_is_replaced_between_two_steps_of_a_sign_in(
     async for moment in moments(database):
         user = await some_user(database, organization)
         await moment.interrupt(
-            sign_in(moment.database, user), partial(replace_password, database, user.id, "new")
+            sign_in(moment.database, user), partial(set_password, database, user.id, "new")
         )
         assert await has_session(database, user) != moment.came
 
@@ -58,7 +59,7 @@ async def test_somebody_signs_in_between_two_steps_of_a_reset(
     """A session that the former password opened ends, also one that the reset did not see at first."""
     async for moment in moments(database):
         user, now = await some_user(database, organization), utc_now()
-        token = await begin_reset(database, user.id, now, timedelta(hours=1))
+        token = await begin_reset(database, user.id, now, LinkWay.MAILED)
         await moment.interrupt(
             use_reset(moment.database, token, "new", now), partial(sign_in, database, user)
         )

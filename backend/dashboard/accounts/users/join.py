@@ -12,20 +12,23 @@ from backend.dashboard.accounts.users.sign_in import open_session
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, is_signed_in, public, session, user
 from backend.dashboard.frame.form import form
 from backend.dashboard.frame.page import plain_page
+from backend.domain.accounts.entry.who_gets_in import Joining
 from backend.domain.accounts.invitations import INVITATION_PATH, MemberInvitation
 from backend.domain.accounts.roles import ROLE_MEANINGS
 from backend.domain.accounts.sessions import SignInWay
 from backend.domain.accounts.single_sign_on.provider import sign_in_path
-from backend.domain.accounts.users import WeakPassword
+from backend.domain.accounts.users import User, WeakPassword
 from backend.storage.accounts.organizations import find_organizations
 from backend.storage.accounts.single_sign_on.settings import find_provider
-from backend.storage.accounts.users.invitations import accept_as, accept_as_new_user, find_invitation
+from backend.storage.accounts.users.acceptance import Accepted, MoreToShow, accept, find_joining
+from backend.storage.accounts.users.invitations import find_invitation
 from backend.storage.accounts.users.sessions import set_session_organization
-from backend.storage.accounts.users.users import EmailTaken, find_user_by_email
+from backend.storage.accounts.users.users import EmailTaken
 from backend.web.current import resources
 
 _PATH = f"{INVITATION_PATH}/<token>"
 _GONE = 410
+_WITH_PASSWORD = (Joining.NEW_ACCOUNT, Joining.NEW_PASSWORD)
 
 
 @dashboard.get(_PATH)
@@ -39,47 +42,39 @@ async def join_page(token: str) -> Response:
 @dashboard.post(_PATH)
 @public
 async def join(token: str) -> Response:
-    """Accept the invitation: as the user who is signed in, or as a new one with the password of the form."""
+    """Accept the invitation: as the user who is signed in, or with the password of the form."""
     database, now = resources().database, resources().clock()
     invitation = await find_invitation(database, token, now)
     if invitation is None:
         return await _gone()
-    if is_signed_in():
-        return await _join_as_user(token, invitation)
-    return await _join_as_new_user(token, invitation)
-
-
-async def _join_as_user(token: str, invitation: MemberInvitation) -> Response:
-    database = resources().database
-    if not _may_accept(invitation):
+    if _is_somebody_else(invitation):
         return await _shown(token, invitation)
-    if await accept_as(database, token, user(), resources().clock()) is None:
-        return await _gone()
-    await set_session_organization(database, session().token_hash, invitation.org_id)
-    return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]
-
-
-async def _join_as_new_user(token: str, invitation: MemberInvitation) -> Response:
-    database, now = resources().database, resources().clock()
+    joining = await find_joining(database, invitation, token, _signed_in())
     try:
-        password_hash = await new_password_hash(form().get("password", ""))
-        made = await accept_as_new_user(database, token, password_hash, now)
+        password_hash = (
+            await new_password_hash(form().get("password", "")) if joining in _WITH_PASSWORD else None
+        )
+        accepted = await accept(database, token, now, signed_in=_signed_in(), password_hash=password_hash)
     except WeakPassword as error:
         return await _shown(token, invitation, problem=str(error))
     except TooManyWait:
         return await _shown(token, invitation, problem="can't be stored just now: try again", status=503)
-    except EmailTaken:  # who has an account signs in with it
+    except (EmailTaken, MoreToShow):  # the page says what is to be shown
         return await _shown(token, invitation)
-    if made is None:
-        return await _gone()
-    await open_session(made, SignInWay.PASSWORD)
+    return await _enter(accepted) if accepted else await _gone()
+
+
+async def _enter(accepted: Accepted) -> Response:
+    if accepted.has_new_password:
+        await open_session(accepted.user, SignInWay.PASSWORD, accepted.org_id)
+    else:
+        await set_session_organization(resources().database, session().token_hash, accepted.org_id)
     return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]
 
 
 async def _shown(token: str, invitation: MemberInvitation, *, problem: str = "", status: int = 0) -> Response:
     organizations = await find_organizations(resources().database, [invitation.org_id])
     provider = await find_provider(resources().database, invitation.org_id)
-    is_known = await find_user_by_email(resources().database, invitation.email) is not None
     return await plain_page(
         "accounts/join.html",
         status or (422 if problem else 200),
@@ -87,18 +82,24 @@ async def _shown(token: str, invitation: MemberInvitation, *, problem: str = "",
         organization=organizations[0].name if organizations else "",
         meaning=ROLE_MEANINGS[invitation.role],
         token=token,
-        is_known=is_known,
+        joining=await find_joining(resources().database, invitation, token, _signed_in()),
         me=user().email if is_signed_in() else "",
-        may_accept=_may_accept(invitation),
+        is_somebody_else=_is_somebody_else(invitation),
         single_sign_on=sign_in_path(invitation.org_id) if provider else "",
         sign_in=f"{url_for('dashboard.sign_in_page')}?{urlencode({'next': f'{INVITATION_PATH}/{token}'})}",
         problem=problem,
     )
 
 
-def _may_accept(invitation: MemberInvitation) -> bool:
-    """Whether it is the invited person who is signed in. A provider of another organization can't tell."""
-    return is_signed_in() and user().email == invitation.email and not came_by_provider()
+def _signed_in() -> User | None:
+    """Whoever has shown an account's own sign-in. A provider can't speak for that."""
+    return user() if is_signed_in() and not came_by_provider() else None
+
+
+def _is_somebody_else(invitation: MemberInvitation) -> bool:
+    """Whether somebody is signed in who is not known to be invited."""
+    signed_in = _signed_in()
+    return is_signed_in() and (signed_in is None or signed_in.email != invitation.email)
 
 
 async def _gone() -> Response:

@@ -12,13 +12,15 @@ from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.dashboard.frame.service import DashboardService
-from backend.domain.accounts.password_resets import MAILED_DURATION, RESET_PATH
+from backend.domain.accounts.entry.password_resets import RESET_PATH
+from backend.domain.accounts.entry.who_gets_in import LinkWay
 from backend.domain.accounts.users import User, WeakPassword
 from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
 from backend.domain.mail.language import Language
 from backend.mail.member_mails import mail_reset
-from backend.storage.accounts.users.password_resets import begin_reset, find_reset, use_reset
-from backend.storage.accounts.users.users import find_user, find_user_by_email
+from backend.storage.accounts.users.new_passwords import use_reset
+from backend.storage.accounts.users.password_resets import begin_reset, find_user_to_reset
+from backend.storage.accounts.users.users import find_user_by_email
 from backend.web.current import of_app, resources, visitor_network
 
 _PATH = f"{RESET_PATH}/<token>"
@@ -53,7 +55,7 @@ async def forgot_password_send() -> Response:
 @public
 async def new_password_page(token: str) -> Response:
     """The form for the new password. Looking at it does not use the link up."""
-    user = await _user_of(token)
+    user = await find_user_to_reset(resources().database, token, resources().clock())
     return await _setting(token, user) if user else await _gone()
 
 
@@ -61,7 +63,7 @@ async def new_password_page(token: str) -> Response:
 @public
 async def new_password(token: str) -> Response:
     """Set the new password. All sessions of the user end."""
-    user = await _user_of(token)
+    user = await find_user_to_reset(resources().database, token, resources().clock())
     if user is None:
         return await _gone()
     try:
@@ -81,7 +83,7 @@ async def _send(email: str, language: Language) -> None:
     user = await find_user_by_email(database, email)
     if user is None or not user.org_ids:
         return
-    token = await begin_reset(database, user.id, now, MAILED_DURATION)
+    token = await begin_reset(database, user.id, now, LinkWay.MAILED)
     await mail_reset(database, resources().settings.base_url, user, token=token, language=language, now=now)
 
 
@@ -94,12 +96,6 @@ async def _asking(*, problem: str = "", status: int = 200, is_sent: bool = False
         problem=problem,
         is_sent=is_sent,
     )
-
-
-async def _user_of(token: str) -> User | None:
-    """The user whose new password the link with this token sets; None if it does not work any more."""
-    reset = await find_reset(resources().database, token, resources().clock())
-    return await find_user(resources().database, reset.user_id) if reset else None
 
 
 async def _gone() -> Response:

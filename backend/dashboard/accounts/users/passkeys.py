@@ -49,7 +49,7 @@ async def settings_passkey_add() -> Response:
         problems["passkey_name"] = "was not taken: the browser made no passkey for this page; try again"
     if not problems and (problem := await password_problem(form().get("passkey_password", ""))):
         problems["passkey_password"] = problem
-    if not problems and not await add_passkey(resources().database, user().id, passkey):
+    if not problems and not await add_passkey(resources().database, user(), passkey):
         problems["passkey_name"] = f"would be one too many: {MOST_PASSKEYS} are the most"
     if problems:
         return await factor_page("", problems)

@@ -66,7 +66,7 @@ async def settings_second_factor_set() -> Response:
         return await factor_page(secret, problems)
     codes = new_recovery_codes()
     factor = SecondFactor(secret, step, tuple(map(recovery_hash, codes)), now)
-    await set_second_factor(resources().database, user().id, factor)
+    await set_second_factor(resources().database, user(), factor)
     return await _codes_page(codes)
 
 

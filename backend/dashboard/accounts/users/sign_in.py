@@ -33,6 +33,7 @@ from backend.domain.accounts.sessions import SignInWay, awaiting_session, hash_t
 from backend.domain.accounts.users import User
 from backend.domain.audit.entries import AuditTarget
 from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
+from backend.domain.ids import OrgId
 from backend.rate_limits.sign_in_limits import Visitor
 from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code
@@ -224,8 +225,9 @@ async def _sign_in_again(_: PasswordReplaced) -> Response:
     return redirect_with_notice("sign_in_page", "sign-in-again")
 
 
-async def open_session(user: User, way: SignInWay) -> None:
-    """Open a session with a new token. A token that somebody else put into the browser before is not used.
+async def open_session(user: User, way: SignInWay, shown: OrgId | None = None) -> None:
+    """Open a session with a new token, which shows this organization, or the user's first one. A token that
+    somebody else put into the browser before is not used.
 
     Raises PasswordReplaced.
     """
@@ -233,7 +235,7 @@ async def open_session(user: User, way: SignInWay) -> None:
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     token, now = renew_cookie_token(), resources().clock()
-    begun = new_session(token, user.id, user.org_ids[0], now, browser_words(), way=way)
+    begun = new_session(token, user.id, shown or user.org_ids[0], now, browser_words(), way=way)
     await insert_session_of(database, user, begun)
 
 

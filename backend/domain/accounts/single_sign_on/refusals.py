@@ -24,7 +24,6 @@ class Refusal(StrEnum):
     NO_EMAIL = "no_email"
     EMAIL_NOT_VERIFIED = "email_not_verified"
     OTHER_DOMAIN = "other_domain"
-    ACCOUNT_ELSEWHERE = "account_elsewhere"
     ADDRESS_OF_ANOTHER = "address_of_another"
     NO_ROLE = "no_role"
     SHUT_OUT = "shut_out"
@@ -126,16 +125,11 @@ REFUSAL_WORDS: Mapping[Refusal, RefusalWords] = {
         f"Choose your address at work at the provider. {_TELL_OWNER}",
         "The address is of none of the domains above.",
     ),
-    Refusal.ACCOUNT_ELSEWHERE: RefusalWords(
-        "There is an account for your e-mail address that does not belong to this organization",
-        "Ask an owner to invite you, then try again.",
-        "Somebody has an account with this address in another organization. Invite them on the page Members.",
-    ),
     Refusal.ADDRESS_OF_ANOTHER: RefusalWords(
         "Your e-mail address belongs to another person's account",
         _TELL_OWNER,
-        "Another person of the provider signed in with this address before. Whoever runs the service deletes "
-        "the old account by `waylink user delete`.",
+        "Another person of the provider signed in with this address before. If they have left, remove them "
+        "on the page Members.",
     ),
     Refusal.SHUT_OUT: RefusalWords(
         "Your identity provider has shut you out of Waylink",

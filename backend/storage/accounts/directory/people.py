@@ -111,6 +111,14 @@ async def unlink_people_of(
     await database[NAME].update_many(of_them, {"$set": {"user_id": None}}, session=session)
 
 
+async def forget_former_people(
+    database: Database, user_id: UserId, org_ids: AnyCollection[OrgId], session: ClientSession
+) -> None:
+    """Note that an account is nobody's in all organizations but these, which it belongs to."""
+    former = {"user_id": user_id, "org_id": {"$nin": list(org_ids)}}
+    await database[NAME].update_many(former, {"$set": {"user_id": None}}, session=session)
+
+
 async def _find_one(
     database: Database, query: Document, session: ClientSession | None
 ) -> ProvisionedPerson | None:

@@ -13,10 +13,10 @@ from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
-from backend.storage.accounts.directory import people
-from backend.storage.accounts.single_sign_on import identities
+from backend.storage.accounts.directory import identities, people
 from backend.storage.accounts.single_sign_on.settings import admit_by, find_group_roles
 from backend.storage.accounts.users import invitations, members, sessions, users
+from backend.storage.accounts.users.deletion import delete_account
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 
 
@@ -34,10 +34,7 @@ async def admit(
         await admit_by(database, session, org_id, provider)
         return await _Admission(database, session, org_id, provider, person, now).decide()
 
-    try:
-        user = await in_transaction(database, work)
-    except users.EmailTaken:  # at this very moment, in another organization
-        raise SignInRefused(Refusal.ACCOUNT_ELSEWHERE, email=person.email) from None
+    user = await in_transaction(database, work)
     if user is None:  # what the transaction did to a former member has to stay
         raise SignInRefused(Refusal.NO_ROLE, f"groups: {', '.join(person.groups) or 'none'}", person.email)
     return user
@@ -71,9 +68,9 @@ class _Admission:
 
     async def decide(self) -> User | None:
         """The user; None if nobody is let in for want of a role. Raises SignInRefused."""
-        user, is_known_here = await self._identified()
+        user = await self._identified()
         role = await self._role(user)
-        if user and is_known_here:
+        if user:
             check_domain(self.provider, self.person)
             if role:
                 return await self._admit(user, role)
@@ -81,11 +78,7 @@ class _Admission:
         if role is None:
             return None
         check_address(self.provider, self.person)
-        user = user or await self._by_address()
-        if user is None:
-            user = await self._new(role)
-        elif await self._is_another_person(user):
-            raise SignInRefused(Refusal.ADDRESS_OF_ANOTHER, email=self.person.email)
+        user = await self._by_address() or await self._new(role)
         await identities.add_identity(
             self.database, self.org_id, user.id, self.person, now=self.now, session=self.session
         )
@@ -103,24 +96,26 @@ class _Admission:
         group_roles = await find_group_roles(self.database, self.org_id, self.session)
         return group_roles.role_of(self.person.groups)
 
-    async def _identified(self) -> tuple[User | None, bool]:
-        known = await identities.find_identified(self.database, self.org_id, self.person, self.session)
-        if known is None:
-            return None, False
-        user_id, is_known_here = known
-        return await users.find_user(self.database, user_id, self.session), is_known_here
+    async def _identified(self) -> User | None:
+        user_id = await identities.find_identified(self.database, self.org_id, self.person, self.session)
+        return await users.find_user(self.database, user_id, self.session) if user_id else None
 
     async def _by_address(self) -> User | None:
-        """The user with the person's address, who must belong to the organization already, or be invited: it
-        is the organization's own provider that vouches for the address, and it can vouch for any."""
+        """The organization's member with the person's address, or who was one and came by the provider. What
+        accounts the address has elsewhere is not looked at: the provider can vouch for any address.
+
+        Raises SignInRefused if the member is somebody else.
+        """
         email = self.person.email
-        user = await users.find_user_by_email(self.database, email, self.session)
-        is_invited = await invitations.use_up(self.database, self.org_id, email, self.now, self.session)
-        if user is None:
-            return None
-        if self.org_id not in user.org_ids and not is_invited:
-            raise SignInRefused(Refusal.ACCOUNT_ELSEWHERE, email=email)
-        return user
+        await invitations.use_up(self.database, self.org_id, email, self.now, self.session)
+        member = await users.find_member_by_email(self.database, self.org_id, email, self.session)
+        user = member or await users.find_managed_user(self.database, self.org_id, email, self.session)
+        if user is None or not await self._is_another_person(user):
+            return user
+        if member:
+            raise SignInRefused(Refusal.ADDRESS_OF_ANOTHER, email=email)
+        await delete_account(self.database, user.id, self.session)  # of somebody who has left
+        return None
 
     async def _is_another_person(self, user: User) -> bool:
         """Whether the provider knows the user as somebody else, who had the address before."""
@@ -128,9 +123,16 @@ class _Admission:
         return await identities.is_identified(self.database, self.org_id, user.id, issuer, self.session)
 
     async def _new(self, role: Role) -> User:
-        """A user without a password, who so signs in through the provider only."""
-        roles = {self.org_id: role}
-        user = User(UserId(str(uuid.uuid4())), self.person.email, None, (self.org_id,), self.now, roles)
+        """An account of the organization's, to which nothing but its provider leads."""
+        user = User(
+            UserId(str(uuid.uuid4())),
+            self.person.email,
+            None,
+            (self.org_id,),
+            self.now,
+            {self.org_id: role},
+            managed_by=self.org_id,
+        )
         await users.insert_user(self.database, user, self.session)
         return user
 

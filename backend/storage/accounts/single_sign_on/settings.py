@@ -10,7 +10,7 @@ from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
-from backend.storage.accounts.single_sign_on import identities
+from backend.storage.accounts.directory import identities
 from backend.storage.accounts.users import sessions
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.audited import Audited

@@ -14,12 +14,10 @@ from backend.domain.accounts.invitations import INVITATION_DURATION, MOST_INVITA
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import Role, RoleNotGrantable
 from backend.domain.accounts.sessions import hash_token
-from backend.domain.accounts.users import User
 from backend.domain.errors import InvalidField, ItemUnknown
-from backend.domain.ids import OrgId, UserId
+from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
-from backend.storage.accounts.directory.people import join_person
-from backend.storage.accounts.users import members, users
+from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
@@ -39,6 +37,11 @@ COLLECTION = Collection(
     indexes=[
         EXPIRY_INDEX,
         IndexModel("token_hash", unique=True),
+        IndexModel(
+            "mailed_token_hash",
+            unique=True,
+            partialFilterExpression={"mailed_token_hash": {"$type": "string"}},
+        ),
         IndexModel([("org_id", 1), ("email", 1)], unique=True),
     ],
     owned_by=ByField(),
@@ -50,6 +53,7 @@ COLLECTION = Collection(
         kind="invitation",
         name="email",
         hidden=frozenset({"token_hash"}),
+        ignored=frozenset({"mailed_token_hash"}),
         deleted="ended",
     ),
 )
@@ -70,12 +74,12 @@ async def invite(
     stored.
 
     An earlier invitation of the address is replaced: its link works no more. Raises RoleNotGrantable,
-    InvalidField where the address is a member's, and TooManyItems.
+    InvalidField where the address is a member's with a sign-in of their own, and TooManyItems.
     """
     if not role.is_grantable_by(granted):
         raise RoleNotGrantable(role)
-    known = await users.find_user_by_email(database, email)
-    if known and org_id in known.org_ids:
+    member = await users.find_member_by_email(database, org_id, email)
+    if member and member.managed_by is None:
         raise InvalidField("email", "is a member's already")
     await _OWN.check_room(database, org_id)
     token = secrets.token_urlsafe(32)
@@ -92,6 +96,15 @@ async def invite(
 
     await in_transaction(database, work)
     return token, invitation
+
+
+async def mailed_token(database: Database, invitation: MemberInvitation) -> str:
+    """A token for the link in the invitation's mail, and for nothing else: whoever opens that link has read
+    the mail."""
+    token = secrets.token_urlsafe(32)
+    hashed = {"$set": {"mailed_token_hash": hash_token(token)}}
+    await database[NAME].update_one({"_id": invitation.id, "org_id": invitation.org_id}, hashed)
+    return token
 
 
 async def list_invitations(database: Database, org_id: OrgId, now: datetime) -> list[MemberInvitation]:
@@ -111,62 +124,20 @@ async def withdraw_invitation(database: Database, org_id: OrgId, given_id: str) 
     return _from_document(await _OWN.delete(database, org_id, given_id))
 
 
-async def accept_as_new_user(
-    database: Database, token: str, password_hash: str, now: datetime
-) -> User | None:
-    """Make the invited user, who signs in with this password from now on.
-
-    None if the invitation is not open any more. Raises EmailTaken if there is a user with the address.
-    """
-
-    async def work(session: ClientSession) -> User | None:
-        invitation = await _use(database, session, token, now)
-        if invitation is None:
-            return None
-        org_id, user_id = invitation.org_id, UserId(str(uuid.uuid4()))
-        role = await _role(database, session, invitation, user_id)
-        user = User(user_id, invitation.email, password_hash, (org_id,), now, {org_id: role})
-        await users.insert_user(database, user, session)
-        return user
-
-    return await in_transaction(database, work)
-
-
-async def accept_as(database: Database, token: str, user: User, now: datetime) -> MemberInvitation | None:
-    """Make the user a member, whose address the invitation has. None if it is not open any more.
-
-    Raises ItemUnknown for another user.
-    """
-
-    async def work(session: ClientSession) -> MemberInvitation | None:
-        invitation = await _use(database, session, token, now)
-        if invitation is None:
-            return None
-        if invitation.email != user.email:
-            raise ItemUnknown
-        org_id = invitation.org_id
-        # As the user is now: who became a member meanwhile keeps that role.
-        stored = await users.find_user(database, user.id, session)
-        if stored and org_id not in stored.org_ids:
-            role = await _role(database, session, invitation, user.id)
-            await members.put_role(database, org_id, user.id, role, session)
-        return invitation
-
-    return await in_transaction(database, work)
-
-
 async def use_up(
     database: Database, org_id: OrgId, email: str, now: datetime, session: ClientSession
-) -> bool:
+) -> None:
     """End the organization's open invitation of this address in the caller's transaction, since somebody who
-    has the address enters in another way. False if there is none."""
+    has the address enters in another way."""
     open_one = {"org_id": org_id, "email": email, "expires_at": {"$gt": now}}
-    return await database[NAME].find_one_and_delete(open_one, session=session) is not None
+    await database[NAME].delete_one(open_one, session=session)
 
 
-async def _use(
-    database: Database, session: ClientSession, token: str, now: datetime
+async def take_invitation(
+    database: Database, token: str, now: datetime, session: ClientSession
 ) -> MemberInvitation | None:
+    """End the invitation whose link has this token, as somebody accepts it in the caller's transaction. None
+    if it is not open."""
     document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
     if document is None:
         return None
@@ -178,16 +149,9 @@ async def _use(
     return invitation
 
 
-async def _role(
-    database: Database, session: ClientSession, invitation: MemberInvitation, user_id: UserId
-) -> Role:
-    """The role of whoever accepts: that of their groups, where the organization's provider told of them."""
-    by_groups = await join_person(database, invitation.org_id, invitation.email, user_id, session)
-    return by_groups or invitation.role
-
-
 def _open(token: str, now: datetime) -> Document:
-    return {"token_hash": hash_token(token), "expires_at": {"$gt": now}}
+    hashed = hash_token(token)
+    return {"$or": [{"token_hash": hashed}, {"mailed_token_hash": hashed}], "expires_at": {"$gt": now}}
 
 
 def _from_document(document: Document) -> MemberInvitation:

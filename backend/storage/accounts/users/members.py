@@ -13,6 +13,7 @@ from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.directory.people import find_person_of
 from backend.storage.accounts.users import sessions, users
+from backend.storage.accounts.users.deletion import delete_account
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 
 
@@ -46,7 +47,8 @@ async def set_role(
 async def remove_member(
     database: Database, org_id: OrgId, user_id: UserId, *, granted: Set[Permission]
 ) -> None:
-    """End a membership, for somebody with these permissions. The user stays, with their other organizations.
+    """End a membership, for somebody with these permissions. The user stays, with their other organizations;
+    an account of the organization's identity provider is deleted.
 
     Raises ItemUnknown, RoleNotGrantable, LastOwner, and ProvisionedMember where the organization's provider
     told of the member.
@@ -97,6 +99,9 @@ async def _change(
             raise RoleNotGrantable(current)
         if role is not Role.OWNER and _is_last_owner(members, org_id, user_id):
             raise LastOwner
+        if role is None and member.managed_by is not None:
+            await delete_account(database, user_id, session)
+            return
         if role is None:
             await sessions.delete_provider_sessions(database, org_id, user_id=user_id, session=session)
         await put_role(database, org_id, user_id, role, session)

@@ -14,10 +14,14 @@ from backend.storage.driver.mongo import Database
 _FIELD = "second_factor.passkeys"
 
 
-async def add_passkey(database: Database, user_id: UserId, passkey: Passkey) -> bool:
-    """Add it to a user who has a second factor. False if the user has none, or as many passkeys as may be."""
+async def add_passkey(database: Database, user: User, passkey: Passkey) -> bool:
+    """Add it to a user, as read before they typed their password, who has a second factor.
+
+    False if the user has none, has as many passkeys as may be, or another password by now.
+    """
     with_room = {
-        "_id": user_id,
+        "_id": user.id,
+        "password_hash": user.password_hash,
         "second_factor.secret": {"$exists": True},
         f"{_FIELD}.{MOST_PASSKEYS - 1}": {"$exists": False},
     }

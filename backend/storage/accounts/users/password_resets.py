@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime, timedelta
+from dataclasses import asdict
+from datetime import datetime
 
 from pymongo import IndexModel
 
-from backend.domain.accounts.password_resets import PasswordReset
+from backend.domain.accounts.entry.password_resets import RESET_DURATIONS, Hander, PasswordReset
+from backend.domain.accounts.entry.who_gets_in import LinkWay, may_hand_reset
 from backend.domain.accounts.sessions import hash_token
+from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
-from backend.storage.accounts.users import sessions, users
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.accounts.users import users
+from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -40,53 +43,55 @@ COLLECTION = Collection(
 )
 
 
-async def begin_reset(database: Database, user_id: UserId, now: datetime, lasts: timedelta) -> str:
-    """Let the user set a new password within this time. Returns the token of the link."""
+async def begin_reset(
+    database: Database, user_id: UserId, now: datetime, way: LinkWay, hander: Hander | None = None
+) -> str:
+    """Let the user set a new password by a link that goes this way. Returns the token of the link.
+
+    `hander` is the owner who is shown the link; None for a mail, and for whoever runs the service.
+    """
     token = secrets.token_urlsafe(32)
-    times = {"created_at": now, "expires_at": now + lasts}
-    await database[NAME].insert_one({"_id": hash_token(token), "user_id": user_id, **times})
+    reset = PasswordReset(hash_token(token), user_id, now, now + RESET_DURATIONS[way], way, hander)
+    document = asdict(reset)
+    await database[NAME].insert_one({"_id": document.pop("token_hash"), **document})
     return token
 
 
-async def find_reset(database: Database, token: str, now: datetime) -> PasswordReset | None:
-    """The reset whose link has this token; None if it was used, or its time is over."""
+async def find_user_to_reset(database: Database, token: str, now: datetime) -> User | None:
+    """The user whose new password the link with this token sets.
+
+    None if it was used, its time is over, or whoever handed it over may not do so any more.
+    """
     document = await database[NAME].find_one(_open(token, now))
+    reset = _from_document(document) if document else None
+    user = await users.find_user(database, reset.user_id) if reset else None
+    return user if reset and user and await is_handable(database, reset, user) else None
+
+
+async def take_reset(
+    database: Database, token: str, now: datetime, session: ClientSession
+) -> PasswordReset | None:
+    """End the reset whose link has this token, in the caller's transaction. None if it is not open."""
+    document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
     return _from_document(document) if document else None
 
 
-async def use_reset(
-    database: Database, token: str, password_hash: str, now: datetime
-) -> PasswordReset | None:
-    """Set the user's new password, end all sessions, and end all other resets of the user.
-
-    None if the reset is not open any more.
-    """
-
-    async def work(session: ClientSession) -> PasswordReset | None:
-        document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
-        if document is None:
-            return None
-        reset = _from_document(document)
-        await replace_password(database, reset.user_id, password_hash, session)
-        return reset
-
-    return await in_transaction(database, work)
+async def is_handable(
+    database: Database, reset: PasswordReset, user: User, session: ClientSession | None = None
+) -> bool:
+    """Whether the link may still be used: it went by mail, is the operator's, or was handed over by somebody
+    who may still hand one to this user, as the organizations of both are now."""
+    if reset.hander is None:
+        return True
+    owner = await users.find_user(database, reset.hander.user_id, session)
+    if owner and reset.hander.within is not None:
+        owner = owner.within(reset.hander.within)
+    return owner is not None and may_hand_reset(owner, user)
 
 
-async def replace_password(
-    database: Database, user_id: UserId, password_hash: str, session: ClientSession | None = None
-) -> None:
-    """Set a user's new password, and end all sessions and resets: the old password may have opened them."""
-    of_user = {"user_id": user_id}
-    new = {"$set": {"password_hash": password_hash}}
-    await database[users.NAME].update_one({"_id": user_id}, new, session=session)
-    await database[sessions.NAME].delete_many(of_user, session=session)
-    await database[NAME].delete_many(of_user, session=session)
-
-
-async def delete_resets_of(database: Database, user_id: UserId) -> None:
-    """End all resets of a user, who is deleted."""
-    await database[NAME].delete_many({"user_id": user_id})
+async def delete_resets_of(database: Database, user_id: UserId, session: ClientSession | None = None) -> None:
+    """End all resets of a user, who is deleted or has a new password."""
+    await database[NAME].delete_many({"user_id": user_id}, session=session)
 
 
 def _open(token: str, now: datetime) -> Document:
@@ -94,4 +99,9 @@ def _open(token: str, now: datetime) -> Document:
 
 
 def _from_document(document: Document) -> PasswordReset:
-    return PasswordReset(token_hash=document["_id"], **known_fields(document, PasswordReset))
+    hander = document.get("hander")
+    changed = {
+        "way": LinkWay(document["way"]),
+        "hander": Hander(**known_fields(hander, Hander)) if hander else None,
+    }
+    return PasswordReset(token_hash=document["_id"], **known_fields(document, PasswordReset) | changed)

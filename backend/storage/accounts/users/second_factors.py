@@ -11,6 +11,7 @@ from backend.domain.accounts.second_factor.factor import RECOVERY_CODES, SecondF
 from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
 from backend.storage.accounts.users.authenticator_codes import matching_step
+from backend.storage.accounts.users.sessions import PasswordReplaced
 from backend.storage.accounts.users.users import NAME
 from backend.storage.driver.mongo import Database
 
@@ -30,9 +31,15 @@ def new_recovery_codes() -> list[str]:
     return [_recovery_code() for _ in range(RECOVERY_CODES)]
 
 
-async def set_second_factor(database: Database, user_id: UserId, factor: SecondFactor) -> None:
-    """Give the user this second factor, in the place of any other."""
-    await database[NAME].update_one({"_id": user_id}, {"$set": {_FIELD: asdict(factor)}})
+async def set_second_factor(database: Database, user: User, factor: SecondFactor) -> None:
+    """Give a user, as read before they typed their password, this second factor in the place of any other.
+
+    Raises PasswordReplaced if they have another password by now.
+    """
+    unchanged = {"_id": user.id, "password_hash": user.password_hash}
+    set_up = await database[NAME].update_one(unchanged, {"$set": {_FIELD: asdict(factor)}})
+    if not set_up.matched_count:
+        raise PasswordReplaced
 
 
 async def set_recovery_codes(database: Database, user_id: UserId, codes: Sequence[str]) -> None:

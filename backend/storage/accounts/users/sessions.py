@@ -154,9 +154,11 @@ async def delete_session(database: Database, token_hash: str) -> None:
     await database[NAME].delete_one({"_id": token_hash})
 
 
-async def delete_sessions_of(database: Database, user_id: UserId) -> None:
+async def delete_sessions_of(
+    database: Database, user_id: UserId, session: ClientSession | None = None
+) -> None:
     """End all sessions of a user."""
-    await database[NAME].delete_many({"user_id": user_id})
+    await database[NAME].delete_many({"user_id": user_id}, session=session)
 
 
 def _reach(own: Session) -> Document:

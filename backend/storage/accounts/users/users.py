@@ -39,12 +39,17 @@ def _as_member(document: Document, org_id: OrgId) -> Document:
 
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel("email", unique=True), IndexModel("org_ids")],
+    indexes=[
+        # One account of one's own, and one for each organization whose identity provider has the address.
+        IndexModel([("email", 1), ("managed_by", 1)], unique=True),
+        IndexModel("org_ids"),
+        IndexModel("managed_by"),
+    ],
     owned_by=ByMembership(by_organization="roles"),
     personal=NotPersonal("the organization's own people, not visitors; `waylink user delete` deletes one"),
     retention=NoRetention("a user stays until deleted"),
     archived=Stage.SETUP,
-    shard_key=NotSharded("few, and `email` is unique over all"),
+    shard_key=NotSharded("few, and addresses are unique over all"),
     audited=Audited(
         kind="member",
         name="email",
@@ -58,7 +63,7 @@ COLLECTION = Collection(
 
 
 class EmailTaken(OperatorError):
-    """A user with this e-mail address exists already."""
+    """A user with this e-mail address, and a sign-in of their own, exists already."""
 
     def __init__(self, email: str) -> None:
         super().__init__(f"There is a user {email} already.")
@@ -90,8 +95,26 @@ async def find_user(database: Database, user_id: UserId, session: ClientSession 
 async def find_user_by_email(
     database: Database, email: str, session: ClientSession | None = None
 ) -> User | None:
-    """The user with this e-mail address, which must be in its normal form; None if there is none."""
-    return _from_found(await database[NAME].find_one({"email": email}, session=session))
+    """The user with this e-mail address, which must be in its normal form, and with a sign-in of their own;
+    None if there is none."""
+    return await find_managed_user(database, None, email, session)
+
+
+async def find_managed_user(
+    database: Database, managed_by: OrgId | None, email: str, session: ClientSession | None = None
+) -> User | None:
+    """The user with this address whom the provider of this organization named; None if there is none."""
+    account = {"email": email, "managed_by": managed_by}
+    return _from_found(await database[NAME].find_one(account, session=session))
+
+
+async def find_member_by_email(
+    database: Database, org_id: OrgId, email: str, session: ClientSession | None = None
+) -> User | None:
+    """The member of the organization with this address, and rather one with a sign-in of their own."""
+    members = {"email": email, "org_ids": org_id}
+    found = await database[NAME].find(members, session=session).sort("managed_by", 1).limit(1).to_list(1)
+    return _from_found(found[0] if found else None)
 
 
 async def list_users(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[User]:
@@ -141,9 +164,9 @@ def membership_change(org_id: OrgId, role: Role | None) -> Document:
     return {"$addToSet": {"org_ids": org_id}, "$set": {f"roles.{org_id}": role.value}}
 
 
-async def delete_user(database: Database, user_id: UserId) -> None:
+async def delete_user(database: Database, user_id: UserId, session: ClientSession | None = None) -> None:
     """Delete a user. Open sessions end at their next request."""
-    await database[NAME].delete_one({"_id": user_id})
+    await database[NAME].delete_one({"_id": user_id}, session=session)
 
 
 def _from_found(document: dict[str, Any] | None) -> User | None:

@@ -161,7 +161,13 @@ _USER = DocumentFields(
         "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,
     },
-    {"roles": _roles, "second_factor": or_none(nested(_SECOND_FACTOR)), "sign_ins": integer},
+    {
+        "roles": _roles,
+        "second_factor": or_none(nested(_SECOND_FACTOR)),
+        "sign_ins": integer,
+        "managed_by": or_none(Uuid().parse),
+        "is_address_proved": Flag().parse,
+    },
 )
 _ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},
@@ -208,6 +214,17 @@ def _api_key(document: Document, context: ArchiveContext) -> None:
         check_limited(KeyKind(document["kind"]), document.get("scopes"))
 
 
+def _user(document: Document, context: ArchiveContext) -> None:
+    _by_uuid(_USER)(document, context)
+    managed_by = document.get("managed_by")
+    if managed_by is None:
+        return
+    if document["org_ids"] != [managed_by]:
+        raise InvalidField("managed_by", "must be the organization of the user")
+    if document["password_hash"] is not None or document.get("second_factor") is not None:
+        raise InvalidField("managed_by", "must be of a user who has no password and no second factor")
+
+
 def _by_uuid(fields: DocumentFields) -> DocumentRule:
     def check(document: Document, _: ArchiveContext) -> None:
         fields.check(document)
@@ -222,6 +239,6 @@ RULES: Mapping[str, DocumentRule] = {
     origins.NAME: _origin,
     domains.NAME: _domain,
     api_keys.NAME: _api_key,
-    users.NAME: _by_uuid(_USER),
+    users.NAME: _user,
     organizations.NAME: _by_uuid(_ORGANIZATION),
 }

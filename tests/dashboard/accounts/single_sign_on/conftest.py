@@ -20,7 +20,7 @@ from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
 from backend.storage.accounts.single_sign_on.refused_sign_ins import list_refusals
 from backend.storage.accounts.single_sign_on.settings import set_group_roles, set_provider
-from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.accounts.users.users import find_managed_user, find_member_by_email
 from backend.storage.driver.mongo import Database
 from tests.dashboard.people import Person, browser
 from tests.facts.organizations import TestOrganization
@@ -68,8 +68,9 @@ class Entrance:
         return await person.get(f"{parts.path}?{parts.query}")
 
     async def account(self, person: Person) -> User:
-        """The person's account, which there is."""
-        user = await find_user_by_email(self.database, person.email)
+        """The account that the person has in the organization, or had there as one of its provider's."""
+        user = await find_member_by_email(self.database, self.org_id, person.email)
+        user = user or await find_managed_user(self.database, self.org_id, person.email)
         assert user is not None
         return user
 

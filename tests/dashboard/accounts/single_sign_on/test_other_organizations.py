@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId
 from backend.storage.accounts.users.invitations import invite, list_invitations
 from backend.storage.accounts.users.members import remove_member
-from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.accounts.users.users import find_user, find_user_by_email
 from backend.storage.audit.log import LogFilter, read_back
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -30,17 +28,17 @@ async def invitation(database: Database, org_id: OrgId, email: str) -> str:
 async def test_a_known_address_of_another_organization(
     entrance: Entrance, make_organization: OrganizationFactory, database: Database
 ) -> None:
-    """No provider takes over an account: it takes an invitation, and opens its own organization only."""
+    """No provider reaches the account that somebody has elsewhere: whom it names gets another one, which has
+    no sign-in of its own, and opens this organization only. The answer is the same for every address."""
     victims = await make_organization()
-    async with entrance.guest() as guest:
+    async with entrance.guest() as guest, entrance.guest() as unknown:
         await make_user(database, victims.id, email=guest.email)
-        refused = await entrance.come(guest, "IT")
-        assert (refused.status_code, "does not belong to this organization" in refused.text) == (403, True)
-        before = await entrance.account(guest)
-        assert before.org_ids == (victims.id,)
+        before = await find_user_by_email(database, guest.email)
+        assert before is not None
         token = await invitation(database, entrance.org_id, guest.email)
         assert f'href="{entrance.start}"' in (await guest.get(f"/join/{token}")).text
-        assert (await entrance.come(guest, "IT")).status_code == 303
+        answers = [await entrance.come(person, "IT") for person in (guest, unknown)]
+        assert {(answer.status_code, answer.headers["location"]) for answer in answers} == {(303, "/")}
         assert await list_invitations(database, entrance.org_id, utc_now()) == []
         settings = (await guest.get("/settings")).text
         assert victims.id not in settings
@@ -58,9 +56,15 @@ async def test_a_known_address_of_another_organization(
         ):
             assert (await guest.client.post(path, data=form)).status_code == status, path
         assert (await guest.get("/settings/second-factor")).status_code == 403
-        assert await entrance.account(guest) == replace(
-            before, org_ids=(victims.id, entrance.org_id), roles={**before.roles, entrance.org_id: Role.OWNER}
-        )
+        account = await entrance.account(guest)
+        assert (account.managed_by, account.org_ids) == (entrance.org_id, (entrance.org_id,))
+        assert await find_user_by_email(database, guest.email) == before
+    async with entrance.guest() as own:
+        own.email = guest.email
+        assert (await own.sign_in()).status_code == 303
+        assert entrance.org_id not in (await own.get("/settings")).text
+        form = FormsOf((await own.get("/settings")).text).fields_of("/sign-out") | {"org_id": entrance.org_id}
+        assert (await own.client.post("/organization", data=form)).status_code == 404
 
 
 async def test_a_session_through_a_provider_reaches_no_other_organization(
@@ -82,9 +86,9 @@ async def test_a_session_through_a_provider_reaches_no_other_organization(
         assert f"/members/{other.id}/new-password" not in (await guest.get("/members")).text
         third = await make_organization()
         path = f"/join/{await invitation(database, third.id, guest.email)}"
-        assert "by single sign-on of another organization" in (await guest.get(path)).text
+        assert "by single sign-on" in (await guest.get(path)).text
         form = FormsOf((await guest.get("/tags")).text).fields_of("/sign-out")
-        assert "by single sign-on of another organization" in (await guest.client.post(path, data=form)).text
+        assert "by single sign-on" in (await guest.client.post(path, data=form)).text
         user = await entrance.account(guest)
         assert third.id not in user.org_ids
         await remove_member(database, entrance.org_id, user.id, granted=EVERYTHING)
@@ -119,19 +123,38 @@ async def test_two_organizations_with_their_own_providers(
     async with entrance.guest() as guest, other.guest() as impostor:
         impostor.email = guest.email
         assert (await entrance.come(guest, "IT")).status_code == 303
-        refused = await other.come(impostor, "IT")  # with the same `sub`
-        assert (refused.status_code, "does not belong to this organization" in refused.text) == (403, True)
-        user = await entrance.account(guest)
-        assert user.org_ids == (entrance.org_id,)
+        before = await entrance.account(guest)
+        assert (await other.come(impostor, "IT")).status_code == 303  # with the same `sub`
+        assert (await other.account(impostor)).id != before.id
+        assert await entrance.account(guest) == before
 
 
 async def test_one_provider_of_two_organizations(
     entrance: Entrance, make_organization: OrganizationFactory, database: Database
 ) -> None:
-    """It is the same person at both, by the provider's own id, and needs no invitation."""
+    """Each has an account of its own: what somebody may do at one is no matter of the other."""
     second = await open_entrance(entrance.service, database, entrance.provider, await make_organization())
     async with entrance.guest() as guest:
         assert (await entrance.come(guest, "IT")).status_code == 303
         assert (await second.come(guest, "Marketing")).status_code == 303
-        user = await entrance.account(guest)
-        assert user.roles == {entrance.org_id: Role.OWNER, second.org_id: Role.EDITOR}
+        roles = [(await one.account(guest)).roles for one in (entrance, second)]
+        assert roles == [{entrance.org_id: Role.OWNER}, {second.org_id: Role.EDITOR}]
+
+
+async def test_whoever_came_by_the_provider_gets_a_sign_in_of_their_own(
+    entrance: Entrance, database: Database
+) -> None:
+    """By an invitation: the same member, with the same role, whom the provider finds from then on. The
+    account and the sessions of before end."""
+    async with entrance.guest() as guest, entrance.guest() as invited:
+        invited.email = guest.email
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        before = await entrance.account(guest)
+        path = f"/join/{await invitation(database, entrance.org_id, guest.email)}"
+        assert (await invited.send(path, path, password=PASSWORD)).status_code == 303
+        assert (await guest.get("/links")).headers["location"].startswith("/sign-in")
+        account = await entrance.account(guest)
+        assert (account.managed_by, account.roles) == (None, before.roles)
+        assert await find_user(database, before.id) is None
+        assert (await entrance.come(guest, "IT")).status_code == 303
+        assert (await entrance.account(guest)).id == account.id

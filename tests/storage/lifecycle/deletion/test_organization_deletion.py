@@ -32,7 +32,8 @@ from backend.storage.accounts.deleted_organizations import (
 )
 from backend.storage.accounts.organizations import UnknownOrganization
 from backend.storage.accounts.users import users
-from backend.storage.accounts.users.invitations import accept_as_new_user, find_invitation, invite
+from backend.storage.accounts.users.acceptance import accept
+from backend.storage.accounts.users.invitations import find_invitation, invite
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.logs import find_head
 from backend.storage.driver.mongo import ClientSession, Database
@@ -143,7 +144,7 @@ async def test_nobody_joins_what_is_being_deleted(database: Database, organizati
     )
     await interrupted(database, org_id)
     assert await find_invitation(database, token, now)
-    assert await accept_as_new_user(database, token, "hash", now) is None
+    assert await accept(database, token, now, password_hash="hash") is None
     assert await users.find_user_by_email(database, "late@shop.example") is None
     await finish_deletions(database, now + LATER)
 

@@ -35,18 +35,14 @@ COLLECTION = Collection(
 
 async def find_identified(
     database: Database, org_id: OrgId, person: ProvidedPerson, session: ClientSession
-) -> tuple[UserId, bool] | None:
+) -> UserId | None:
     """The user as whom the organization's provider knows this person; None if there is none.
 
-    Where the same provider told another organization of the person, it is the same user: then the second
-    value is False, and this organization does not know them yet.
+    Whom the same provider told another organization of is that organization's.
     """
-    known = {"issuer": person.issuer, "subject": person.subject}
-    documents = await database[NAME].find(known, session=session).to_list(None)
-    own = next((document for document in documents if document["org_id"] == org_id), None)
-    if own:
-        return UserId(own["user_id"]), True
-    return (UserId(documents[0]["user_id"]), False) if documents else None
+    known = {"issuer": person.issuer, "subject": person.subject, "org_id": org_id}
+    document = await database[NAME].find_one(known, session=session)
+    return UserId(document["user_id"]) if document else None
 
 
 async def is_identified(
@@ -75,6 +71,14 @@ async def add_identity(
 async def delete_identities_in(database: Database, org_id: OrgId, session: ClientSession) -> None:
     """Forget all identities in the organization."""
     await database[NAME].delete_many({"org_id": org_id}, session=session)
+
+
+async def forget_former_users(
+    database: Database, user_id: UserId, org_ids: Sequence[OrgId], session: ClientSession
+) -> None:
+    """Forget a user in all organizations but these, which the user belongs to."""
+    former = {"user_id": user_id, "org_id": {"$nin": list(org_ids)}}
+    await database[NAME].delete_many(former, session=session)
 
 
 async def delete_identities_of(

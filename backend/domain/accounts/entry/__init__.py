@@ -1,0 +1,1 @@
+"""How people get in: the rules, and the links that set new passwords."""
