@@ -10,6 +10,7 @@ from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
+from backend.domain.errors import ItemUnknown
 from backend.domain.ids import OrgId
 from backend.domain.web.host_names import InvalidHostName, normalize_host
 from backend.storage.accounts import apps, domains, organizations
@@ -85,7 +86,10 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
         raise click.UsageError(f"The domain {name} does not belong to the organization {org_id}.")
     if app_settings == Apps() != await apps.find_apps(database, name):
         confirm(f"Remove the apps of {name}?", is_confirmed)
-    await apps.set_apps(database, name, org_id, app_settings)
+    try:
+        await apps.set_apps(database, name, org_id, app_settings)
+    except ItemUnknown:
+        raise click.UsageError(f"The domain {name} is being removed.") from None
     return {"domain": name, **asdict(app_settings)}
 
 

@@ -13,6 +13,7 @@ from backend.dashboard.taps.labs import KindChange, changes_of_apps
 from backend.domain.accounts import apps as terms
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
 from backend.domain.accounts.permissions import Permission
+from backend.domain.errors import ItemUnknown
 from backend.domain.web.client import Platform
 from backend.storage.accounts.apps import find_apps, list_apps, set_apps
 from backend.storage.accounts.domains import is_domain_of, list_domains
@@ -72,7 +73,10 @@ async def set_apps_of_domain(domain: str) -> Response:
         return await _form(domain, sent, {_FIELDS[error.identifier]: error.rule})
     if field(_PREVIEW):
         return await _form(domain, sent, changes=await changes_of_apps(domain, new_apps))
-    await set_apps(resources().database, domain, org_id(), new_apps)
+    try:
+        await set_apps(resources().database, domain, org_id(), new_apps)
+    except ItemUnknown:  # removed meanwhile
+        abort(404)
     return redirect_with_notice("apps", "apps-saved")
 
 

@@ -148,7 +148,7 @@ async def rotate_api_key(
             raise KeyEnded
         end = min(now + overlap, key.expires_at or now + overlap)
         ends = {"$set": {"expires_at": end, "replaced_by": new.id}}
-        await database[NAME].update_one({"_id": key_id}, ends, session=session)
+        await database[NAME].update_one({"_id": key_id, "org_id": org_id}, ends, session=session)
         await _insert(database, new, session)
 
     await in_transaction(database, work)

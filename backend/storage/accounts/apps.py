@@ -9,9 +9,11 @@ from pymongo import IndexModel
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
-from backend.storage.driver.mongo import Database, known_fields
+from backend.storage.accounts import domains
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction, known_fields
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.own_documents import existing
 from backend.storage.schema.ownership import ByField
 
 NAME = "apps"
@@ -28,8 +30,19 @@ COLLECTION = Collection(
 
 
 async def set_apps(database: Database, domain: str, org_id: OrgId, apps: Apps) -> None:
-    """Store the apps of the organization's domain; they replace earlier ones."""
-    await database[NAME].replace_one({"_id": domain}, to_document(apps, org_id), upsert=True)
+    """Store the apps of the organization's domain; they replace earlier ones.
+
+    Raises ItemUnknown if the domain is not the organization's any more, or is being removed: whoever has it
+    then would have these apps. A removal waits until what read the domain before it has ended.
+    """
+    own = {"_id": domain, "org_id": org_id}
+
+    async def work(session: ClientSession) -> None:
+        staying = own | {"is_leaving": {"$ne": True}}
+        existing(await database[domains.NAME].find_one(staying, {"_id": 1}, session=session))
+        await database[NAME].replace_one(own, to_document(apps, org_id), upsert=True, session=session)
+
+    await in_transaction(database, work)
 
 
 async def find_apps(database: Database, domain: str) -> Apps:

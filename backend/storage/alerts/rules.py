@@ -141,7 +141,7 @@ async def find_rule_of_mail(database: Database, given_id: str, token: str) -> tu
 
 async def stop_mails(database: Database, rule: AlertRule, address: str) -> None:
     """Send no more mails of the rule to this address."""
-    await database[NAME].update_one({"_id": rule.id}, {"$pull": {"mail_to": address}})
+    await database[NAME].update_one({"_id": rule.id, "org_id": rule.org_id}, {"$pull": {"mail_to": address}})
 
 
 async def tag_names_of(database: Database, org_id: OrgId, rules: Iterable[AlertRule]) -> Mapping[TagId, str]:

@@ -52,13 +52,12 @@ async def read_windows(database: Database, collection: str, link_id: LinkId, now
 
 
 def _increment(org_id: OrgId, link_id: LinkId, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:
-    on_insert: dict[str, Any] = {"org_id": org_id, "link_id": link_id}
+    on_insert: dict[str, Any] = {"link_id": link_id}
     if is_fine(bucket):
         on_insert["expires_at"] = at + FINE_BUCKETS_KEPT
     increments = {f"parts.{part}": count for part, count in parts.items()}
-    return UpdateOne(
-        {"_id": _id(link_id, bucket)}, {"$inc": increments, "$setOnInsert": on_insert}, upsert=True
-    )
+    own = {"_id": _id(link_id, bucket), "org_id": org_id}
+    return UpdateOne(own, {"$inc": increments, "$setOnInsert": on_insert}, upsert=True)
 
 
 def _id(link_id: LinkId, bucket: str) -> str:

@@ -160,7 +160,7 @@ async def _begin(database: Database, archive: Archive, making: Making) -> Archiv
         "$inc": {"attempts": 1},
     }
     document = await unrecorded(database)[NAME].find_one_and_update(
-        {"_id": archive.id, **_OPEN}, begun, return_document=ReturnDocument.AFTER
+        {"_id": archive.id, "org_id": archive.org_id, **_OPEN}, begun, return_document=ReturnDocument.AFTER
     )
     if archive.making_id:
         await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
@@ -205,7 +205,8 @@ async def list_untold(database: Database) -> list[Archive]:
 
 async def note_told(database: Database, archive: Archive) -> None:
     """Note that a mail about it is queued."""
-    await unrecorded(database)[NAME].update_one({"_id": archive.id}, {"$set": {"is_told": True}})
+    own = {"_id": archive.id, "org_id": archive.org_id}
+    await unrecorded(database)[NAME].update_one(own, {"$set": {"is_told": True}})
 
 
 def _kept(org_id: OrgId, now: datetime) -> Document:

@@ -88,7 +88,10 @@ async def tell_costs(
             await _check_room(database, session, org_id, len(new))
         if changed:
             documents = [_document(org_id, cost, told_at) for cost in changed]
-            writes = [ReplaceOne({"_id": document["_id"]}, document, upsert=True) for document in documents]
+            writes = [
+                ReplaceOne({"_id": document["_id"], "org_id": org_id}, document, upsert=True)
+                for document in documents
+            ]
             await database[NAME].bulk_write(writes, session=session)
             await entries.note(database, session, {org_id: [cost_fact(cost) for cost in changed]})
             audit = [_audit("told", cost, before.get(cost.id), cost.amount) for cost in changed]

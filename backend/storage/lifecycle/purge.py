@@ -79,7 +79,8 @@ async def delete_links(database: Database, query: Document, now: datetime) -> in
             facts[link.org_id].append(purged_fact(link, now))
             audit[link.org_id].append(audit_of_purge(link, now, acting()))
         ids = [link.id for link in deleted_links]
-        await database[links.NAME].delete_many({"_id": {"$in": ids}}, session=session)
+        theirs = {"_id": {"$in": ids}, "org_id": {"$in": list(facts)}}
+        await database[links.NAME].delete_many(theirs, session=session)
         await entries.note(database, session, facts)
         await note_facts(database, session, audit)
         return len(deleted_links)

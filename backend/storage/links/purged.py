@@ -30,5 +30,6 @@ COLLECTION = Collection(
 
 async def add_purged_link(database: Database, link_id: LinkId, org_id: OrgId, now: datetime) -> None:
     """Note that the organization's link is deleted for good. A second time changes nothing."""
-    purged = {"org_id": org_id, "at": now.replace(microsecond=0)}
-    await database[NAME].update_one({"_id": link_id}, {"$setOnInsert": purged}, upsert=True)
+    purged = {"at": now.replace(microsecond=0)}
+    own = {"_id": link_id, "org_id": org_id}
+    await database[NAME].update_one(own, {"$setOnInsert": purged}, upsert=True)

@@ -58,9 +58,9 @@ async def add_report(database: Database, link: Link, report: LinkReport) -> None
     change: Document = {
         "$inc": {"count": 1},
         "$push": {"latest": {"$each": [asdict(report)], "$slice": -MOST_KEPT}},
-        "$set": {"org_id": link.org_id, "last_at": report.at, "expires_at": report.at + KEPT},
+        "$set": {"last_at": report.at, "expires_at": report.at + KEPT},
     }
-    await database[NAME].update_one({"_id": link.id}, change, upsert=True)
+    await database[NAME].update_one({"_id": link.id, "org_id": link.org_id}, change, upsert=True)
 
 
 async def list_reported(database: Database, org_id: OrgId | None, limit: int) -> list[ReportedLink]:

@@ -59,7 +59,7 @@ async def _take(database: Database, org_id: OrgId, link_id: LinkId, requested: i
     taken = {"$max": [taken_before, {"$min": [{"$add": [taken_before, requested]}, most]}]}
     owner = {"org_id": {"$literal": org_id}, "link_id": {"$literal": link_id}}
     document: dict[str, Any] | None = await database[NAME].find_one_and_update(
-        {"_id": document_id(link_id)},
+        {"_id": document_id(link_id), "org_id": org_id},
         [{"$set": owner | {"taken": taken}}],
         upsert=True,
         return_document=ReturnDocument.BEFORE,

@@ -118,7 +118,12 @@ async def confirm_recipient(database: Database, token: str, code: str, now: date
         "next_at": recipient.next_after(now),
     }
     document = await database[NAME].find_one_and_update(
-        {"_id": recipient.id, "code": code, "state": RecipientState.UNCONFIRMED.value},
+        {
+            "_id": recipient.id,
+            "org_id": recipient.org_id,
+            "code": code,
+            "state": RecipientState.UNCONFIRMED.value,
+        },
         {"$set": confirmed},
         return_document=ReturnDocument.AFTER,
     )
@@ -228,7 +233,7 @@ async def set_next(
     database: Database, recipient: Recipient, next_at: datetime, error: str | None = None
 ) -> None:
     """Have the next mail made then; `error` is why this one could not be made."""
-    confirmed = {"_id": recipient.id, "state": RecipientState.CONFIRMED.value}
+    confirmed = {"_id": recipient.id, "org_id": recipient.org_id, "state": RecipientState.CONFIRMED.value}
     await unrecorded(database)[NAME].update_one(confirmed, {"$set": {"next_at": next_at, "error": error}})
 
 

@@ -116,7 +116,8 @@ async def note_opening(database: Database, report: Report, now: datetime) -> Non
     """Keep that the report was opened, unless that was just done."""
     if report.opened_at is None or now - report.opened_at >= _OPENINGS_NOTED_EVERY:
         await unrecorded(database)[NAME].update_one(
-            {"_id": report.id}, {"$max": {"opened_at": now.replace(microsecond=0)}}
+            {"_id": report.id, "org_id": report.org_id},
+            {"$max": {"opened_at": now.replace(microsecond=0)}},
         )
 
 

@@ -48,9 +48,9 @@ async def note_deliveries(
     ]
     update = {
         "$push": {"recent": {"$each": documents, "$slice": -MOST_KEPT}},
-        "$set": {"org_id": org_id, "expires_at": now + KEPT},
+        "$set": {"expires_at": now + KEPT},
     }
-    await database[NAME].update_one({"_id": endpoint_id}, update, upsert=True)
+    await database[NAME].update_one({"_id": endpoint_id, "org_id": org_id}, update, upsert=True)
 
 
 async def list_deliveries(database: Database, org_id: OrgId, given_id: str) -> list[Delivery]:
@@ -66,6 +66,6 @@ async def list_deliveries(database: Database, org_id: OrgId, given_id: str) -> l
     return recent[::-1]
 
 
-async def forget(database: Database, given_id: str) -> None:
+async def forget(database: Database, org_id: OrgId, given_id: str) -> None:
     """Delete the attempts of this endpoint."""
-    await database[NAME].delete_one({"_id": given_id})
+    await database[NAME].delete_one({"_id": given_id, "org_id": org_id})

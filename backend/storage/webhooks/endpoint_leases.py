@@ -15,7 +15,6 @@ from dataclasses import dataclass, fields, replace
 from pymongo import ReturnDocument
 
 from backend.domain.feed.cursor import Cursor
-from backend.domain.ids import EndpointId
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
@@ -61,8 +60,8 @@ async def count_by_holder(database: Database) -> dict[str | None, int]:
 async def take_free(database: Database, holder: str, live: Collection[str], limit: int) -> list[HeldEndpoint]:
     """Take at most so many endpoints that have no holder, or one whose lease is not among the `live` ones."""
     free = {**_AWAKE, "holder": {"$nin": list(live)}}
-    documents = await database[NAME].find(free, {"term": 1}).limit(limit).to_list(None)
-    endpoints = [await _take(database, holder, document["_id"], document["term"]) for document in documents]
+    documents = await database[NAME].find(free, {"org_id": 1, "term": 1}).limit(limit).to_list(None)
+    endpoints = [await _take(database, holder, document) for document in documents]
     return [endpoint for endpoint in endpoints if endpoint]
 
 
@@ -74,21 +73,24 @@ async def store_progress(database: Database, held: HeldEndpoint) -> bool:
     values = {name: getattr(held.endpoint, name) for name in _PROGRESS} | {"sent_to": held.sent_to}
     if held.endpoint.slept_at:
         values["holder"] = None
-    query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
-    return bool(
-        (await unrecorded(database)[NAME].update_one(query, {"$set": stored_values(values)})).matched_count
-    )
+    change = {"$set": stored_values(values)}
+    return bool((await unrecorded(database)[NAME].update_one(_as_held(held), change)).matched_count)
 
 
 async def release(database: Database, held: HeldEndpoint) -> None:
     """Let somebody else take the endpoint, at once."""
-    query = {"_id": held.endpoint.id, "holder": held.holder, "term": held.term}
-    await unrecorded(database)[NAME].update_one(query, {"$set": {"holder": None}})
+    await unrecorded(database)[NAME].update_one(_as_held(held), {"$set": {"holder": None}})
 
 
-async def _take(database: Database, holder: str, endpoint_id: EndpointId, term: int) -> HeldEndpoint | None:
+def _as_held(held: HeldEndpoint) -> Document:
+    """The query for the endpoint, unless somebody else has taken it."""
+    endpoint = held.endpoint
+    return {"_id": endpoint.id, "org_id": endpoint.org_id, "holder": held.holder, "term": held.term}
+
+
+async def _take(database: Database, holder: str, free: Document) -> HeldEndpoint | None:
     document = await unrecorded(database)[NAME].find_one_and_update(
-        {"_id": endpoint_id, "term": term, **_AWAKE},
+        {"_id": free["_id"], "org_id": free["org_id"], "term": free["term"], **_AWAKE},
         {"$set": {"holder": holder}, "$inc": {"term": 1}},
         return_document=ReturnDocument.AFTER,
     )

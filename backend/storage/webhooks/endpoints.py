@@ -143,7 +143,7 @@ async def delete_endpoint(database: Database, org_id: OrgId, given_id: str) -> N
     Raises ItemUnknown.
     """
     await _ENDPOINTS.delete(database, org_id, given_id)
-    await deliveries.forget(database, given_id)
+    await deliveries.forget(database, org_id, given_id)
 
 
 async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: datetime) -> Endpoint:

@@ -67,9 +67,10 @@ async def keep_results(
 
     A destination that was broken already keeps the time since when it is.
     """
+    theirs = {"org_id": {"$in": list({org_id for org_id, _ in results.values()})}}
     since_by_url = {
         document["_id"]: {entry["url"]: entry["since"] for entry in document["broken"]}
-        async for document in database[NAME].find({"_id": {"$in": list(results)}}, {"broken": 1})
+        async for document in database[NAME].find({"_id": {"$in": list(results)}, **theirs}, {"broken": 1})
     }
     writes = []
     for link_id, (org_id, broken) in results.items():
@@ -79,12 +80,13 @@ async def keep_results(
                 replace(destination, since=known_since.get(destination.url, destination.since))
                 for destination in broken
             ]
-            writes.append(ReplaceOne({"_id": link_id}, _document(org_id, dated, now), upsert=True))
+            own = {"_id": link_id, "org_id": org_id}
+            writes.append(ReplaceOne(own, _document(org_id, dated, now), upsert=True))
     if writes:
         await database[NAME].bulk_write(writes, ordered=False)
     working = [link_id for link_id in since_by_url if not results[link_id][1]]
     if working:
-        await database[NAME].delete_many({"_id": {"$in": working}})
+        await database[NAME].delete_many({"_id": {"$in": working}, **theirs})
 
 
 async def list_broken(database: Database, org_id: OrgId, limit: int) -> list[BrokenLink]:
