@@ -32,9 +32,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 EXCEPT = {
     "accounts/api_keys.py: _change": "who changes a key gives the owner, and the operator's commands none",
     "accounts/directory/people.py: unlink_people_of": "accounts end in all organizations",
-    "accounts/single_sign_on/identities.py: delete_identities_of": "accounts end in all organizations",
-    "accounts/single_sign_on/identities.py: find_identified": "the same provider's person is one account",
-    "accounts/users/invitations.py: _use": "who has the token of a mail may use it",
+    "accounts/directory/identities.py: delete_identities_of": "accounts end in all organizations",
+    "accounts/users/invitations.py: take_invitation": "who has the token of a mail may use it",
     "clicks/blocks.py: mark_unreadable": "the ids begin with the organization's, whose blocks were read",
     "lifecycle/privacy/personal_changes.py: note_reread": "those who erase give the condition",
     "lifecycle/privacy/privacy.py: _delete": "those who erase give the condition",
