@@ -8,7 +8,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol
 
-from tests.model.documented_reports import Key, Report, Row, known_of, rounded_to, rows, value_of
+from tests.model.documented_reports import (
+    COST_MEASURES,
+    Key,
+    Report,
+    Row,
+    known_of,
+    rounded_to,
+    rows,
+    value_of,
+)
 from tests.model.documented_rules import DECIMAL_PLACES, Rules, Source, customer_of, shares
 from tests.model.history import Fact, History, Telling
 from tests.model.storyteller import Storyteller
@@ -26,6 +35,7 @@ MEASURES = (
     "net_revenue",
     "conversion_rate",
     "revenue_per_click",
+    *COST_MEASURES,
 )
 BY_CURRENCY = "conversions_by_currency"  # beside conversions, unless one currency is asked for
 TOTALS = Key(("totals",))
@@ -159,16 +169,16 @@ def _compared(
     """The measures that differ; where one `currency` was asked for, each amount of theirs is one text."""
     for measure in MEASURES if currency else (*MEASURES, BY_CURRENCY):
         if measure in theirs or theirs == {} or measure == BY_CURRENCY:
-            our, their = _plain(ours.shown(measure)), _plain(theirs.get(measure), currency)
+            our, their = _plain(measure, ours.shown(measure)), _plain(measure, theirs.get(measure), currency)
             if our != their:
                 yield measure, our, their
 
 
-def _plain(value: Any, currency: str | None = None) -> object:
+def _plain(measure: str, value: Any, currency: str | None = None) -> object:
     """A measure in a form in which no amount and nothing are the same."""
     if isinstance(value, list):
         value = {part["currency"]: Decimal(_amount_or_count(part)) for part in value}
-    elif isinstance(value, str):
+    elif isinstance(value, str) or (currency and measure == "return_on_ad_spend" and value is not None):
         value = {currency: Decimal(value)}
     if isinstance(value, dict):
         return {name: amount for name, amount in sorted(value.items()) if amount} or None

@@ -10,6 +10,9 @@
 | identities | docs/decisions/credit.md, "The facts" |
 | properties of events | docs/rest-api.md, "Properties of events" |
 | how sums are made and rounded | docs/decisions/credit.md, "Sums, and how they are rounded" |
+| on which day a cost counts | docs/decisions/costs.md, "A day has no time zone" |
+| by what costs are known | docs/decisions/costs.md, "What is not told is absent" |
+| what costs are divided by | docs/decisions/words-of-reports.md, "Costs in several currencies" |
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from tests.model.documented_rules import (
     DECIMAL_PLACES,
@@ -33,7 +36,10 @@ from tests.model.documented_rules import (
     known,
     shares,
 )
-from tests.model.history import History
+from tests.model.history import Cost, History
+
+COST_MEASURES = ("cost", "return_on_ad_spend", "cost_per_click", "cost_per_conversion")
+COST_FIELDS = frozenset({"campaign", "day"})  # by which costs are known
 
 Field = Literal["campaign", "link", "source", "day", "event.plan"]
 Kind = Literal["not_credited", "purged_links"] | None
@@ -68,6 +74,11 @@ class Row:
     revenue: Amounts = field(default_factory=_amounts)
     revenue_of_links: Amounts = field(default_factory=_amounts)
     refunds: Amounts = field(default_factory=_amounts)
+    # By the currency of a cost: what was spent in it, and what came of campaigns whose cost in it is known.
+    cost: Amounts = field(default_factory=_amounts)
+    clicks_with_cost: Amounts = field(default_factory=_amounts)
+    conversions_with_cost: Amounts = field(default_factory=_amounts)
+    revenue_with_cost: Amounts = field(default_factory=_amounts)
     histories: set[int] = field(default_factory=set)
 
     def net_revenue(self) -> dict[str, Fraction]:
@@ -78,16 +89,31 @@ class Row:
         """A measure as an answer has it: rounded once, a half to the even digit."""
         if measure in {"conversion_rate", "revenue_per_click"}:
             return self.rate(measure) if self.clicks else None
-        if measure == "net_revenue":
-            return _shown_amounts(self.net_revenue(), 0)
-        value = getattr(self, measure)
+        if measure in COST_MEASURES:
+            return self.of_costs(measure)
+        value: Any = self.net_revenue() if measure == "net_revenue" else getattr(self, measure)
         if measure == "conversions_by_currency":
             return {name: rounded_to(count, 6) for name, count in value.items()}
-        if measure in {"customers", "contacts"}:
-            return len(value)
         if measure in {"leads", "conversions", "events", "identities"}:
             return rounded_to(value, 6)
-        return value if measure == "clicks" else _shown_amounts(value, 0)
+        if isinstance(value, set | int):
+            return len(value) if isinstance(value, set) else value
+        return _shown_amounts(value, 0)
+
+    def of_costs(self, measure: str) -> object:
+        """What was spent, or what was spent for each of something, or came back of it: by currency."""
+        if measure == "cost":
+            return _shown_amounts(self.cost, 0)
+        if measure == "return_on_ad_spend":
+            return {
+                name: rounded_to(self.revenue_with_cost[name] / cost, 6)
+                for name, cost in self.cost.items()
+                if cost
+            }
+        is_by_click = measure == "cost_per_click"
+        by = self.clicks_with_cost if is_by_click else self.conversions_with_cost
+        each = {name: cost / by[name] for name, cost in self.cost.items() if by[name]}
+        return _shown_amounts(each, 4 if is_by_click else 0)
 
     def rate(self, measure: str) -> object:
         """What a click brought: conversions that came of links, or their revenue."""
@@ -139,6 +165,20 @@ class Report:
         )
         return replace(key, values=tuple(values))
 
+    def date_of(self, cost: Cost) -> str:
+        """The calendar day of a cost, which is the same in every time zone."""
+        return (self.beginning.date() + timedelta(cost.day)).isoformat()
+
+    def has_cost(self, cost: Cost) -> bool:
+        """Whether it counts: the noon of its day is in the period."""
+        first, end = self.period
+        return first <= self.date_of(cost) < end and self.currency in {None, cost.currency}
+
+    @property
+    def knows_costs(self) -> bool:
+        """Whether it is known what each row cost."""
+        return COST_FIELDS.issuperset(self.group_by)
+
     @property
     def is_of_links(self) -> bool:
         """Whether rows are by a field of links, so that some stand apart."""
@@ -160,6 +200,7 @@ def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
     """The rows of these histories."""
     found: defaultdict[Key, Row] = defaultdict(Row)
     for history in histories:
+        costs = _count_costs(found, report, history)
         for click in known_of(history, None).clicks.values():  # clicks are those of now, also with as_of
             if click.link in history.purged and report.is_of_links:
                 continue  # they are in no row of links
@@ -168,12 +209,38 @@ def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
             row = found[_key(report, history, Source(click.link), click.at)]
             row.clicks += 1
             row.histories.add(history.number)
+            for currency in costs[_campaign(history, Source(click.link))]:
+                row.clicks_with_cost[currency] += 1
         for credited in credited_of(history, report.rules):
             fact = credited.fact
             is_asked = not fact.is_conversion or report.currency in {None, fact.currency}
             if is_asked and report.has(fact.at):
-                _count(found, report, history, credited)
+                _count(found, report, history, credited, costs)
     return dict(found)
+
+
+Costs = defaultdict[str | None, set[str]]  # the currencies in which the cost of a campaign is known
+
+
+def _count_costs(found: defaultdict[Key, Row], report: Report, history: History) -> Costs:
+    """Add what campaigns cost, and say in which currencies that is known of each."""
+    currencies: Costs = defaultdict(set)
+    for cost in history.costs if report.knows_costs else ():
+        if report.has_cost(cost):
+            campaign = history.campaign_of(cost)
+            currencies[campaign].add(cost.currency)
+            named = {"campaign": campaign, "day": report.date_of(cost)}
+            row = found[Key(tuple(named[field] for field in report.group_by))]
+            row.cost[cost.currency] += Fraction(cost.amount)
+            row.histories.add(history.number)
+    return currencies
+
+
+def _campaign(history: History, source: Source | None) -> str | None:
+    """The campaign that a touch counts for; None where there is none, also of a link deleted for good."""
+    if source is None or source.link in history.purged:
+        return None
+    return value_of(history, source, "campaign")
 
 
 @cache
@@ -208,7 +275,9 @@ def credited_of(history: History, rules: Rules) -> list[Credited]:
     ]
 
 
-def _count(found: defaultdict[Key, Row], report: Report, history: History, credited: Credited) -> None:
+def _count(
+    found: defaultdict[Key, Row], report: Report, history: History, credited: Credited, costs: Costs
+) -> None:
     """Add it to the rows of the touches that get it."""
     fact = credited.fact
     plan = None if credited.measure == "sales" else fact.tellings[0].fact.plan
@@ -221,6 +290,16 @@ def _count(found: defaultdict[Key, Row], report: Report, history: History, credi
             row.identities += part
         else:
             _count_sale(row, history, credited, source, part)
+            if fact.is_conversion:
+                _count_with_cost(row, fact, part, costs[_campaign(history, source)])
+
+
+def _count_with_cost(row: Row, sale: Sale, part: Fraction, currencies: Iterable[str]) -> None:
+    """Add a part of a conversion to what came of campaigns whose cost is known in these currencies."""
+    for currency in currencies:
+        row.conversions_with_cost[currency] += part
+        if currency == sale.currency:
+            row.revenue_with_cost[currency] += part * Fraction(sale.amount)
 
 
 def _count_sale(

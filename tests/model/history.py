@@ -69,6 +69,17 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a campaign cost on a day: that of a link, as it is in the end, or one of addresses."""
+
+    day: int  # counted from the day of the beginning, in UTC
+    amount: Decimal
+    currency: str
+    link: str | None = None
+    campaign: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """A few people, their browsers, and what was told of them in the order of `told`.
 
@@ -80,6 +91,7 @@ class History:
     renamed: tuple[str, ...] = ()  # links whose campaign was changed after everything was told
     purged: tuple[str, ...] = ()  # links that were deleted for good then
     links: tuple[str, ...] = field(default=("a", "b", "c"))
+    costs: tuple[Cost, ...] = ()  # told after everything
 
     def __hash__(self) -> int:
         """By its number alone: to go through all that it tells takes long, and is done for each look-up."""
@@ -97,11 +109,17 @@ class History:
         """The campaign that a link has in the end."""
         return self.name(f"link-{link}{'-renamed' if link in self.renamed else ''}")
 
+    def campaign_of(self, cost: Cost) -> str:
+        """The campaign that a cost is of."""
+        return self.name(cost.campaign) if cost.campaign else self.campaign(cost.link or "")
+
     def in_words(self) -> str:
         """The whole history as a list to read."""
         links = f"  links {', '.join(self.links)}"
         for what, some in (("renamed", self.renamed), ("deleted for good", self.purged)):
             links += f"; {what} in the end: {', '.join(some)}" if some else ""
+        for cost in self.costs:
+            links += f"\n  {self.campaign_of(cost)} cost {cost.amount} {cost.currency} on day {cost.day}"
         return "\n".join(
             [f"history {self.number}", links, *(telling.in_words() for telling in self.tellings)]
         )

@@ -8,12 +8,12 @@ the edges of windows.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tests.model.documented_rules import counts_at
-from tests.model.history import DAY, HOUR, MINUTE, Fact, History, Telling
+from tests.model.history import DAY, HOUR, MINUTE, Cost, Fact, History, Telling
 
 ROUNDS = tuple(number * 12 * HOUR + number * 37 % 8 * 30 * MINUTE for number in range(1, 36))
 """When the service is told: each history's tellings have a round each."""
@@ -23,6 +23,7 @@ WINDOWS = (1, 3, 7)  # days of lookback
 LATEST = 7 * DAY  # a browser gives a call up after a week (docs/sdk.md)
 CLEAR = 5 * MINUTE
 CURRENCIES = ("EUR", "EUR", "JPY", "KWD")
+CAMPAIGNS = ("news", "mail")  # of addresses
 # Some seconds, an hour, a zone, some years.
 SKEWS = (0, 0, 0, 47, -3600, 7200, -5 * 365 * DAY, 3 * 365 * DAY)
 
@@ -85,7 +86,19 @@ class _Story:
             renamed=tuple(link for link in self.links if fates[link] < 0.1),
             purged=tuple(link for link in self.links if fates[link] > 0.97),
             links=self.links,
+            costs=tuple(self.costs()),
         )
+
+    def costs(self) -> Iterator[Cost]:
+        """What campaigns cost: each on no day, one or two, in a currency or two."""
+        campaigns = [{"link": link} for link in self.links] + [{"campaign": name} for name in CAMPAIGNS]
+        for campaign in campaigns:
+            days = {
+                (self.random.randint(-3, 17), self.random.choice(CURRENCIES))
+                for _ in range(self.random.choice((0, 0, 1, 2)))
+            }
+            for day, currency in sorted(days):
+                yield Cost(day, Decimal(self.random.choice((0, 3, 7, 20))), currency, **campaign)
 
     def moment(self) -> int:
         """A time that nothing else of this history has, apart from rounds, which begin with half hours."""
@@ -143,7 +156,7 @@ class _Story:
 
     def visit(self) -> None:
         """A browser's visit: by a copied address of a link, by a campaign, an ad, or none of these."""
-        link, campaign = self.random.choice(self.links), self.random.choice(("news", "mail"))
+        link, campaign = self.random.choice(self.links), self.random.choice(CAMPAIGNS)
         visit = Fact("visit", self.moment(), self.id(), device=self.device())
         visits = (
             replace(visit, link=link),

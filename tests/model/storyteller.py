@@ -70,6 +70,21 @@ class Storyteller:
         self.clock.offset = timedelta()
         await self._rename_links(histories)
         await _all(self._purge(history, link) for history in histories for link in history.purged)
+        await self._tell_costs(histories)
+
+    async def _tell_costs(self, histories: Sequence[History]) -> None:
+        costs = [
+            {
+                "campaign": history.campaign_of(cost),
+                "day": f"{self.beginning.date() + timedelta(cost.day)}",
+                "amount": float(cost.amount),
+                "currency": cost.currency,
+            }
+            for history in histories
+            for cost in history.costs
+        ]
+        for start in range(0, len(costs), ITEMS):
+            await self.call("PUT", "costs", {"costs": costs[start : start + ITEMS]})
 
     @property
     def link_names(self) -> dict[str, str]:

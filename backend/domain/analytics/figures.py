@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Value, ValueColumns, plain_count
+from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Counts, Value, ValueColumns, plain_count
 from backend.domain.analytics.query import ByCurrency, Measure, Shown
 from backend.domain.fields.money import shown
 
@@ -20,8 +20,8 @@ class Sold(NamedTuple):
     """What sales come to that were divided into `whole` parts, and are in one currency of so many decimals.
 
     Each number is of such parts, and amounts are of the currency's smallest units. `of_links` are those
-    conversions whose touch is of a link, and `revenue_of_links` is theirs; `with_cost` are those of campaigns
-    whose cost is known.
+    conversions whose touch is of a link, and `revenue_of_links` is theirs. `costs_in` are the currencies in
+    which the cost of their campaign is known; None: in none.
     """
 
     whole: int
@@ -35,8 +35,7 @@ class Sold(NamedTuple):
     revenue: int | None
     revenue_of_links: int | None
     refunds: int | None
-    with_cost: int | None = None
-    revenue_with_cost: int | None = None
+    costs_in: Sequence[str] | None = None
 
 
 class Spent(NamedTuple):
@@ -52,8 +51,9 @@ class GroupSums:
     """What was counted for one group. Amounts are by currency, in main units, not rounded.
 
     Leads, conversions, events and identities are fractions where several touches share the credit.
-    `conversions_in` are those of each currency. Those `with_cost` came of campaigns whose cost is known, and
-    `exact_cost` has no currency in which nothing was told.
+    `conversions_in` are those of each currency. What has `with_cost` in its name is by the currency of a
+    cost, and came of campaigns whose cost is known in it; `revenue_with_other_cost` is in another currency
+    than any cost of its campaign. `exact_cost` has no currency in which nothing was told.
     """
 
     clicks: int = 0
@@ -68,14 +68,15 @@ class GroupSums:
     events: int | Fraction = 0
     identities: int | Fraction = 0
     came_of_links: int | Fraction = 0
-    clicks_with_cost: int = 0
-    conversions_with_cost: int | Fraction = 0
     chance_of_best: float | None = None
     conversions_in: dict[str, int | Fraction] = field(default_factory=dict)
     exact_revenue: dict[str, Fraction] = field(default_factory=dict)
     exact_revenue_of_links: dict[str, Fraction] = field(default_factory=dict)
     exact_refunds: dict[str, Fraction] = field(default_factory=dict)
+    clicks_with_cost: dict[str, int] = field(default_factory=dict)
+    conversions_with_cost: dict[str, Fraction] = field(default_factory=dict)
     exact_revenue_with_cost: dict[str, Fraction] = field(default_factory=dict)
+    revenue_with_other_cost: dict[str, Fraction] = field(default_factory=dict)
     exact_cost: dict[str, Fraction] = field(default_factory=dict)
 
     @property
@@ -107,7 +108,8 @@ class GroupSums:
             self.events += _part(sold.events, whole)
             self.identities += _part(sold.identities, whole)
             self.came_of_links += _part(sold.of_links, whole)
-            self.conversions_with_cost += _part(sold.with_cost, whole)
+            for currency in sold.costs_in or ():
+                _add(self.conversions_with_cost, currency, Fraction(sold.conversions or 0, whole))
             if sold.currency and sold.conversions:
                 already = self.conversions_in.get(sold.currency, 0)
                 self.conversions_in[sold.currency] = already + _part(sold.conversions, whole)
@@ -118,8 +120,10 @@ class GroupSums:
         _add(self.exact_revenue, currency, Fraction(sold.revenue or 0, unit))
         if sold.of_links:
             _add(self.exact_revenue_of_links, currency, Fraction(sold.revenue_of_links or 0, unit))
-        if sold.with_cost:
-            _add(self.exact_revenue_with_cost, currency, Fraction(sold.revenue_with_cost or 0, unit))
+        if sold.costs_in:
+            is_other = currency not in sold.costs_in
+            with_cost = self.revenue_with_other_cost if is_other else self.exact_revenue_with_cost
+            _add(with_cost, currency, Fraction(sold.revenue or 0, unit))
         if sold.refunds:
             _add(self.exact_refunds, currency, Fraction(sold.refunds, unit))
 
@@ -167,22 +171,36 @@ def _revenue_per_click(counts: GroupSums, currency: str | None) -> Value:
     return _money(rounded, currency, MORE_DIGITS)
 
 
-def _cost(counts: GroupSums, currency: str | None, by: int | Fraction = 1, digits: int = 0) -> Value:
-    """What each of so many things cost; None where no cost is known, or there are none."""
-    if not by or not counts.exact_cost:
-        return None
-    amounts = {name: shown(cost / by, name, digits) for name, cost in sorted(counts.exact_cost.items())}
-    return amounts if currency is None else amounts.get(currency)
+def _cost(counts: GroupSums, currency: str | None) -> Value:
+    """What was spent; None where no cost is known."""
+    return _by_cost(_shown(dict(sorted(counts.exact_cost.items()))), currency)
+
+
+def _cost_per(
+    counts: GroupSums, currency: str | None, things: Mapping[str, int | Fraction], digits: int = 0
+) -> Value:
+    """What each thing cost of which the cost in a currency is known; None where there are none."""
+    each = {
+        name: shown(cost / things[name], name, digits)
+        for name, cost in sorted(counts.exact_cost.items())
+        if things.get(name)
+    }
+    return _by_cost(each, currency)
+
+
+def _by_cost(values: Amounts | Counts, currency: str | None) -> Value:
+    """The values by the currency of a cost, or the one in this currency; None for nothing."""
+    return (values or None) if currency is None else values.get(currency)
 
 
 def _return(counts: GroupSums, currency: str | None) -> Value:
-    """Revenue by cost, in each currency of the cost; None where none is known, or it is nothing."""
+    """Revenue of campaigns with a cost in its currency, by that cost; None where that is not known, or 0."""
     returns = {
         name: round(float(counts.exact_revenue_with_cost.get(name, 0) / cost), RATE_DIGITS)
         for name, cost in sorted(counts.exact_cost.items())
         if cost
     }
-    return (returns or None) if currency is None else returns.get(currency)
+    return _by_cost(returns, currency)
 
 
 def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
@@ -201,10 +219,10 @@ _VALUES: Mapping[Shown, Callable[[GroupSums, str | None], Value]] = {
     Measure.REVENUE_PER_CLICK: _revenue_per_click,
     Measure.COST: _cost,
     Measure.RETURN_ON_AD_SPEND: _return,
-    Measure.COST_PER_CLICK: lambda counts, currency: _cost(
+    Measure.COST_PER_CLICK: lambda counts, currency: _cost_per(
         counts, currency, counts.clicks_with_cost, MORE_DIGITS
     ),
-    Measure.COST_PER_CONVERSION: lambda counts, currency: _cost(
+    Measure.COST_PER_CONVERSION: lambda counts, currency: _cost_per(
         counts, currency, counts.conversions_with_cost
     ),
     Measure.CHANCE_OF_BEST: lambda counts, _: counts.chance_of_best,

@@ -174,13 +174,15 @@ def _of_costs(query: Query, counted: NotedFacts) -> Iterator[str]:
     total = counted.total
     if total.exact_cost and OF_COSTS.intersection(query.measures):
         yield (
-            "Return on ad spend, cost per click and cost per conversion count what came of campaigns whose "
-            "cost is known in this time, and nothing else."
+            "Return on ad spend, cost per click and cost per conversion in a currency count what came of "
+            "campaigns whose cost in it is known in this time, and nothing else."
         )
-    if Measure.RETURN_ON_AD_SPEND in query.measures:
-        without = sorted(name for name in total.exact_revenue_with_cost if name not in total.exact_cost)
-        if without and total.exact_cost:
-            yield f"Revenue in {', '.join(without)} is in no return on ad spend: no cost is in that currency."
+    others = sorted(total.revenue_with_other_cost)
+    if others and Measure.RETURN_ON_AD_SPEND in query.measures:
+        yield (
+            f"Some revenue in {', '.join(others)} is in no return on ad spend: what its campaigns cost is "
+            "known in other currencies only."
+        )
     if counted.costs_left_out:
         named = ", ".join(sorted(counted.costs_left_out))
         yield f"Costs in other currencies than {query.currency} are in no figure ({named})."

@@ -8,9 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import LinkId
 from backend.storage.costs import costs
-from tests.api.link_calls import API
+from backend.storage.driver.mongo import Database
+from tests.api.link_calls import API, create, info
 from tests.conftest import OrganizationFactory
+from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, check, conversion
 
@@ -81,6 +84,55 @@ async def query(visitor: Visitor, **asked: Any) -> Any:
     return answer.json()
 
 
+MEASURES = ["cost", "return_on_ad_spend", "cost_per_click", "cost_per_conversion"]
+
+
+async def test_rows_totals_and_currency_agree(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """A campaign counts in a currency if its cost is known in it, in the rows, the totals and by currency."""
+    today = f"{datetime.now(UTC).date()}"
+    for campaign, clicks, currency, amount in (("a", 4, "EUR", 10), ("b", 2, "USD", 5)):
+        url = await create(client, organization, selected_path=campaign, utm_campaign=campaign)
+        link = LinkId((await info(client, organization, url))["id"])
+        await ship(database, [click(organization.id, link, datetime.now(UTC)) for _ in range(clicks)])
+        told = [cost(campaign, amount, today, currency)]
+        assert (await call(client, organization, "PUT", body={"costs": told})).status_code == 200
+    visitor = Visitor(client, organization)
+    await visitor.results(
+        check(ago=2 * HOUR, utm_campaign="a"),
+        conversion(ago=2 * HOUR, revenue=111),
+        conversion(ago=2 * HOUR, revenue=70, currency="USD"),
+        check(ago=HOUR, utm_campaign="b"),
+        conversion(revenue=30, currency="USD"),
+        conversion(revenue=7),
+    )
+    answer = await query(visitor, measures=MEASURES, group_by=["campaign"])
+    rows = {row["campaign"]: [by_currency(row[name]) for name in MEASURES] for row in answer["rows"]}
+    in_euros = [{"EUR": value} for value in (10, 11.1, 2.5, 5)]
+    in_dollars = [{"USD": value} for value in (5, 6.0, 2.5, 2.5)]
+    assert rows == {"a": in_euros, "b": in_dollars}
+    totals = [by_currency(answer["totals"][name]) for name in MEASURES]
+    assert totals == [of_a | of_b for of_a, of_b in zip(in_euros, in_dollars, strict=True)]
+    assert any(note.startswith("Some revenue in EUR, USD is in no return") for note in answer["notes"])
+    for currency, expected in (("EUR", [10, 11.1, 2.5, 10]), ("USD", [5, 6.0, 2.5, 5])):
+        # Conversions in the other currency are in no figure.
+        alone = await query(visitor, measures=MEASURES, group_by=["campaign"], currency=currency)
+        assert [float(alone["totals"][name]) for name in MEASURES] == expected
+    for column, first in (("return_on_ad_spend.EUR", "a"), ("-return_on_ad_spend.USD", "b")):
+        ordered = await query(visitor, measures=MEASURES, group_by=["campaign"], order_by=column)
+        assert ordered["rows"][0]["campaign"] == first
+
+
+def by_currency(values: list[dict[str, Any]]) -> dict[str, float]:
+    """What a list by currency says of each."""
+    found = {}
+    for value in values:
+        (number,) = (number for name, number in value.items() if name != "currency")
+        found[value["currency"]] = float(number)
+    return found
+
+
 async def test_return_is_what_came_of_campaigns_with_a_cost(
     client: httpx.AsyncClient, organization: TestOrganization, make_organization: OrganizationFactory
 ) -> None:
@@ -118,7 +170,7 @@ async def test_return_is_what_came_of_campaigns_with_a_cost(
     assert by_source["totals"]["return_on_ad_spend"] == [{"currency": "EUR", "return_on_ad_spend": 1.8}]
     notes = " ".join(by_source["notes"])
     assert "by source they are not known, and in the totals only" in notes
-    assert "Revenue in USD is in no return on ad spend" in notes
+    assert "Some revenue in USD is in no return on ad spend" in notes
     filtered = await query(visitor, measures=measures, filters={"country": ["DE"]})
     assert filtered["totals"]["cost"] is None
     in_dollars = await query(visitor, measures=["cost"], currency="USD")

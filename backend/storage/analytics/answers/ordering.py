@@ -140,16 +140,20 @@ def _of_costs(measure: Measure, query: Query, prefix: str, code: str | None) -> 
     """What rows show of costs; null where none is known."""
     if not query.knows_cost:
         return "NULL::DOUBLE"
-    cost = _sum_of("amount", "spent", query, prefix, code)
+    cost = _sum_of("amount", f"{prefix}spent", query, code)
     if measure is Measure.COST:
         return f"round_even({cost}, 0)"
     if measure is Measure.COST_PER_CLICK:
-        clicks = f"nullif(groups.{prefix}clicks_with_cost, 0)"
-        return f"round_even({cost} / {clicks} * {10**MORE_DIGITS}, 0)"
+        only = f"IF part.currency = ${code}" if code else ""
+        clicks = f"list_sum([part.clicks FOR part IN groups.{prefix}clicks_with_cost {only}])"
+        return f"round_even({cost} / nullif({clicks}, 0) * {10**MORE_DIGITS}, 0)"
     if measure is Measure.COST_PER_CONVERSION:
-        return f"round_even({cost} / nullif({_shares('with_cost', prefix)}, 0), 0)"
-    revenue = _amount("revenue_with_cost", query, prefix, code)
-    return f"round_even({revenue} / nullif({cost}, 0) * {_RATE}, 0)"
+        has_cost = f"list_contains(part.costs_in, ${code})" if code else "part.costs_in IS NOT NULL"
+        parts = "coalesce(part.conversions, 0)::DOUBLE / part.whole"
+        conversions = f"list_sum([{parts} FOR part IN groups.{prefix}sold IF {has_cost}])"
+        return f"round_even({cost} / nullif({conversions}, 0), 0)"
+    revenue = _sum_of("revenue", f"{prefix}sold", query, code, "list_contains(part.costs_in, part.currency)")
+    return f"round_even(coalesce({revenue}, 0) / nullif({cost}, 0) * {_RATE}, 0)"
 
 
 def _clicks(prefix: str) -> str:
@@ -164,17 +168,20 @@ def _shares(name: str, prefix: str) -> str:
 
 def _amount(name: str, query: Query, prefix: str, code: str | None) -> str:
     """An amount of sales in one currency, in its smallest units."""
-    return f"coalesce({_sum_of(name, 'sold', query, prefix, code)}, 0)"
+    return f"coalesce({_sum_of(name, f'{prefix}sold', query, code)}, 0)"
 
 
-def _sum_of(name: str, column: str, query: Query, prefix: str, code: str | None) -> str:
-    """The sum of an amount of one currency in the lists of a column, in its smallest units, or null."""
+def _sum_of(name: str, column: str, query: Query, code: str | None, more: str = "true") -> str:
+    """The sum of an amount of one currency in the lists of a column, in its smallest units, or null.
+
+    Only the parts of which `more` is true count.
+    """
     digits = str(MINOR_DIGITS.get(query.currency or "", 2))
     only = "part.currency IS NOT NULL"
     if code:
         named = query.sorting.currencies[int(code.rpartition("_")[2])]
         digits, only = str(MINOR_DIGITS.get(named, 2)), f"part.currency = ${code}"
     unit = f"pow(10, {digits} - part.digits::INTEGER)"
-    whole = " / part.whole" if column == "sold" else ""
+    whole = " / part.whole" if column.endswith("sold") else ""
     amount = f"coalesce(part.{name}, 0)::DOUBLE * {unit}{whole}"
-    return f"list_sum([{amount} FOR part IN groups.{prefix}{column} IF {only}])"
+    return f"list_sum([{amount} FOR part IN groups.{column} IF {only} AND {more}])"

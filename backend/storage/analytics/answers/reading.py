@@ -43,7 +43,7 @@ def sums_of(table: FetchedColumns, prefix: str = "") -> list[GroupSums]:
     for sums, spent in zip(sums_of_rows, table.get(prefix + "spent", ()), strict=False):
         sums.add_costs([Spent(**cost) for cost in spent or ()])
     for sums, clicks in zip(sums_of_rows, table.get(f"{prefix}clicks_with_cost", ()), strict=False):
-        sums.clicks_with_cost = clicks or 0
+        sums.clicks_with_cost = {part["currency"]: part["clicks"] for part in clicks or ()}
     for sums, chance in zip(sums_of_rows, table.get(prefix + "chance", ()), strict=False):
         sums.chance_of_best = chance
     return sums_of_rows

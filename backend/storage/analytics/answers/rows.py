@@ -28,7 +28,7 @@ _TOGETHER = {
     "contacts": _ADDED,
     "sold": "any_value({})",
     "spent": "any_value({})",
-    "clicks_with_cost": _ADDED,
+    "clicks_with_cost": "any_value({})",
 }
 
 

@@ -45,6 +45,10 @@ class QueriedPeriod:
         """The same without groups, as totals are."""
         return replace(self, group_by=())
 
+    def grouped_too(self, field: Field) -> QueriedPeriod:
+        """The same grouped by this field, too, which comes last."""
+        return replace(self, group_by=(*self.group_by, field))
+
     @property
     def start(self) -> int:
         """The first millisecond."""

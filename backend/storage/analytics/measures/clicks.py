@@ -30,19 +30,31 @@ _WHICH = {
     Measure.NOT_COUNTED: "reason IS NOT NULL",
     Measure.OPENS: f"reason IS NULL AND outcome = '{Outcome.APP}'",
 }
+_WITH_COST_TYPE = "STRUCT(currency VARCHAR, clicks BIGINT)[]"
+_WITH_COST = """
+    list(struct_pack(currency := currency, clicks := clicks) ORDER BY currency) AS clicks_with_cost
+"""
 # A visitor's hash, of 32 bits, tells visitors of one day in UTC apart: the day is put before it.
 _WHO = "{day} * 4294967296 + visitor AS who"
 
 
 def clicks_with_cost_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
-    """A SELECT of `clicks_with_cost` of each group that has any: of campaigns whose cost is known."""
+    """A SELECT of `clicks_with_cost` of each group that has any: those of campaigns whose cost is known.
+
+    It is a list with the clicks for each currency of the costs. Groups are by fields that costs have.
+    """
     if period.empty & {"clicks", "costs"}:
-        return nothing_of(period, {"clicks_with_cost": "BIGINT"})
-    campaigns = campaigns_with_cost(period, parameters)
-    of_campaigns = f"SELECT link FROM links WHERE is_kept AND campaign IN ({campaigns})"
-    counted = f"clicks.link IN ({of_campaigns})"
-    clicks = clicks_of(period, parameters, counted, only=frozenset({Measure.CLICKS}))
-    return f"SELECT * RENAME (clicks AS clicks_with_cost) FROM ({clicks})"
+        return nothing_of(period, {"clicks_with_cost": _WITH_COST_TYPE})
+    by_campaign = period if Field.CAMPAIGN in period.group_by else period.grouped_too(Field.CAMPAIGN)
+    clicks = clicks_of(by_campaign, parameters, only=frozenset({Measure.CLICKS}))
+    campaign = by_campaign.columns[by_campaign.group_by.index(Field.CAMPAIGN)]
+    sums = f"""
+        SELECT {", ".join([*period.columns, "currency", "sum(clicks)::BIGINT AS clicks"])}
+        FROM ({clicks}) AS counted JOIN ({campaigns_with_cost(period, parameters)}) AS with_cost
+            ON with_cost.campaign = counted.{campaign}
+        GROUP BY ALL
+    """
+    return f"SELECT {', '.join([*period.columns, _WITH_COST])} FROM ({sums}) GROUP BY ALL"
 
 
 def clicks_of(

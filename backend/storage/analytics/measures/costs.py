@@ -58,8 +58,8 @@ def costs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
 
 
 def campaigns_with_cost(period: QueriedPeriod, parameters: SqlParameters) -> str:
-    """A SELECT of the campaigns whose cost is known in the period."""
-    return f"SELECT DISTINCT campaign FROM ({_counted(period, parameters)})"
+    """A SELECT of `campaign` and `currency`: each currency in which its cost is known in the period."""
+    return f"SELECT DISTINCT campaign, currency FROM ({_counted(period, parameters)})"
 
 
 def currencies_left_out(period: QueriedPeriod, parameters: SqlParameters) -> str:

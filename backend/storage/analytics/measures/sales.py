@@ -71,12 +71,10 @@ _SUMS = """
     (sum(weight) FILTER (what = 'conversion' AND is_of_link))::BIGINT AS of_links,
     sum(amount) FILTER (what = 'conversion') AS revenue,
     sum(amount) FILTER (what = 'conversion' AND is_of_link) AS revenue_of_links,
-    sum(refunded) FILTER (what = 'conversion') AS refunds,
-    (sum(weight) FILTER (what = 'conversion' AND has_cost))::BIGINT AS with_cost,
-    sum(amount) FILTER (what = 'conversion' AND has_cost) AS revenue_with_cost
+    sum(refunded) FILTER (what = 'conversion') AS refunds
 """
-_COUNTS = ("leads", "conversions", "events", "identities", "of_links", "with_cost")
-_AMOUNTS = ("revenue", "revenue_of_links", "refunds", "revenue_with_cost")
+_COUNTS = ("leads", "conversions", "events", "identities", "of_links")
+_AMOUNTS = ("revenue", "revenue_of_links", "refunds")
 _PEOPLE = {
     Measure.CUSTOMERS: "count(DISTINCT customer) FILTER (what = 'conversion') AS customers",
     Measure.CONTACTS: "count(DISTINCT customer) AS contacts",
@@ -86,12 +84,12 @@ _SOLD = """
     list(struct_pack(
         whole := whole, currency := currency, digits := digits, leads := leads, conversions := conversions,
         events := events, identities := identities, of_links := of_links, revenue := revenue,
-        revenue_of_links := revenue_of_links, refunds := refunds, with_cost := with_cost,
-        revenue_with_cost := revenue_with_cost
-    ) ORDER BY whole, currency, digits) AS sold
+        revenue_of_links := revenue_of_links, refunds := refunds, costs_in := costs_in
+    ) ORDER BY whole, currency, digits, costs_in) AS sold
 """
 _SOLD_TYPES = {"whole": "BIGINT", "currency": "VARCHAR", "digits": "UTINYINT"}
 _SOLD_TYPES |= dict.fromkeys(_COUNTS, "BIGINT") | dict.fromkeys(_AMOUNTS, "HUGEINT")
+_SOLD_TYPES |= {"costs_in": "VARCHAR[]"}
 _SOLD_TYPE = f"STRUCT({', '.join(f'{name} {kind}' for name, kind in _SOLD_TYPES.items())})[]"
 
 
@@ -121,6 +119,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
     earning = f"earning AS ({earning_of(connection, shares)})," if query.click_fields else ""
     links = matching_links(period, parameters)
     times = TimeColumns(period, "shares.at", parameters)
+    with_cost = _join_costs(period, parameters)
     has_people = not PEOPLE.isdisjoint(query.needed)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
@@ -132,7 +131,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
         ),
         f"{'links.link' if Field.TAG in period.group_by else 'NULL::INTEGER'} AS of_link",
         "shares.link IS NOT NULL AS is_of_link",
-        f"{_has_cost(period, parameters)} AS has_cost",
+        f"{'with_cost.currencies' if with_cost else 'NULL::VARCHAR[]'} AS costs_in",
         f"{_is_left_out(period, parameters)} AS is_left_out",
         f"{'customer' if has_people else 'NULL::VARCHAR'} AS customer",
         *("shares.kind AS what", "currency", "digits", "whole"),
@@ -149,6 +148,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
         SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN matching_links AS links ON links.link = shares.link
         {JOIN_EARNING if earning else ""} {_JOIN_EVENTS if event_fields(query.fields) else ""} {times.join}
+        {with_cost}
         WHERE {" AND ".join(conditions)}
         {grouped_by(len(columns))}
     """
@@ -190,7 +190,8 @@ def sales_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     groups = _groups(period)
     names = [group.rpartition(" AS ")[2] for group in groups]
     currency = [
-        f"CASE WHEN what = 'conversion' THEN {column} END AS {column}" for column in ("currency", "digits")
+        f"CASE WHEN what = 'conversion' THEN {column} END AS {column}"
+        for column in ("currency", "digits", "costs_in")
     ]
     return f"""
         {tables}
@@ -286,12 +287,16 @@ def conditions_of_shares(period: QueriedPeriod, parameters: SqlParameters) -> li
     return conditions
 
 
-def _has_cost(period: QueriedPeriod, parameters: SqlParameters) -> str:
-    """Whether it is known what the campaign of these shares cost in the period."""
+def _join_costs(period: QueriedPeriod, parameters: SqlParameters) -> str:
+    """A join of shares with the currencies in which their campaign's cost is known; "" if nobody asks."""
     if not asks_what_has_cost(period):
-        return "false"
-    campaign = _of_share(Field.CAMPAIGN, parameters)
-    return f"coalesce({campaign} IN ({campaigns_with_cost(period, parameters)}), false)"
+        return ""
+    return f"""
+        LEFT JOIN (
+            SELECT campaign, list(currency ORDER BY currency) AS currencies
+            FROM ({campaigns_with_cost(period, parameters)}) GROUP BY campaign
+        ) AS with_cost ON with_cost.campaign = {_of_share(Field.CAMPAIGN, parameters)}
+    """
 
 
 def _is_left_out(period: QueriedPeriod, parameters: SqlParameters) -> str:

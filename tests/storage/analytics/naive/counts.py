@@ -67,7 +67,7 @@ def count_naively(
     count = _Counting(facts, query, labels)
     for cost in facts.costs:
         if start <= count.noon_of(cost) < end and count.counts_cost(cost):
-            count.with_cost.add(cost.campaign)
+            count.with_cost[cost.campaign].add(cost.currency)
     for click in facts.clicks:
         if start <= click.at < end:
             count.click(click)
@@ -98,7 +98,7 @@ class _Counting:
         self._filters_links = not LINK_FIELDS.isdisjoint(query.filters)
         self.rows: defaultdict[Key, Tally] = defaultdict(Tally)
         self.total = Tally()
-        self.with_cost: set[str] = set()
+        self.with_cost: defaultdict[str | None, set[str]] = defaultdict(set)
 
     def noon_of(self, cost: StoredCost) -> int:
         """When the noon of the cost's day is in the query's zone."""
@@ -139,10 +139,10 @@ class _Counting:
             for place in places:
                 place().counts[measure] += click.weight
         link = self._links[click.link]
-        has_cost = link.is_kept and link.utm.get(Field.CAMPAIGN) in self.with_cost
-        if has_cost and Measure.CLICKS in self._query.needed and not click.reason:
-            for place in places:
-                place().counts["clicks_with_cost"] += click.weight
+        if link.is_kept and Measure.CLICKS in self._query.needed and not click.reason:
+            for currency in self.with_cost[link.utm.get(Field.CAMPAIGN)]:
+                for place in places:
+                    place().amounts["clicks_with_cost", currency] += click.weight
         if Measure.VISITORS in self._query.needed and not click.reason and click.visitor is not None:
             for place in places:
                 place().people["visitors"].add((click.at // DAY_MS, click.visitor))
@@ -174,8 +174,8 @@ class _Counting:
         for part, touch in sale.shares(query.rules.model):
             for place in self._places_of(sale, touch):
                 self._add(place(), sale, part, is_of_link=touch is not None and touch.link is not None)
-                if self._campaign_of(touch) in self.with_cost and sale.kind == "conversion":
-                    self._add_with_cost(place(), sale, part)
+                if sale.kind == "conversion":
+                    self._add_with_cost(place(), sale, part, self.with_cost[self._campaign_of(touch)])
 
     def _campaign_of(self, touch: Touch | None) -> str | None:
         if touch is None or touch.link is None:
@@ -184,9 +184,10 @@ class _Counting:
         return link.utm.get(Field.CAMPAIGN) if link.is_kept else None
 
     @staticmethod
-    def _add_with_cost(tally: Tally, sale: Sale, part: Fraction) -> None:
-        tally.parts["with_cost"] += part
-        if sale.currency:
+    def _add_with_cost(tally: Tally, sale: Sale, part: Fraction, costs_in: set[str]) -> None:
+        for currency in costs_in:
+            tally.amounts["conversions_with_cost", currency] += part
+        if sale.currency in costs_in:
             amount = part * (sale.amount or 0) / 10 ** (sale.digits or 0)
             tally.amounts["revenue_with_cost", sale.currency] += amount
 

@@ -54,19 +54,20 @@ def _of_costs(tally: Tally, measure: Measure, currency: str | None) -> object:
         case Measure.RETURN_ON_AD_SPEND:
             return _returns(tally, currency)
         case Measure.COST_PER_CLICK:
-            return _costs(tally, currency, Fraction(tally.counts["clicks_with_cost"]), 4)
+            return _costs(tally, currency, "clicks_with_cost", 4)
         case Measure.COST_PER_CONVERSION:
-            return _costs(tally, currency, tally.parts["with_cost"])
-    return _costs(tally, currency, Fraction(1))
+            return _costs(tally, currency, "conversions_with_cost")
+    return _costs(tally, currency)
 
 
-def _costs(tally: Tally, currency: str | None, by: Fraction, more: int = 0) -> object:
-    """What something cost, by so many of them; None where none is told, or there are none."""
+def _costs(tally: Tally, currency: str | None, name: str = "", more: int = 0) -> object:
+    """What something cost, by those things of which the cost in its currency is known; None for nothing."""
     told = {of: amount for (what, of), amount in tally.amounts.items() if what == "cost"}
-    if not told or not by:
-        return None
-    found = {of: rounded(amount / by, DIGITS[of] + more) for of, amount in told.items()}
-    return found.get(currency) if currency else {of: cost for of, cost in found.items() if cost}
+    by = {of: tally.amounts[name, of] if name else Fraction(1) for of in told}
+    found = {of: rounded(amount / by[of], DIGITS[of] + more) for of, amount in told.items() if by[of]}
+    if currency:
+        return found.get(currency)
+    return {of: cost for of, cost in found.items() if cost} if found else None
 
 
 def _returns(tally: Tally, currency: str | None) -> object:
