@@ -48,7 +48,24 @@ CLICKS = {"count": 5, "source": "Bitly", "imported_at": NOW}
 def _refund(amount: str) -> Document:
     """A refund as a sale's document has it."""
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    return {"refund_id": "r", "amount": Decimal128(amount), "at": at, "received_at": at}
+    return {
+        "refund_id": "r",
+        "amount": Decimal128(amount),
+        "currency": "EUR",
+        "at": at,
+        "received_at": at,
+    }
+
+
+def _told(**more: Any) -> Document:
+    """A telling as a sale's document has it."""
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return {"received_at": at, "at": at, "device_id": None, "customer_id": "ada", **more}
+
+
+def _paid(revenue: object) -> Document:
+    """What a telling says of an amount."""
+    return {"revenue": revenue, "currency": "EUR"}
 
 
 def setting(collection: str, **fields: Any) -> Change:
@@ -252,8 +269,11 @@ FORGED: list[Forgery] = [
     ("conversions", {"currency": "GOLD"}, "currency must be a currency code"),
     ("conversions", {"revenue": 1e300}, "revenue must be an exact decimal"),
     ("conversions", {"revenue": Decimal128("1E+6000")}, "revenue must be from 0 to"),
-    ("conversions", {"refunds": [_refund("9999999")]}, "refunds must not be more than the revenue"),
-    ("conversions", {"refunds": [_refund("NaN")]}, "refunds.amount must be from 0 to"),
+    ("conversions", {"tellings": [_told(), _told()]}, "fields is missing"),
+    ("conversions", {"tellings": [_told(fields={"currency": "EUR"})] * 2}, "revenue is missing"),
+    ("conversions", {"tellings": [_told(fields=_paid(1.0))] * 2}, "revenue must be an exact decimal"),
+    ("conversions", {"refunds": [_refund("1") | {"currency": "Euro"}]}, "currency must be a currency code"),
+    ("conversions", {"refunds": [_refund("NaN")]}, "amount must be from 0 to"),
     ("conversions", {"refunds": [{"amount": Decimal128("1")}]}, "refund_id is missing"),
     ("conversions", {"at": "now"}, "at must be a date"),
     ("conversions", {"touch": {"at": 1, "utm": {}, "click_ids": {}}}, "at must be a date"),

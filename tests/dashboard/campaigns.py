@@ -83,8 +83,8 @@ async def bought(
     batch = Batch(link.org_id, DeviceId(str(uuid.uuid4())), at, at, (*visits, sold))
     await store_batches(database, [batch])
     if refunded and order:
-        refund = Refund(f"refund of {order}", Decimal(refunded), at, at)
-        (result,) = await store_refunds(database, [ToldRefund(link.org_id, order, currency, refund)])
+        refund = Refund(f"refund of {order}", Decimal(refunded), currency, at, at)
+        (result,) = await store_refunds(database, [ToldRefund(link.org_id, order, refund)])
         assert result.error is None
 
 

@@ -207,7 +207,7 @@ def _explained(
     if sale is None:
         yield "shares", [], told
         return
-    paid, refunded = Fraction(sale.amount), Fraction(sum(sale.refunds))
+    paid, refunded = Fraction(sale.amount), Fraction(sale.refunded)
     places = DECIMAL_PLACES[sale.currency]
     ours = [
         (_of_touch(history, source), *(rounded_to(part * amount, places) for amount in (paid, refunded)))

@@ -316,7 +316,7 @@ def _count_sale(
     row.conversions += part
     row.conversions_by_currency[sale.currency] += part
     row.revenue[sale.currency] += amount
-    row.refunds[sale.currency] += part * Fraction(sum(sale.refunds))
+    row.refunds[sale.currency] += part * Fraction(sale.refunded)
     if source is not None and source.link is not None:
         row.conversions_of_links += part
         row.revenue_of_links[sale.currency] += amount

@@ -90,7 +90,7 @@ class Sale:
     """A conversion or a lead: all tellings of it, the first told first, and its refunds."""
 
     tellings: Sequence[Told]
-    refunds: Sequence[Decimal]
+    refunds: Sequence[tuple[Decimal, str]]
 
     @property
     def is_conversion(self) -> bool:
@@ -104,14 +104,30 @@ class Sale:
 
     @property
     def amount(self) -> Decimal:
-        """What was paid: as it was told first."""
-        fact = self.tellings[0].fact
-        return Decimal(0) if fact.amount is None else rounded(fact.amount, self.currency)
+        """What was paid, in its currency's decimal places."""
+        return Decimal(0) if self.paid.amount is None else rounded(self.paid.amount, self.currency)
 
     @property
     def currency(self) -> str:
-        """The currency that was told first."""
-        return self.tellings[0].fact.currency or ""
+        """The currency of what was paid."""
+        return self.paid.currency or ""
+
+    @cached_property
+    def paid(self) -> Fact:
+        """What tells the amount: a server, else the sale's own device, else a browser; the earliest."""
+        telling = min(
+            self.tellings,
+            key=lambda told: (told.by_browser, told.by_browser and told.fact.device != self.device, told.at),
+        )
+        return telling.fact
+
+    @property
+    def refunded(self) -> Decimal:
+        """What was paid back in its currency, and at most what was paid."""
+        return min(
+            sum((part for part, currency in self.refunds if currency == self.currency), Decimal(0)),
+            self.amount,
+        )
 
     @cached_property
     def device(self) -> str | None:
@@ -292,10 +308,10 @@ def _learn_refund(found: Known, fact: Fact) -> str:
     if sale is None or sale.currency != fact.currency:
         return "rejected"
     amount = rounded(fact.amount, fact.currency)
-    if not 0 < amount <= sale.amount - sum(sale.refunds):
+    if not 0 < amount <= sale.amount - sale.refunded:
         return "rejected"
     found.ids.add(fact.refund)
-    found.sales[fact.key] = Sale(sale.tellings, [*sale.refunds, amount])
+    found.sales[fact.key] = Sale(sale.tellings, [*sale.refunds, (amount, fact.currency)])
     return "accepted"
 
 

@@ -235,17 +235,14 @@ class _Story:
             if self.happens(0.45):
                 if fact.kind == "sale" and self.happens(0.05):
                     mine = replace(mine, key=None)
+                mine = _differently(mine)
                 is_told |= self.browser(replace(mine, device=device, customer=self.customer(0.3)))
             elif fact.key is not None or not is_told:
-                mine = replace(mine, amount=self.differently(mine.amount))
+                mine = _differently(mine)
                 is_told |= self.server_names(mine, device if self.happens(0.5) else None)
             if fact.key is None or self.happens(0.55):
                 break
         return is_told
-
-    def differently(self, amount: Decimal | None) -> Decimal | None:
-        """What a server knows of an amount: at times with the tax."""
-        return amount if amount is None or self.happens(0.9) else _decimal(amount * Decimal("1.19"))
 
     def server_names(self, fact: Fact, device: str | None) -> bool:
         """Have a server tell something by one or more of device, customer and click."""
@@ -291,6 +288,16 @@ class _Story:
             if rounds:
                 again = self.random.choice(rounds)
                 self.tellings[again] = replace(telling, told=again)
+
+
+def _differently(sale: Fact) -> Fact:
+    """What one who tells of a sale knows of its amount: at times with the tax, or in another currency."""
+    drawn = int(sale.id, 16)
+    if sale.amount is not None and drawn % 8 == 0:
+        sale = replace(sale, amount=_decimal(sale.amount * Decimal("1.19")))
+    if sale.currency is not None and drawn % 15 == 0:
+        sale = replace(sale, currency=CURRENCIES[drawn % len(CURRENCIES)])
+    return sale
 
 
 def _decimal(amount: Decimal) -> Decimal:

@@ -99,7 +99,7 @@ def _rows(history: CustomerHistory) -> Iterator[HistoryRow]:
     for record in history.records:
         yield _record_row(record, history)
         for refund in history.refunds_of(record):
-            paid_back = f"−{amount(refund.amount)} {record.fields['currency']}"
+            paid_back = f"−{amount(refund.amount)} {refund.currency}"
             yield _row(refund.at, "Paid back", refund.refund_id, paid=paid_back)
 
 

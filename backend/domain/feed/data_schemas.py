@@ -75,7 +75,7 @@ def _record(description: str, fields: Mapping[str, Schema]) -> Schema:
         {
             "id": _described(_UUID, "The same for everything that is told of it."),
             "told_by": _described({"type": "string", "enum": ["browser", "server"]}, "Who told this."),
-            "told_again": _described(_FLAG, "Whether it was told before, so that this only completes it."),
+            "told_again": _described(_FLAG, "Whether it was told before: this completes or corrects it."),
             "customer_id": _or_null(_TEXT, "Your own id of the customer that it was told of."),
             "device_id": _or_null(_UUID, _DEVICE_ID),
             "page": _or_null(_TEXT, "The page that it happened on."),

@@ -69,7 +69,8 @@ def share_by_histories(
         customer_id = all_histories.customer_of(sale)
         refunded = 0
         if sale.refunds:
-            refunded = sum(refund.amount for refund in sale.refunds if rules.knows(refund.received_at, None))
+            known = (refund.amount for refund in sale.refunds if rules.knows(refund.received_at, None))
+            refunded = min(sum(known), sale.amount)
         shares: Sequence[CreditShare[SourceT]] = ()
         if rules.knows(sale.at, sale.received_at):
             shares = _shares(_credited(all_histories.path_of(sale, customer_id), rules.model), rules.model)

@@ -33,7 +33,7 @@ class Status(StrEnum):
 class Result:
     """The result of a valid call: its status, and the id of its record or of the one that counted before.
 
-    `differs` names the fields for which the record that counted before has other values. These values stay.
+    `differs` names the fields for which other values count than the call has.
     """
 
     status: Status

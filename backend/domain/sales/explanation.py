@@ -146,8 +146,8 @@ class _StepWriter:
         yield self._of_sale()
         for number, refund in enumerate(self._sale.refunds):
             is_known = self._rules.knows(refund.received_at, refund.received_at)
-            at = refund.at or refund.received_at
-            yield CreditStep(StepKind.REFUND, at, _REFUND if is_known else _UNKNOWN, refund=number)
+            at, words = refund.at or refund.received_at, _REFUND if refund.amount else _OTHER_CURRENCY
+            yield CreditStep(StepKind.REFUND, at, words if is_known else _UNKNOWN, refund=number)
 
     def _known_touches(self) -> Sequence[tuple[DeviceId | None, Touch]]:
         """The touches of all devices, then those of the sale itself that are not among them."""
@@ -242,6 +242,7 @@ class _StepWriter:
 
 
 _UNKNOWN = "The service was told only after the moment that is asked about, so it does not count."
+_OTHER_CURRENCY = "It was told in a currency that the sale does not have any more, so it does not count."
 _REFUND = "It was paid back, and taken from each touch by what that has of the sale."
 
 

@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from backend.domain.ids import CustomerId, DeviceId, LinkId
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.visitors.attribution import Device, Touch
-from backend.domain.visitors.tellings import Telling, combine
+from backend.domain.visitors.tellings import Telling, VisitT, combine
 
 # A customer with more devices is no person, but a name such as "guest". Of such a customer's devices, only
 # the latest ones and the sale's own count.
@@ -43,7 +43,10 @@ _is_named = itemgetter(6)
 
 
 class RefundFact(NamedTuple):
-    """A refund of a sale, in the same units as the sale's amount. `at` is None where it does not matter."""
+    """A refund of a sale, in the same units as the sale's amount. `at` is None where it does not matter.
+
+    Its amount is 0 where it was told in another currency than the sale's: then it does not count.
+    """
 
     received_at: datetime
     amount: int
@@ -68,6 +71,13 @@ class SaleFacts(NamedTuple, Generic[SourceT]):
     visits: tuple[ToldVisit[SourceT], ...] = ()
 
 
+def known_tellings(tellings: Sequence[Telling[VisitT]], rules: CreditRules) -> Sequence[Telling[VisitT]]:
+    """Those of these tellings that the rules know; all of them, if the rules know none."""
+    if rules.as_of is None:
+        return tellings
+    return [telling for telling in tellings if rules.knows(telling.at, telling.received_at)] or tellings
+
+
 def known_facts(
     tellings: Sequence[Telling[ToldVisit[SourceT]]],
     copies: tuple[ToldVisit[SourceT], ...],
@@ -77,8 +87,7 @@ def known_facts(
 
     If the rules know none of the tellings, all of them are used, and the sale is credited to no touch.
     """
-    known_tellings = [telling for telling in tellings if rules.knows(telling.at, telling.received_at)]
-    combined = combine(known_tellings or tellings)
+    combined = combine(known_tellings(tellings, rules))
     # The copies are of the device that follows from all tellings.
     is_same = combined.device_id == combine(tellings).device_id
     visits = tuple(telling.visit for telling in tellings if telling.visit)

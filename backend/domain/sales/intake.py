@@ -21,7 +21,7 @@ from backend.domain.sales.decisions import (
     Status,
     StoredState,
 )
-from backend.domain.sales.records import Record
+from backend.domain.sales.records import PAGE, Record
 from backend.domain.visitors.app_visits import OPEN_ID
 from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
@@ -34,7 +34,7 @@ from backend.domain.visitors.device_clock import (
     with_clock,
 )
 from backend.domain.visitors.sources import Source
-from backend.domain.visitors.tellings import Telling
+from backend.domain.visitors.tellings import Telling, fields_of
 
 # The field of a kind by which it counts once. Of attribution checks, only opens have it.
 ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id", Kind.ATTRIBUTION: OPEN_ID}
@@ -192,7 +192,7 @@ class _Intake:
         self._note_visit(timed, arrived, at)
         if call.kind in _RECORDED:
             tellings = (_telling(batch, arrived, at),)
-            record = Record(call.kind, batch.org_id, call.call_id, tellings, call.page, call.fields)
+            record = Record(call.kind, batch.org_id, call.call_id, tellings)
             self.decisions.records[record.key] = record
             self.decisions.tell(batch.org_id, call_fact(call.kind, call.call_id))
             if once:
@@ -222,21 +222,19 @@ class _Intake:
         if arrived.visit:
             self._note(self._device(timed, at))
             self._note_visit(timed, arrived, at)
-        record = stored.told_again(_telling(batch, arrived, at), call)
-        if record != stored:
+        telling = _telling(batch, arrived, at)
+        record = stored.told_again(telling)
+        if record is not stored:
             self.counted_records[once] = record
             is_new = record.key in self.decisions.records
             (self.decisions.records if is_new else self.decisions.completed)[record.key] = record
             number = len(record.tellings) - 1
-            if number == len(stored.tellings):  # else it has too many to keep another one
-                self.decisions.tell(record.org_id, call_fact(record.kind, record.call_id, number))
-            else:
-                self._tell_to_reread(record)
+            self.decisions.tell(record.org_id, call_fact(record.kind, record.call_id, number))
             combined = record.combined
             clock = timed.clock if combined.device_id == batch.device_id else None
             self._note(self._seen(record.org_id, combined.device_id, combined.at, clock))
             self._tell_identities(record, stored)
-        return Result(Status.DUPLICATE, stored.call_id, record.differences(call, batch.device_id))
+        return Result(Status.DUPLICATE, stored.call_id, record.differences(telling))
 
     def _tell_identities(self, record: Record, before: Record | None = None) -> None:
         """Note the identities that follow from a record which may be told again.
@@ -245,8 +243,8 @@ class _Intake:
         of one moment only count together.
         """
         at, _, device_id, customer_id = record.combined
-        details = _customer_details(record.kind, record.fields)
         if customer_id and device_id is None:
+            details = _details_told(record, None, customer_id)
             self.decisions.contacts.append(Contact(record.org_id, None, customer_id, at, details))
         identities = record.identities
         said_before = before.identities if before else []
@@ -258,6 +256,7 @@ class _Intake:
             self._note(identified)
             for identity in identified.standing:
                 if identity.sale == record.call_id:
+                    details = _details_told(record, own_id, identity.customer_id)
                     self._note_contact(device, identity.customer_id, identity.at, details)
 
     def _identify(
@@ -339,8 +338,25 @@ def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]
     call, is_server = arrived.call, batch.sent_at is None
     received_at = whole_milliseconds(batch.received_at)
     return Telling(
-        received_at, at, batch.device_id, call.customer_id, is_server, arrived.visit, call.occurred_at
+        received_at,
+        at,
+        batch.device_id,
+        call.customer_id,
+        is_server,
+        arrived.visit,
+        call.occurred_at,
+        call.fields | ({PAGE: call.page} if call.page else {}),
     )
+
+
+def _details_told(record: Record, device_id: DeviceId | None, customer_id: CustomerId) -> dict[str, str]:
+    """What a record says of its customer: what servers told, and what the device told with this customer."""
+    tellings = [
+        telling
+        for telling in record.tellings
+        if telling.is_server or (telling.device_id, telling.customer_id) == (device_id, customer_id)
+    ]
+    return _customer_details(record.kind, fields_of(tellings)) if tellings else {}
 
 
 def _customer_details(kind: Kind, fields: Mapping[str, Any]) -> dict[str, str]:

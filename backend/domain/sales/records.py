@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
-from backend.domain.sales.histories import SaleFacts, as_told, known_facts
+from backend.domain.sales.histories import SaleFacts, as_told, known_facts, known_tellings
 from backend.domain.visitors.attribution import Credit, Touch
-from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.tellings import (
-    MOST_TELLINGS,
     Combined,
     SaleIdentity,
     Telling,
     combine,
+    fields_of,
     identities_of,
-    says_more,
+    with_telling,
 )
 
+# The name of the page's address among the fields of a telling.
+PAGE = "page"
 _ALL = CreditRules()
 # A kind, an organization and a call_id.
 RecordKey = tuple[Kind, OrgId, CallId]
@@ -31,17 +33,14 @@ RecordKey = tuple[Kind, OrgId, CallId]
 class Record:
     """A lead, conversion or event to store.
 
-    Its time, device and customer follow from its tellings, of which there is at least one, in order of
-    arrival. `page` and each of the `fields` are from the first telling that had them. `credit` is a copy of
-    what follows from the tellings and from the device's touches.
+    Everything about it follows from its tellings, of which there is at least one, in order of arrival.
+    `credit` is a copy of what follows from the tellings and from the device's touches.
     """
 
     kind: Kind
     org_id: OrgId
     call_id: CallId
     tellings: tuple[Telling[Touch], ...]
-    page: str | None
-    fields: dict[str, Any]
     credit: Credit = field(default_factory=Credit)
 
     @property
@@ -70,6 +69,17 @@ class Record:
         return self.combined.customer_id
 
     @property
+    def page(self) -> str | None:
+        """The address of the page on which it happened."""
+        page: str | None = fields_of(self.tellings).get(PAGE)
+        return page
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields that only its kind has."""
+        return {name: value for name, value in fields_of(self.tellings).items() if name != PAGE}
+
+    @property
     def identities(self) -> list[SaleIdentity]:
         """The customers that its tellings named for its devices, now and before."""
         return identities_of(self.tellings)
@@ -86,39 +96,34 @@ class Record:
         ]
         return known_facts(tellings, tuple(map(as_told, (*self.credit.touches, *more))), rules)
 
-    def told_again(self, telling: Telling[Touch], call: Call) -> Record:
+    def fields_known(self, rules: CreditRules) -> Mapping[str, Any]:
+        """What of its fields the rules know; all of them, if the rules know none of its tellings."""
+        return fields_of(known_tellings(self.tellings, rules))
+
+    def told_again(self, telling: Telling[Touch]) -> Record:
         """The record with what another telling of the same sale or lead says; itself if that is nothing new.
 
-        No field that is known changes. Where another device becomes the record's, its credit is unknown.
+        Where another device becomes the record's, its credit is unknown.
         """
-        added = tuple(name for name in call.fields if name not in self.fields)
-        page = self.page or call.page
-        if page != self.page:
-            added = (*added, "page")
-        if not added and not says_more(telling, self.tellings):
+        tellings = with_telling(self.tellings, telling)
+        if tellings is self.tellings:
             return self
-        tellings = (*self.tellings, telling._replace(added=added))[:MOST_TELLINGS]
-        again = replace(self, tellings=tellings, page=page, fields=call.fields | self.fields)
+        again = replace(self, tellings=tellings)
         return again if again.device_id == self.device_id else replace(again, credit=Credit())
 
     def until(self, number: int) -> Record:
         """The record as it was with its telling of this number, counted from 0: without what came later."""
-        later = {name for telling in self.tellings[number + 1 :] for name in telling.added}
-        return replace(
-            self,
-            tellings=self.tellings[: number + 1],
-            page=None if "page" in later else self.page,
-            fields={name: value for name, value in self.fields.items() if name not in later},
-        )
+        return replace(self, tellings=self.tellings[: number + 1])
 
     def credited(self, credit: Credit) -> Record:
         """The record with this credit."""
         # Not by dataclasses.replace, which takes twice as long: this is done for every call.
-        return Record(self.kind, self.org_id, self.call_id, self.tellings, self.page, self.fields, credit)
+        return Record(self.kind, self.org_id, self.call_id, self.tellings, credit)
 
-    def differences(self, call: Call, device_id: DeviceId | None) -> tuple[str, ...]:
-        """The names of the fields for which a further telling has other values than the record."""
-        values = {"device_id": device_id, "customer_id": call.customer_id, **call.fields}
+    def differences(self, telling: Telling[Touch]) -> tuple[str, ...]:
+        """The names of the fields for which a further telling has other values than count."""
+        values = {"device_id": telling.device_id, "customer_id": telling.customer_id, **telling.fields}
+        values.pop(PAGE, None)
         counted = {"device_id": self.device_id, "customer_id": self.customer_id, **self.fields}
         return tuple(
             name

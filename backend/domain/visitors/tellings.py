@@ -6,14 +6,21 @@ which of them came first (docs/decisions/credit.md, "The facts").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Generic, NamedTuple, TypeVar
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from backend.domain.ids import CustomerId, DeviceId
 
-# Of one sale. Those that tell nothing new are not kept and do not count.
+# Of one sale, by servers, and as many by browsers, which so take no server's place. Those that tell nothing
+# new are not kept and do not count.
 MOST_TELLINGS = 20
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+# An amount without its currency says nothing, so both are one telling's.
+_OF_AMOUNTS = ("currency", "revenue")
 VisitT = TypeVar("VisitT")
 
 
@@ -21,7 +28,7 @@ class Telling(NamedTuple, Generic[VisitT]):
     """What a browser or, if it `is_server`, a server told of a sale, and when the service was told.
 
     `visit` is the one of which a server named the click. `occurred_at` is the time by the teller's clock.
-    `added` names the fields that no telling before it had.
+    `fields` are the page and the fields that credit does not read, as far as they were told.
     """
 
     received_at: datetime
@@ -31,7 +38,7 @@ class Telling(NamedTuple, Generic[VisitT]):
     is_server: bool = False
     visit: VisitT | None = None
     occurred_at: datetime | None = None
-    added: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = _NO_FIELDS
 
 
 class Combined(NamedTuple):
@@ -92,6 +99,57 @@ def _customer_of(tellings: Sequence[Telling[VisitT]]) -> CustomerId | None:
     return min(named)[2] if named else None
 
 
+def fields_of(tellings: Sequence[Telling[VisitT]]) -> Mapping[str, Any]:
+    """The page and the fields that follow from these tellings, of which there is at least one.
+
+    Each is as a server tells it, else as the sale's own device does, else as another browser does.
+    """
+    if len(tellings) == 1:  # nearly always
+        return tellings[0].fields
+    device_id = _device_of(tellings)
+    best: dict[str, Telling[VisitT]] = {}
+    for telling in tellings:
+        for name in telling.fields:
+            if name not in best or _rank(telling, name, device_id) < _rank(best[name], name, device_id):
+                best[name] = telling
+    return {name: telling.fields[name] for name, telling in best.items()}
+
+
+def fields_over_time(tellings: Sequence[Telling[VisitT]]) -> list[tuple[datetime, Mapping[str, Any]]]:
+    """The fields that followed from what had been told, each time with the moment since when they did."""
+    moments = sorted({telling.received_at for telling in tellings})
+    return [
+        (moment, fields_of([telling for telling in tellings if telling.received_at <= moment]))
+        for moment in moments
+    ]
+
+
+def _rank(telling: Telling[VisitT], name: str, device_id: DeviceId | None) -> tuple[Any, ...]:
+    """What the tellings of a field are sorted by: the first one counts. `device_id` is the sale's device."""
+    is_of_other = not telling.is_server and telling.device_id != device_id
+    return not telling.is_server, is_of_other, *_claim(telling, name)
+
+
+def _claim(telling: Telling[VisitT], name: str) -> tuple[Any, ...]:
+    """What two tellings of a field by servers, or by one browser, are sorted by."""
+    names = _OF_AMOUNTS if name in _OF_AMOUNTS else (name,)
+    return telling.at, [_sorted_by(telling.fields.get(each)) for each in names]
+
+
+def _sorted_by(value: object) -> tuple[Decimal, str]:
+    if isinstance(value, Decimal):
+        return value, ""
+    return Decimal(), value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+
+
+def with_telling(
+    tellings: tuple[Telling[VisitT], ...], telling: Telling[VisitT]
+) -> tuple[Telling[VisitT], ...]:
+    """These tellings and another one; the same, if they are too many or it can't change what follows."""
+    is_full = sum(1 for earlier in tellings if earlier.is_server == telling.is_server) >= MOST_TELLINGS
+    return tellings if is_full or not says_more(telling, tellings) else (*tellings, telling)
+
+
 def says_more(telling: Telling[VisitT], tellings: Sequence[Telling[VisitT]]) -> bool:
     """Whether a telling can change what follows from these tellings, now or with later ones.
 
@@ -103,8 +161,14 @@ def says_more(telling: Telling[VisitT], tellings: Sequence[Telling[VisitT]]) -> 
         and earlier.device_id == telling.device_id
         and earlier.is_server == telling.is_server
         and telling.customer_id in {None, earlier.customer_id}
+        and all(_has_claim(earlier, telling, name) for name in telling.fields)
         for earlier in tellings
     ) or _names_a_click(telling, tellings)
+
+
+def _has_claim(earlier: Telling[VisitT], telling: Telling[VisitT], name: str) -> bool:
+    """Whether a field counts as `earlier` tells it, and never as `telling`, by the same one, does."""
+    return name in earlier.fields and _claim(earlier, name) <= _claim(telling, name)
 
 
 def _names_a_click(telling: Telling[VisitT], tellings: Sequence[Telling[VisitT]]) -> bool:

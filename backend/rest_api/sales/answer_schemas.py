@@ -71,7 +71,7 @@ SALES_ANSWER_SCHEMAS: dict[str, Schema] = {
                 "enum": [*Status, "rejected"],
                 "description": "One object that is rejected is refused instead, with status 400 or 404.",
             },
-            "id": UUID | {"description": "Of what counts: of a duplicate, of what was told first."},
+            "id": UUID | {"description": "Of the record; of a duplicate, of the one that was there."},
             "error": reference("ErrorAnswer") | {"description": "Why it is rejected."},
             "notes": {"type": "array", "items": TEXT, "description": "What was rounded, cut or differs."},
         },

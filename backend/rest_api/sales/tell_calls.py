@@ -47,5 +47,7 @@ async def _tell(kind: Kind) -> ItemResults:
 
 def _result(batch: Batch, stored: Result) -> ItemResult:
     notes = [*batch.calls[0].call.notes]
-    notes += [f"{name} differs from what was told first, which stays" for name in stored.differs]
+    notes += [
+        f"{name} differs from what counts, which another telling of a server said" for name in stored.differs
+    ]
     return result(stored.status, notes, id=stored.record_id)

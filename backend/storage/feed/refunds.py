@@ -36,7 +36,7 @@ def _content(sale: Document | None, number: int) -> EventContent | None:
         "conversion_id": key_of(sale["_id"])[1],
         "transaction_id": sale["transaction_id"],
         "amount": f"{refund.amount:f}",
-        "currency": sale["currency"],
+        "currency": refund.currency,
         "link_id": credited.link_id if credited else None,
     }
     return EventContent(refund.at, data)

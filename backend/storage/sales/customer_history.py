@@ -13,7 +13,7 @@ from backend.domain.links.links import Link
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.histories import History, customer_of
 from backend.domain.sales.records import Record
-from backend.domain.sales.refunds import Refund
+from backend.domain.sales.refunds import Refund, refunded
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.calls import Kind
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
@@ -60,9 +60,9 @@ class CustomerHistory:
         sums: dict[str, Decimal] = {}
         for record in self.records:
             if record.kind is Kind.CONVERSION:
-                paid_back = sum((refund.amount for refund in self.refunds_of(record)), Decimal())
-                currency = record.fields["currency"]
-                sums[currency] = sums.get(currency, Decimal()) + record.fields["revenue"] - paid_back
+                currency, revenue = record.fields["currency"], record.fields["revenue"]
+                paid_back = refunded(self.refunds_of(record), currency, revenue)
+                sums[currency] = sums.get(currency, Decimal()) + revenue - paid_back
         return sums
 
     def refunds_of(self, record: Record) -> Sequence[Refund]:

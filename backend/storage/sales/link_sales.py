@@ -74,5 +74,5 @@ def _sale(document: Document, customer_id: CustomerId | None) -> Sale:
         document["currency"],
         document.get("transaction_id"),
         customer_id,
-        sum((refund.amount for refund in refunds.refunds_of(document)), Decimal()),
+        refunds.refunded_of(document),
     )

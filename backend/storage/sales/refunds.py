@@ -20,6 +20,7 @@ from backend.domain.sales.refunds import (
     SaleKey,
     ToldRefund,
     decide_refunds,
+    refunded,
 )
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
 from backend.storage.driver.mongo import Database, Document
@@ -27,11 +28,10 @@ from backend.storage.outbox.entries import AgesBy, note_blocking
 from backend.storage.sales import conversions
 from backend.storage.visitors import counted_once, records
 from backend.storage.visitors.calls import key_of
+from backend.storage.visitors.records import TELLINGS
 
 FIELD = "refunds"
-# The part of a $group stage that sums the refunds of a group's sales.
-SUM: Document = {FIELD: {"$sum": {"$sum": f"${FIELD}.amount"}}}
-_FIELDS = ("org_id", "transaction_id", "currency", "revenue", FIELD)
+_FIELDS = ("org_id", "transaction_id", "currency", "revenue", "at", FIELD, f"{TELLINGS}.is_server")
 
 
 async def store_refunds(database: Database, requests: Sequence[ToldRefund]) -> list[RefundResult]:
@@ -48,8 +48,20 @@ def _store(database: BlockingDatabase, requests: Sequence[ToldRefund]) -> Refund
     def work(session: BlockingSession) -> RefundDecisions:
         documents = _find_sales(database, session, {request.sale_key for request in requests})
         sales = {key: _paid(document) for key, document in documents.items()}
-        keys = {request.key for request in requests}
-        decisions = decide_refunds(requests, sales, counted_once.find_counted(database, session, keys))
+        marks = counted_once.find_marks(database, session, {request.key for request in requests})
+        unknown = {request.sale_mark: request.sale_key for request in requests}
+        unknown = {mark: key for mark, key in unknown.items() if key not in sales}
+        decisions = decide_refunds(
+            requests,
+            sales,
+            marks,
+            of_sale={
+                (request.key, request.sale_key)
+                for request in requests
+                if marks.get(request.key) == counted_once.mark(request.sale_mark)
+            },
+            gone={unknown[mark] for mark in counted_once.find_counted(database, session, unknown)},
+        )
         _write(database, session, documents, decisions)
         return decisions
 
@@ -90,7 +102,10 @@ def _write(
     ]
     if updates:
         database[conversions.NAME].bulk_write(updates, session=session, ordered=False)
-        marks = [counted_once.document(key, at) for key, at in decisions.counted.items()]
+        marks = [
+            counted_once.document(key, told.refund.received_at, of=told.sale_mark)
+            for key, told in decisions.counted.items()
+        ]
         database[counted_once.NAME].insert_many(marks, session=session, ordered=False)
         note_blocking(database, session, _facts(documents, decisions), AgesBy.VISITORS)
 
@@ -109,6 +124,7 @@ def _document(refund: Refund) -> Document:
     return {
         "refund_id": refund.refund_id,
         "amount": Decimal128(refund.amount),
+        "currency": refund.currency,
         "at": refund.at,
         "received_at": refund.received_at,
     }
@@ -117,19 +133,26 @@ def _document(refund: Refund) -> Document:
 def refunds_of(sale: Document) -> tuple[Refund, ...]:
     """The refunds in a sale's document, in the order in which they arrived."""
     return tuple(
-        Refund(refund["refund_id"], _decimal(refund["amount"]), refund["at"], refund["received_at"])
+        Refund(
+            refund["refund_id"],
+            _decimal(refund["amount"]),
+            refund["currency"],
+            refund["at"],
+            refund["received_at"],
+        )
         for refund in sale.get(FIELD, ())
     )
 
 
-def summed(group: Mapping[str, Any]) -> Decimal:
-    """The `SUM` of a group as a decimal. MongoDB gives the number 0 for a group without refunds."""
-    amount = group[FIELD]
-    return amount.to_decimal() if isinstance(amount, Decimal128) else Decimal()
+def refunded_of(sale: Document) -> Decimal:
+    """What was paid back of the sale in a document, in its currency."""
+    return refunded(refunds_of(sale), sale["currency"], _decimal(sale["revenue"]))
 
 
 def _paid(sale: Document) -> PaidSale:
-    return PaidSale(sale["currency"], _decimal(sale["revenue"]), refunds_of(sale))
+    is_of_browsers = not any(telling.get("is_server") for telling in sale.get(TELLINGS, ()))
+    revenue = _decimal(sale["revenue"])
+    return PaidSale(sale["currency"], revenue, sale["at"], refunds_of(sale), is_of_browsers)
 
 
 def _decimal(value: Any) -> Decimal:

@@ -17,18 +17,17 @@ from backend.domain.ids import CallId, DeviceId, LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.explanation import Explanation, explain
-from backend.domain.sales.histories import History, RefundFact, SaleFacts, customer_of
-from backend.domain.sales.refunds import Refund
+from backend.domain.sales.histories import History, SaleFacts, customer_of
+from backend.domain.sales.refunds import Refund, refunded
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.calls import Kind
 from backend.storage.clicks.places import find_click
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
-from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_links
 from backend.storage.sales import conversions
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import devices, identities, records
-from backend.storage.visitors.calls import key_of
 
 _MOST_CLICKS = 20  # each of them takes a search in the blocks of its day
 
@@ -37,7 +36,8 @@ _MOST_CLICKS = 20  # each of them takes a search in the blocks of its day
 class ExplainedSale:
     """A sale with the explanation of its credit, and the links and clicks that the explanation names.
 
-    Amounts of the explanation are in units of ten to the power of minus `digits`.
+    Its time, device, currency and revenue are those that were known as of the moment of the rules. Amounts of
+    the explanation are in units of ten to the power of minus `digits`.
     """
 
     id: CallId
@@ -55,8 +55,8 @@ class ExplainedSale:
 
     @property
     def refunded(self) -> Decimal:
-        """The sum of all refunds."""
-        return sum((refund.amount for refund in self.refunds), Decimal())
+        """What was paid back of it, by all refunds."""
+        return refunded(self.refunds, self.currency, self.revenue)
 
     def amount(self, units: Fraction) -> Decimal:
         """An amount of the explanation in the currency's main unit, rounded to its decimals."""
@@ -75,13 +75,16 @@ async def explain_sale(
         document = await database[conversions.NAME].find_one(condition, session=session)
         if document is None:
             return None
-        revenue = document["revenue"].to_decimal()
-        digits = digits_of(revenue, document["currency"])
-        sale = _facts(document, digits, rules)
+        record = records.record_of(Kind.CONVERSION, document)
+        fields = record.fields_known(rules)
+        currency, revenue = fields["currency"], fields["revenue"]
+        digits = digits_of(revenue, currency)
+        facts = record.facts_known(rules)
+        paid_back = tuple(refund.fact(currency, digits) for refund in refunds_of(document))
+        sale = facts._replace(amount=in_units(revenue, digits), refunds=paid_back)
         read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
         device_histories = await in_thread(database, read)
     explanation = await beside_the_loop(partial(explain, sale, device_histories, rules))
-    _, call_id = key_of(document["_id"])
     verdicts = (explanation.verdict, *explanation.others)
     touches = [step.touch for step in explanation.steps] + [
         share.touch for step in verdicts for share in step.shares
@@ -89,12 +92,12 @@ async def explain_sale(
     link_ids = {touch.link_id for touch in touches if touch and touch.link_id}
     places = {(touch.link_id, touch.click) for touch in touches if touch and touch.link_id and touch.click}
     return ExplainedSale(
-        id=call_id,
+        id=record.call_id,
         transaction_id=transaction_id,
         at=sale.at,
         received_at=sale.received_at,
         device_id=sale.device_id,
-        currency=document["currency"],
+        currency=currency,
         revenue=revenue,
         refunds=refunds_of(document),
         digits=digits,
@@ -102,16 +105,6 @@ async def explain_sale(
         links=await find_links(database, link_ids, org_id),
         clicks=await _clicks(database, org_id, places),
     )
-
-
-def _facts(sale: Document, digits: int, rules: CreditRules) -> SaleFacts[Touch]:
-    paid_back = [
-        RefundFact(refund.received_at, in_units(refund.amount, digits), refund.at)
-        for refund in refunds_of(sale)
-    ]
-    amount = in_units(sale["revenue"].to_decimal(), digits)
-    facts = records.record_of(Kind.CONVERSION, sale).facts_known(rules)
-    return facts._replace(amount=amount, refunds=tuple(paid_back))
 
 
 def _devices(

@@ -41,12 +41,12 @@ COLLECTION = Collection(
 def marks_of(collection: str, document: Document, org_id: OrgId) -> list[str]:
     """The ids of the marks that belong to a document, which need not have been checked."""
     if collection == "installs":
-        return [_hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))]
+        return [mark((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))]
     kind, field = _MARKED_BY.get(collection, ("", ""))
     refunds = document.get("refunds") if collection == "conversions" else None
     own_ids = [(kind, document.get(field))]
     own_ids += [("refund", refund.get("refund_id")) for refund in refunds or () if isinstance(refund, dict)]
-    return [_hash((org_id, kind, own_id)) for kind, own_id in own_ids if isinstance(own_id, str)]
+    return [mark((org_id, kind, own_id)) for kind, own_id in own_ids if isinstance(own_id, str)]
 
 
 def restored(document: Document, provable: Container[str]) -> Document:
@@ -55,8 +55,8 @@ def restored(document: Document, provable: Container[str]) -> Document:
     `provable` are marks that follow from records in the archive. Any other mark could be the hash of another
     organization's transaction, so it is stored with the organization's id in front.
     """
-    org_id, mark = document["org_id"], document["_id"]
-    return document if mark in provable or "/" in mark else document | {"_id": f"{org_id}/{mark}"}
+    org_id, own_id = document["org_id"], document["_id"]
+    return document if own_id in provable or "/" in own_id else document | {"_id": f"{org_id}/{own_id}"}
 
 
 def find_restored(
@@ -66,12 +66,13 @@ def find_restored(
 
     No unique index refuses these keys, so they have to be looked up.
     """
-    return _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
+    return frozenset(_find(database, session, {_restored_id(key): key for key in keys}))
 
 
-def document(key: CountedKey, at: datetime) -> Document:
-    """The document that marks this key as counted."""
-    return {"_id": _hash(key), "org_id": key[0], "at": at}
+def document(key: CountedKey, at: datetime, *, of: CountedKey | None = None) -> Document:
+    """The document that marks this key as counted. `of` is the key of what it belongs to: a refund's sale."""
+    marked = {"_id": mark(key), "org_id": key[0], "at": at}
+    return marked | ({"of": mark(of)} if of else {})
 
 
 async def was_counted(database: Database, key: CountedKey) -> bool:
@@ -83,19 +84,31 @@ def find_counted(
     database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before."""
+    return frozenset(find_marks(database, session, keys))
+
+
+def find_marks(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
+) -> dict[_KeyT, str | None]:
+    """Those of these keys that were counted before, each with the mark of what it belongs to, if to any."""
     distinct_keys = frozenset(keys)
-    marked = _find(database, session, {_hash(key): key for key in distinct_keys})
-    return marked | find_restored(database, session, distinct_keys)
+    by_id = {mark(key): key for key in distinct_keys} | {_restored_id(key): key for key in distinct_keys}
+    return _find(database, session, by_id)
 
 
 def _find(
     database: BlockingDatabase, session: BlockingSession | None, by_id: dict[str, _KeyT]
-) -> frozenset[_KeyT]:
+) -> dict[_KeyT, str | None]:
     if not by_id:
-        return frozenset()
-    cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
-    return frozenset([by_id[document["_id"]] for document in cursor])
+        return {}
+    cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"of": 1}, session=session)
+    return {by_id[document["_id"]]: document.get("of") for document in cursor}
 
 
-def _hash(key: CountedKey) -> str:
+def _restored_id(key: CountedKey) -> str:
+    return f"{key[0]}/{mark(key)}"
+
+
+def mark(key: CountedKey) -> str:
+    """The id of the mark of this key."""
     return hashlib.sha256("/".join(key).encode()).hexdigest()

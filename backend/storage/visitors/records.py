@@ -12,7 +12,7 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.ids import OrgId
 from backend.domain.sales.decisions import CallKey, DeviceKey
-from backend.domain.sales.records import Record
+from backend.domain.sales.records import PAGE, Record
 from backend.domain.visitors.attribution import Credit, Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import OWN_FIELDS
@@ -31,9 +31,12 @@ INDEXES = [
     IndexModel([("org_id", 1), ("customer_id", 1)]),
 ]
 TOUCHES = ("first_touch", "touch")
-# The field with a record's tellings. A single telling by a browser is in the record's own fields instead.
+# The field with a record's tellings. A single telling by a browser is in the record's own fields instead, and
+# so are the fields that a single telling by a server told.
 TELLINGS = "tellings"
 TOLD_AT = f"{TELLINGS}.at"
+# The fields that one of several tellings told, in the telling.
+FIELDS = "fields"
 # Partial indexes, since most records have no field `tellings`.
 TELLING_INDEXES = [
     IndexModel([("org_id", 1), (field, 1)], partialFilterExpression={field: {"$exists": True}})
@@ -69,13 +72,14 @@ def document(record: Record, days: int | None) -> Document:
 def _tellings(tellings: Sequence[Telling[Touch]]) -> Document:
     if len(tellings) == 1 and not tellings[0].is_server:
         return {}
-    return {TELLINGS: [_telling(telling) for telling in tellings]}
+    return {TELLINGS: [_telling(telling, has_fields=len(tellings) > 1) for telling in tellings]}
 
 
-def _telling(telling: Telling[Touch]) -> Document:
+def _telling(telling: Telling[Touch], *, has_fields: bool) -> Document:
     stored: Document = {name: getattr(telling, name) for name in _ALWAYS_TOLD}
     visit = {"visit": touch_document(telling.visit)} if telling.visit else {}
-    return stored | visit | ({"added": list(telling.added)} if telling.added else {})
+    fields = {FIELDS: {name: _exact(value) for name, value in telling.fields.items()}} if has_fields else {}
+    return stored | visit | fields
 
 
 def record_id(record: Record) -> str:
@@ -119,22 +123,21 @@ def find_records(
 def record_of(kind: Kind, document: Document) -> Record:
     """The record of this kind that a document holds."""
     org_id, call_id = key_of(document["_id"])
-    return Record(
-        kind=kind,
-        org_id=org_id,
-        call_id=call_id,
-        tellings=_tellings_of(document),
-        page=document.get("page"),
-        fields={name: _as_told(document[name]) for name in OWN_FIELDS[kind] if name in document},
-        credit=_credit_of(document),
-    )
+    tellings = tellings_of(kind, document)
+    return Record(kind, org_id, call_id, tellings, credit=_credit_of(document))
 
 
-def _tellings_of(document: Mapping[str, Any]) -> tuple[Telling[Touch], ...]:
-    return tuple(map(_telling_of, document.get(TELLINGS) or [document]))
+def tellings_of(kind: Kind, document: Mapping[str, Any]) -> tuple[Telling[Touch], ...]:
+    """The tellings of the record that a document holds."""
+    stored = document.get(TELLINGS) or [document]
+    if len(stored) > 1:
+        return tuple(_telling_of(telling, telling[FIELDS]) for telling in stored)
+    names = (PAGE, *OWN_FIELDS[kind])
+    told = {name: value for name in names if (value := document.get(name)) is not None}
+    return (_telling_of(stored[0], told),)
 
 
-def _telling_of(stored: Mapping[str, Any]) -> Telling[Touch]:
+def _telling_of(stored: Mapping[str, Any], fields: Mapping[str, Any]) -> Telling[Touch]:
     visit = stored.get("visit")
     return Telling(
         stored.get("received_at") or stored["at"],
@@ -144,7 +147,7 @@ def _telling_of(stored: Mapping[str, Any]) -> Telling[Touch]:
         stored.get("is_server", False),
         touch_of(visit) if visit else None,
         stored.get("occurred_at"),
-        tuple(stored.get("added", ())),
+        {name: _as_told(value) for name, value in fields.items()},
     )
 
 

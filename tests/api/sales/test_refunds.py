@@ -86,12 +86,29 @@ async def test_a_refund_is_of_its_organization_s_sale(
 async def test_a_refund_counts_once_for_ever(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
-    """Also for another sale, and after the sale was erased with it."""
+    """Also after its sale was erased. Then another of that sale is refused, and its id for another sale."""
     sales = [SALE | {"customer_id": name, "transaction_id": f"order-{name}"} for name in ("ada", "bob")]
     await tell(client, organization, "conversions", *sales)
     await tell(client, organization, REFUNDS, REFUND | {"transaction_id": "order-ada"})
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
-    (again,) = await tell(client, organization, REFUNDS, REFUND | {"transaction_id": "order-bob"})
+    of_other, again, another = await tell(
+        client,
+        organization,
+        REFUNDS,
+        REFUND | {"transaction_id": "order-bob"},
+        REFUND | {"transaction_id": "order-ada"},
+        REFUND | {"transaction_id": "order-ada", "refund_id": "r2"},
+    )
+    assert of_other["error"]["error"] == {
+        "errorMessage": "refund_id belongs to a refund of another transaction; "
+        "each refund of yours needs an id of its own",
+        "fieldName": "refund_id",
+    }
     assert again["status"] == "duplicate"
+    assert another["error"]["error"] == {
+        "errorMessage": "transaction_id is of a sale that was erased or has expired: "
+        "its refunds are not kept, and need not be sent again",
+        "fieldName": "transaction_id",
+    }
     (bobs,) = await stored(database, organization, "conversions")
     assert refunded(bobs) == 0

@@ -84,7 +84,7 @@ async def test_one_bad_item_does_not_sink_the_others(
     ]
     assert {result["error"]["code"] for result in results[1:5]} == {101}
     assert results[5]["id"] == results[0]["id"]
-    assert results[5]["notes"] == ["revenue differs from what was told first, which stays"]
+    assert results[5]["notes"] == ["revenue differs from what counts, which another telling of a server said"]
     rejections = [entry.rejection for entry in await list_rejections(database, organization.id)]
     assert sorted((rejection.kind, rejection.field) for rejection in rejections) == [
         ("conversion", "a field"),

@@ -24,7 +24,13 @@ async def test_the_latest_on_its_page(
     await bought(database, link, now - timedelta(days=400), "1234567.5")
     await bought(database, link, now, "7.25", "USD", after=other)
     await bought(database, other, now, "99", after=link)
-    paid_back = {"refund_id": "r", "amount": Decimal128("7"), "at": now, "received_at": now}
+    paid_back = {
+        "refund_id": "r",
+        "amount": Decimal128("7"),
+        "currency": "USD",
+        "at": now,
+        "received_at": now,
+    }
     condition = {"org_id": organization.id, "currency": "USD"}
     await database["conversions"].update_one(condition, {"$push": {"refunds": paid_back}})
     person.client.cookies.set("waylink_zone", "Asia/Kathmandu", domain="localhost.local")

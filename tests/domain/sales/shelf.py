@@ -6,14 +6,17 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
+from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.decisions import CallKey, Decisions, DeviceKey, OnceKey, StoredState
-from backend.domain.sales.histories import History, RefundFact, SaleFacts, customer_of
+from backend.domain.sales.histories import History, SaleFacts, customer_of
 from backend.domain.sales.intake import ONCE_FIELDS, decide, late_touches
 from backend.domain.sales.records import Record
+from backend.domain.sales.refunds import Refund
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
@@ -51,7 +54,7 @@ class Shelf:
     counted: set[OnceKey] = field(default_factory=set)
     devices: dict[DeviceKey, Device] = field(default_factory=dict)
     records: dict[CallKey, Record] = field(default_factory=dict)
-    refunds: dict[str, list[RefundFact]] = field(default_factory=dict)
+    refunds: dict[str, list[Refund]] = field(default_factory=dict)
 
     def store(self, batches: Sequence[Batch]) -> Decisions:
         """Decide about a group, and keep what was decided."""
@@ -88,17 +91,22 @@ class Shelf:
         """Pay back a part of a sale. False: it is not known."""
         if not any(record.fields.get("transaction_id") == order for record in self.records.values()):
             return False
-        self.refunds.setdefault(order, []).append(RefundFact(received_at, 1_000, at))
+        refund = Refund(str(received_at), Decimal(10), "EUR", at, received_at)
+        self.refunds.setdefault(order, []).append(refund)
         return True
 
     def sales(self, rules: CreditRules | None = None) -> dict[str, SaleFacts[Touch]]:
         """What the credit of each record follows from, by its kind and id, as far as the rules know."""
         facts_by_name = {}
         for record in self.records.values():
-            paid = 10_000 if record.kind is Kind.CONVERSION else 0
-            refunds = tuple(self.refunds.get(_own_id(record), ())) if paid else ()
             facts = record.facts_known(rules or CreditRules())
-            facts_by_name[f"{record.kind} {_own_id(record)}"] = facts._replace(refunds=refunds, amount=paid)
+            fields = record.fields_known(rules or CreditRules())
+            if "currency" in fields:
+                revenue, currency = fields["revenue"], fields["currency"]
+                digits, refunds = digits_of(revenue, currency), self.refunds.get(_own_id(record), ())
+                paid_back = tuple(refund.fact(currency, digits) for refund in refunds)
+                facts = facts._replace(refunds=paid_back, amount=in_units(revenue, digits))
+            facts_by_name[f"{record.kind} {_own_id(record)}"] = facts
         return dict(sorted(facts_by_name.items()))
 
     def customers(self) -> dict[str, CustomerId | None]:

@@ -55,7 +55,7 @@ def everything(shelf: Shelf) -> dict[str, Any]:
     for name, sale in shelf.sales().items():
         explained = explain(sale, _of_sale(sale, devices), CreditRules(CreditTo.CUSTOMER, Model.LINEAR))
         answers_by_name[f"{name} explained"] = _shown(explained)
-        answers_by_name[f"{name} has"] = sale[0], sale[2:4]
+        answers_by_name[f"{name} has"] = sale[0], sale[2:4], shelf.record(name).fields
         answers_by_name[f"{name} keeps"] = kept = shelf.record(name).credit
         assert [kept.first, kept.last] == [_first_of(answers_by_name[f"{rules}"][name]) for rules in _KEPT]
     return answers_by_name

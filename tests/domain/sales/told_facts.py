@@ -24,7 +24,6 @@ from tests.domain.sales.shelf import START, Shelf
 
 ORG = OrgId("o")
 DEVICES, CUSTOMERS, ORDERS, CLICKS = ("d", "e"), ("x", "y"), ("t", "u"), (1, 2)
-REVENUE = {"revenue": Decimal("100.00"), "currency": "EUR"}
 # When the first fact is told: all have happened by then.
 TOLD_FROM = timedelta(hours=100)
 
@@ -95,7 +94,13 @@ class Fact:
         return Batch(ORG, DeviceId(device) if device else None, sent_at, received_at, (arrived,))
 
     def _fields(self, kind: Kind) -> dict[str, Any]:
-        fields: dict[str, Any] = dict(REVENUE) if kind is Kind.CONVERSION else {}
+        # Each telling says something else: of another amount, in another currency, with or without a product.
+        fields: dict[str, Any] = {}
+        if kind is Kind.CONVERSION:
+            fields = {"revenue": Decimal(7 + self.number), "currency": ("EUR", "JPY")[self.number % 2]}
+            fields |= {"product_id": f"p{self.number}"} if self.number % 3 else {}
+        if kind is Kind.LEAD:
+            fields["name"] = f"n{self.number}"
         if kind is Kind.EVENT:
             fields["metadata"] = {"plan": f"p{self.number}", "n": self.number, "of": {"x": 1}} | _METADATA
         if self.order:

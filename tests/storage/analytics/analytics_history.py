@@ -244,6 +244,7 @@ async def make_history(
                     {
                         "refund_id": str(number),
                         "amount": Decimal128(amount),
+                        "currency": sale.currency,
                         "at": sale.at,
                         "received_at": sale.at,
                     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
@@ -13,11 +13,13 @@ from bson import Decimal128
 from duckdb import DuckDBPyConnection
 from hypothesis import strategies as st
 
+from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.sales.credit import CreditShare, share_by_histories
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import History, RefundFact, SaleFacts
+from backend.domain.sales.histories import History, SaleFacts
 from backend.domain.sales.records import Record
+from backend.domain.sales.refunds import Refund
 from backend.domain.visitors.attribution import (
     Credit,
     Device,
@@ -58,12 +60,12 @@ class Told:
 
     devices: Sequence[Device]
     records: Sequence[Record]
-    refunds: Sequence[Sequence[RefundFact]]
+    refunds: Sequence[Sequence[Refund]]
 
     def facts(self, rules: CreditRules) -> list[SaleFacts[Touch]]:
         """What of the records the rules know."""
         return [
-            record.facts_known(rules)._replace(amount=_cents(record), refunds=tuple(refunds))
+            _with_amounts(record.facts_known(rules), record.fields_known(rules), refunds)
             for record, refunds in zip(self.records, self.refunds, strict=True)
         ]
 
@@ -78,7 +80,7 @@ class Told:
 
 
 class Share(NamedTuple):
-    """A share of a record, with its touch if there is one. Amounts are in cents."""
+    """A share of a record, with its touch if there is one. Amounts are in their currency's smallest unit."""
 
     record: str
     at: int
@@ -196,20 +198,24 @@ def _touch(touch: Touch) -> tuple[Any, ...]:
     return str(milliseconds(touch.at)), touch.link_id, *utm, touch.variant, *numbers
 
 
-def _cents(record: Record) -> int:
-    return int(record.fields.get("revenue", 0) * 100)
+def _with_amounts(
+    sale: SaleFacts[Touch], fields: Mapping[str, Any], refunds: Sequence[Refund]
+) -> SaleFacts[Touch]:
+    if "currency" not in fields:
+        return sale
+    digits = digits_of(fields["revenue"], fields["currency"])
+    paid_back = tuple(refund.fact(fields["currency"], digits) for refund in refunds)
+    return sale._replace(amount=in_units(fields["revenue"], digits), refunds=paid_back)
 
 
-def _document(record: Record, refunds: Sequence[RefundFact]) -> dict[str, Any]:
-    paid_back = [
-        {
-            "refund_id": str(number),
-            "amount": Decimal128(Decimal(refund.amount) / 100),
-            "at": refund.received_at,
-            "received_at": refund.received_at,
-        }
-        for number, refund in enumerate(refunds)
-    ]
+def refund(hour: float, cents: int, currency: str = "EUR") -> Refund:
+    """What was paid back in this hour, and told then."""
+    amount = Decimal(cents) if currency == "JPY" else Decimal(cents) / 100
+    return Refund(f"{hour} {cents}", amount, currency, at(hour), at(hour))
+
+
+def _document(record: Record, refunds: Sequence[Refund]) -> dict[str, Any]:
+    paid_back = [asdict(paid_back) | {"amount": Decimal128(paid_back.amount)} for paid_back in refunds]
     return stored_records.document(record, None) | ({stored_refunds.FIELD: paid_back} if paid_back else {})
 
 
@@ -248,10 +254,18 @@ def sale(
     fields: dict[str, Any] = {"name": "signup"} if kind is Kind.EVENT else {}
     if kind is Kind.CONVERSION:
         fields = {"revenue": Decimal(cents) / 100, "currency": "EUR"}
-    return Record(kind, ORG, CallId(name), tellings, None, fields, credit)
+    told = tuple(telling._replace(fields={**fields, **telling.fields}) for telling in tellings)
+    return Record(kind, ORG, CallId(name), told, credit)
 
 
 Draw = Callable[[Any], Any]
+_CENTS, _CURRENCIES = st.integers(0, 1_001), st.sampled_from(["EUR", "EUR", "JPY"])
+_AMOUNTS = st.builds(
+    lambda cents, currency: {"revenue": refund(0, cents, currency).amount, "currency": currency},
+    _CENTS,
+    _CURRENCIES,
+)
+_REFUNDS = st.lists(st.builds(refund, HOURS, _CENTS, _CURRENCIES), max_size=2)
 
 
 @st.composite
@@ -310,7 +324,9 @@ def _records(draw: Draw, number: int, known: Sequence[Device]) -> Record:
     kind = draw(st.sampled_from([Kind.LEAD, Kind.CONVERSION, Kind.CONVERSION, Kind.EVENT]))
     count = draw(_TELLING_COUNTS)
     tellings = [draw(_tellings([known_device.id for known_device in known])) for _ in range(count)]
-    made = sale(str(number), *tellings, kind=kind, cents=draw(st.integers(0, 1_001)))
+    if kind is Kind.CONVERSION:
+        tellings = [telling._replace(fields=draw(_AMOUNTS)) for telling in tellings]
+    made = sale(str(number), *tellings, kind=kind)
     own = next((known_device for known_device in known if known_device.id == made.device_id), None)
     listed = list(own.touches) if own else []
     gone = [
@@ -327,17 +343,9 @@ def histories(draw: Draw) -> Told:
     """Some devices, and records of theirs and of others."""
     known = [draw(_devices(name)) for name in draw(st.sets(st.sampled_from(NAMES), min_size=1).map(sorted))]
     records = [draw(_records(number, known)) for number in range(draw(st.integers(1, 5)))]
-    return Told(known, records, [draw(_refunds(record)) for record in records])
-
-
-@st.composite
-def _refunds(draw: Draw, record: Record) -> list[RefundFact]:
-    left, refunds = _cents(record), []
-    for hour in draw(st.lists(HOURS, max_size=2)) if left else ():
-        part = draw(st.integers(0, left))
-        left -= part
-        refunds.append(RefundFact(at(hour), part, at(hour)))
-    return refunds
+    return Told(
+        known, records, [draw(_REFUNDS) if record.kind is Kind.CONVERSION else [] for record in records]
+    )
 
 
 RULES = st.builds(

@@ -80,9 +80,9 @@ class Stage:
     async def refund(self, number: int, act: Act) -> None:
         """A server tells of a refund."""
         at = _RECEIVED + timedelta(hours=number)
-        refund = Refund(f"refund-{number}", Decimal("1.50"), at - timedelta(minutes=1), at)
+        refund = Refund(f"refund-{number}", Decimal("1.50"), "EUR", at - timedelta(minutes=1), at)
         order = told_facts.ORDERS[act.which % 2]
-        await store_refunds(self.database, [ToldRefund(self.org_id, order, "EUR", refund)])
+        await store_refunds(self.database, [ToldRefund(self.org_id, order, refund)])
 
     async def take_back(self, number: int, act: Act) -> None:
         """Somebody tells that a device was never a customer's."""

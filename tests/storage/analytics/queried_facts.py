@@ -168,7 +168,8 @@ def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale)
     if sale.kind != "identify":
         _insert(connection, "tellings", [who | times])
     if sale.refunded:
-        _insert(connection, "refunds", [{"record": record, "amount": sale.refunded} | times])
+        of_sale: dict[str, object] = {"record": record, "currency": sale.currency}
+        _insert(connection, "refunds", [of_sale | {"amount": sale.refunded} | times])
     _insert(connection, "devices", [{"device": device, "last_seen_at": sale.at, "entry": record}])
     for number, credited in enumerate(sale.touches):
         visit = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from backend.domain.ids import CustomerId, DeviceId
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import MOST_DEVICES, RefundFact
+from backend.domain.sales.histories import MOST_DEVICES
 from backend.domain.sales.records import Record
 from backend.domain.visitors.attribution import Credit, Device, DirectVisit, Identification, Touch
 from backend.domain.visitors.calls import Kind
@@ -31,6 +32,7 @@ from tests.storage.analytics.credited_histories import (
     found,
     found_identities,
     histories,
+    refund,
     sale,
     touch,
 )
@@ -210,13 +212,34 @@ def test_a_taken_back_identity_takes_the_customer_from_the_sale(columns: DuckDBP
 
 def test_a_sale_has_what_was_known_to_be_paid_back(columns: DuckDBPyConnection) -> None:
     """All refunds, or those that had been told by then; an event and a lead have an amount of nothing."""
-    refunds = [RefundFact(at(120), 100, at(120)), RefundFact(at(150), 200, at(150))]
+    refunds = [refund(120, 100), refund(150, 200)]
     sales = [bought(PHONE), sale("e", Telling(at(9), at(9), PHONE, None), kind=Kind.EVENT)]
     told = Told([device("phone")], sales, [refunds, []])
     told.write(columns)
     for as_of, paid_back in ((None, 300), (at(150), 100), (at(110), 0)):
         shares = found(columns, CreditRules(as_of=as_of), *ALWAYS)
         assert [share.refunded for share in shares if share.record == "conversion s"] == [paid_back]
+
+
+@pytest.mark.parametrize("is_server_first", [True, False])
+def test_a_server_s_amount_counts_since_it_was_told(
+    columns: DuckDBPyConnection, *, is_server_first: bool
+) -> None:
+    """Before that, what a browser told. Refunds count in the currency of then, and up to the amount."""
+    browser = Telling(at(9), at(9), PHONE, None, fields={"revenue": Decimal(500), "currency": "JPY"})
+    server = {"revenue": Decimal("5.00"), "currency": "EUR"}
+    tellings = [browser, Telling(at(50), at(11), None, None, is_server=True, fields=server)]
+    made = sale("s", *(tellings[::-1] if is_server_first else tellings))
+    told = told_of(device("phone"), sales=[made], s=[refund(20, 300, "JPY"), refund(60, 600)])
+    for as_of, amounts in ((None, (500, 500)), (at(55), (500, 0)), (at(50), (500, 300)), (at(15), (500, 0))):
+        rules = CreditRules(as_of=as_of)
+        told.write(columns)
+        [share] = found(columns, rules, *ALWAYS)
+        assert (share.amount, share.refunded) == amounts, as_of
+        assert [share] == expected(told, rules, *ALWAYS)
+        shares = credited(columns, rules, milliseconds(at(0)), milliseconds(at(10)))
+        [currency] = columns.execute(f"SELECT currency FROM ({shares.text})", dict(shares.values)).fetchall()
+        assert currency == ("JPY" if as_of and as_of <= at(50) else "EUR",)
 
 
 @pytest.mark.parametrize("kinds", [(), ("lead",), ("conversion", Kind.EVENT)])
@@ -236,7 +259,7 @@ def test_only_records_of_these_kinds_are_there(columns: DuckDBPyConnection, kind
 
 def test_of_a_time_of_which_nothing_was_told_there_are_no_rows(columns: DuckDBPyConnection) -> None:
     """But the same columns, of the same types."""
-    told_of(device("phone", touch(1)), s=[RefundFact(at(120), 100, at(120))]).write(columns)
+    told_of(device("phone", touch(1)), s=[refund(120, 100)]).write(columns)
     types = []
     for (start, end), rows in ((ALWAYS, 1), ((at(500), at(600)), 0)):
         for rules in (CreditRules(), CreditRules(to=CreditTo.CUSTOMER, model=Model.LINEAR)):

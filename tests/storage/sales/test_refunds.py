@@ -30,15 +30,16 @@ async def test_another_refund_is_stored_between_two_steps_of_one(
         sales = [SALE | {"transaction_id": order, "customer_id": "ada"} for order in orders]
         await tell(client, organization, "conversions", *sales)
         now, refund_id = datetime.now(UTC), f"r{moment.number}"
-        refund = ToldRefund(organization.id, orders[0], "EUR", Refund(refund_id, Decimal(15), now, now))
+        refund = ToldRefund(organization.id, orders[0], Refund(refund_id, Decimal(15), "EUR", now, now))
         other = {
             "transaction_id": orders[is_same],
             "refund_id": refund_id if is_same else f"other-{refund_id}",
         }
         tell_other = partial(tell, client, organization, REFUNDS, REFUND | other | {"amount": 12})
         (result,), others = await moment.interrupt(store_refunds(moment.database, [refund]), tell_other)
-        later = Status.DUPLICATE if is_same else None
-        assert result.status is (later if others else Status.ACCEPTED)
+        assert result.status is (None if others else Status.ACCEPTED)
+        refused = "refund_id" if is_same else "amount"
+        assert (result.error.field if result.error else None) == (refused if others else None)
         sums = {
             sale["transaction_id"]: refunded(sale)
             for sale in await stored(database, organization, "conversions")

@@ -34,16 +34,24 @@ _SHARE = {
 }
 _NULLS = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _SHARE.items())
 NO_SHARES = f"SELECT {_NULLS} WHERE false"
+# What the amounts were that a later telling changed.
+_AMOUNTS = """
+    SELECT record, arg_max({'currency': currency, 'digits': digits, 'amount': amount}, known_at) AS then
+    FROM amounts SEMI JOIN credit_plain USING (record) WHERE known_at < $credit_as_of GROUP BY record
+"""
 _OF_SEVERAL = {Model.LINEAR, Model.POSITION_BASED}
 
 
 def shares(tables: CreditTables, rules: CreditRules, *, has_customers: bool) -> str:
     """A SELECT of the columns of shares."""
     paid_back = f"""
-        SELECT record, sum(amount)::BIGINT AS refunded FROM refunds SEMI JOIN credit_plain USING (record)
-        WHERE {is_known(rules)} GROUP BY record
+        SELECT record, currency, sum(amount)::BIGINT AS refunded
+        FROM refunds SEMI JOIN credit_plain USING (record)
+        WHERE {is_known(rules)} GROUP BY record, currency
     """
     tables.make("paid_back", paid_back)
+    if rules.as_of is not None:
+        tables.make("amounts", _AMOUNTS)
     odd = ""
     if tables.has("odd"):
         odd = f", odd AS NOT MATERIALIZED ({_sales(tables, 'odd_sales', has_customers)})"
@@ -61,18 +69,27 @@ def _sales(tables: CreditTables, name: str, has_customers: bool) -> str:
     """A SELECT of these sales with the columns that every share of them has."""
     customer, people = "NULL::VARCHAR AS customer", ""
     refunded, paid_back = "0::BIGINT AS refunded", ""
+    columns, amounts = {column: f"records.{column}" for column in _RECORD}, ""
+    if tables.has("amounts"):
+        for column in ("currency", "digits", "amount"):
+            columns[column] = f"coalesce(amounts.then.{column}, records.{column})"
+        amounts = "LEFT JOIN credit_amounts AS amounts USING (record)"
     if has_customers:
         customer, people = "people.customer", "LEFT JOIN credit_people AS people USING (person)"
     if tables.has("paid_back"):
-        refunded = "coalesce(paid_back.refunded, 0) AS refunded"
-        paid_back = "LEFT JOIN credit_paid_back AS paid_back USING (record)"
-    columns, join = [f"records.{column}" for column in _RECORD], "JOIN"
+        refunded = f"least(coalesce(paid_back.refunded, 0), {columns['amount']}) AS refunded"
+        paid_back = f"""
+            LEFT JOIN credit_paid_back AS paid_back
+                ON paid_back.record = sales.record AND paid_back.currency = {columns["currency"]}
+        """
+    join = "JOIN"
     if tables.has("any_identity"):
-        columns[0], join = f"coalesce(records.kind, '{Kind.IDENTIFY}') AS kind", "LEFT JOIN"
+        columns["kind"], join = f"coalesce(records.kind, '{Kind.IDENTIFY}')", "LEFT JOIN"
     is_odd = "ANTI JOIN credit_odd USING (record)" if tables.has("odd") and name == "plain" else ""
     return f"""
-        SELECT sales.*, {customer}, {refunded}, {", ".join(columns)}
-        FROM credit_{name} AS sales {join} records USING (record) {people} {paid_back} {is_odd}
+        SELECT sales.*, {customer}, {refunded},
+            {", ".join(f"{value} AS {column}" for column, value in columns.items())}
+        FROM credit_{name} AS sales {join} records USING (record) {people} {amounts} {paid_back} {is_odd}
     """
 
 

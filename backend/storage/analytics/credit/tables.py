@@ -12,6 +12,7 @@ from backend.storage.analytics.conditions.sql import Sql
 # What the tables are called behind `credit_`. DuckDB's own list of tables would have to be asked of all files
 # that are open, and hold them open until the moment ends (storage/columns/tables/moments).
 NAMES = (
+    "amounts",
     "any_identity",
     "any_telling",
     "counted",

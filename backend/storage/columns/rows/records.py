@@ -14,6 +14,7 @@ from backend.domain.analytics.event_properties import property_texts
 from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId
 from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.tellings import fields_over_time
 from backend.storage.columns.rows import visits as visit_rows
 from backend.storage.columns.rows.links import number_links
 from backend.storage.columns.tables.staged import Shape, milliseconds, stage
@@ -23,7 +24,7 @@ from backend.storage.sales.refunds import FIELD as REFUNDS
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import events
 from backend.storage.visitors.calls import key_of
-from backend.storage.visitors.records import TELLINGS, TOUCHES
+from backend.storage.visitors.records import TELLINGS, TOUCHES, tellings_of
 
 KINDS: Mapping[str, Kind] = {
     leads.NAME: Kind.LEAD,
@@ -59,7 +60,8 @@ _SHAPES: Mapping[str, Shape] = {
     "records": _RECORD,
     "tellings": _TELLING,
     "record_visits": {"telling": "INTEGER", **visit_rows.SHAPE},
-    "refunds": {"at": "BIGINT", "known_at": "BIGINT", "amount": "BIGINT"},
+    "amounts": {"known_at": "BIGINT", "currency": "VARCHAR", "digits": "UTINYINT", "amount": "BIGINT"},
+    "refunds": {"at": "BIGINT", "known_at": "BIGINT", "currency": "VARCHAR", "amount": "BIGINT"},
 }
 
 
@@ -163,15 +165,31 @@ def _visits(read: _Read) -> Iterator[RecordRow]:
             yield None, *visit_rows.visit_row(touch)
 
 
+def _amounts(read: _Read) -> Iterator[RecordRow]:
+    if read.digits is None or len(_tellings_of(read)) == 1:
+        return
+    told = fields_over_time(tellings_of(read.kind, read.document))
+    amounts = [(known_at, fields["currency"], fields["revenue"]) for known_at, fields in told]
+    if all(amount[1:] == amounts[0][1:] for amount in amounts):
+        return
+    for known_at, currency, revenue in amounts:
+        digits = digits_of(revenue, currency)
+        yield milliseconds(known_at), currency, digits, in_units(revenue, digits)
+
+
 def _refunds(read: _Read) -> Iterator[RecordRow]:
     for refund in refunds_of(read.document):
         known_at = refund.received_at or refund.at
-        yield milliseconds(refund.at), milliseconds(known_at), in_units(refund.amount, read.digits or 0)
+        is_of_sale = refund.currency == read.document["currency"]
+        digits = read.digits if is_of_sale else digits_of(refund.amount, refund.currency)
+        amount = in_units(refund.amount, digits or 0)
+        yield milliseconds(refund.at), milliseconds(known_at), refund.currency, amount
 
 
 _ROWS: Mapping[str, Callable[[_Read], Iterable[RecordRow]]] = {
     "records": _record,
     "tellings": _tellings,
     "record_visits": _visits,
+    "amounts": _amounts,
     "refunds": _refunds,
 }

@@ -16,7 +16,7 @@ from backend.storage.columns.tables.transactions import transaction
 _AGES_FROM: Mapping[str, str] = {"records": '"at"', "devices": "last_seen_at", "installs": '"at"'}
 # The column by which rows of other tables belong to them, and these tables.
 _BELONGING = {
-    "records": ("record", "tellings", "record_visits", "refunds"),
+    "records": ("record", "tellings", "record_visits", "amounts", "refunds"),
     "devices": ("entry", "visits", "identities"),
 }
 _ANY = " OR ".join(

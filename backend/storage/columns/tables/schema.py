@@ -74,7 +74,11 @@ CREATE TABLE tellings (
 -- Visits that are kept with a record: those that servers named for it, with the telling's number, and copies
 -- of touches of its device, without a number.
 CREATE TABLE record_visits (record BIGINT, telling INTEGER, {_VISIT});
-CREATE TABLE refunds (record BIGINT, "at" BIGINT, known_at BIGINT, amount BIGINT);
+-- What a sale's amount was, since when the service had been told so: of sales of which a further telling
+-- changed it.
+CREATE TABLE amounts (record BIGINT, known_at BIGINT, currency VARCHAR, digits UTINYINT, amount BIGINT);
+-- A refund counts while its sale has its currency, and all of a sale's together up to its amount.
+CREATE TABLE refunds (record BIGINT, "at" BIGINT, known_at BIGINT, currency VARCHAR, amount BIGINT);
 
 CREATE TABLE installs (id VARCHAR, "at" BIGINT, platform VARCHAR, link INTEGER);
 """

@@ -19,7 +19,7 @@ from backend.storage.links.writing import idempotency
 from backend.storage.schema.document_fields import DocumentFields, Parse, integer, list_of, sha256, text, time
 from backend.storage.visitors import calls, counted_once
 
-_MARK = DocumentFields({"at": time})
+_MARK = DocumentFields({"at": time}, {"of": sha256})
 _CALL = DocumentFields({"expires_at": time})
 _EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": time}
 _EARLIER_LINK = DocumentFields(

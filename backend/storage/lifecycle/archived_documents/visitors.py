@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 
 from bson import Decimal128
 
@@ -30,7 +29,6 @@ from backend.storage.sales import conversions, leads
 from backend.storage.schema.document_fields import (
     DocumentFields,
     Parse,
-    anything,
     integer,
     list_of,
     nested,
@@ -42,6 +40,7 @@ from backend.storage.schema.document_fields import (
     time,
 )
 from backend.storage.visitors import contacts, devices, events
+from backend.storage.visitors.records import FIELDS, TELLINGS
 
 
 def _currency(name: str, value: object) -> object:
@@ -66,14 +65,14 @@ _CUSTOMER = nested(
     )
 )
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
-_TELLING = nested(
-    DocumentFields(
-        {"received_at": time, "at": time, "device_id": or_none(text), "customer_id": or_none(text)},
-        {"occurred_at": or_none(time), "visit": _TOUCH},
-        is_open=True,
-    )
-)
-_TELLINGS: Mapping[str, Parse] = {"tellings": list_of(_TELLING, MOST_TELLINGS)}
+_MOST_TELLINGS = 2 * MOST_TELLINGS  # by servers and by browsers
+_TELLING: Mapping[str, Parse] = {
+    "received_at": time,
+    "at": time,
+    "device_id": or_none(text),
+    "customer_id": or_none(text),
+}
+_TELLING_MORE: Mapping[str, Parse] = {"occurred_at": or_none(time), "visit": _TOUCH}
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
     "device_id": or_none(Uuid().parse),
@@ -112,35 +111,43 @@ _CONTACT = DocumentFields(
 )
 # What is stored may be longer than what was sent: 1e15 becomes 1000000000000000.0.
 _metadata = JsonObject(max_bytes=5 * Metadata.MOST_BYTES).parse
-_LEAD = DocumentFields(
-    _RECORD,
-    {
-        "email_sha256": sha256,
-        "name": text,
-        "event_id": text,
-        "metadata": _metadata,
-        **_TELLINGS,
-        **_EXPIRES,
-    },
-    is_open=True,
+
+
+def _amount(name: str, value: object) -> object:
+    if not isinstance(value, Decimal128):
+        raise InvalidField(name, "must be an exact decimal")
+    amount = value.to_decimal()
+    if not amount.is_finite() or not 0 <= amount <= money.LARGEST:
+        raise InvalidField(name, f"must be from 0 to {money.LARGEST:f}")
+    return value
+
+
+def _told(required: Mapping[str, Parse], optional: Mapping[str, Parse]) -> DocumentFields:
+    """A record with these fields. Where it was told several times, so has each of its tellings."""
+    fields = nested(DocumentFields(required, optional, is_open=True))
+    once = nested(DocumentFields(_TELLING, _TELLING_MORE, is_open=True))
+    again = nested(DocumentFields({**_TELLING, FIELDS: fields}, _TELLING_MORE, is_open=True))
+
+    def tellings(name: str, value: object) -> object:
+        is_again = isinstance(value, list) and len(value) > 1
+        return list_of(again if is_again else once, _MOST_TELLINGS)(name, value)
+
+    return DocumentFields({**_RECORD, **required}, {**optional, TELLINGS: tellings, **_EXPIRES}, is_open=True)
+
+
+_LEAD = _told({}, {"email_sha256": sha256, "name": text, "event_id": text, "metadata": _metadata})
+_EVENT = _told({"name": text}, {"product_id": text, "metadata": _metadata})
+_REFUND = DocumentFields(
+    {"refund_id": text, "amount": _amount, "currency": _currency, "at": time, "received_at": time}
 )
-_EVENT = DocumentFields(
-    {**_RECORD, "name": text},
-    {"product_id": text, "metadata": _metadata, **_TELLINGS, **_EXPIRES},
-    is_open=True,
-)
-_REFUND = DocumentFields({"refund_id": text, "amount": anything, "at": time, "received_at": time})
-_CONVERSION = DocumentFields(
-    {**_RECORD, "revenue": anything, "currency": _currency},
+_CONVERSION = _told(
+    {"revenue": _amount, "currency": _currency},
     {
         "transaction_id": text,
         "product_id": text,
         "metadata": _metadata,
         "refunds": list_of(nested(_REFUND), MOST_REFUNDS),
-        **_TELLINGS,
-        **_EXPIRES,
     },
-    is_open=True,
 )
 _INSTALL = DocumentFields(
     {"platform": one_of(AppPlatform), "link_id": or_none(text), "match": one_of(Match), "at": time},
@@ -168,23 +175,6 @@ def _record(fields: DocumentFields) -> DocumentRule:
     return check
 
 
-def _conversion(document: Document, context: ArchiveContext) -> None:
-    _record(_CONVERSION)(document, context)
-    revenue = _amount("revenue", document["revenue"])
-    refunds = [_amount("refunds.amount", refund["amount"]) for refund in document.get("refunds", ())]
-    if sum(refunds) > revenue:
-        raise InvalidField("refunds", "must not be more than the revenue")
-
-
-def _amount(name: str, value: object) -> Decimal:
-    if not isinstance(value, Decimal128):
-        raise InvalidField(name, "must be an exact decimal")
-    amount = value.to_decimal()
-    if not amount.is_finite() or not 0 <= amount <= money.LARGEST:
-        raise InvalidField(name, f"must be from 0 to {money.LARGEST:f}")
-    return amount
-
-
 def _install(document: Document, context: ArchiveContext) -> None:
     _INSTALL.check(document)
     if document["link_id"] is not None:
@@ -196,6 +186,6 @@ RULES: Mapping[str, DocumentRule] = {
     contacts.NAME: _contact,
     events.NAME: _record(_EVENT),
     leads.NAME: _record(_LEAD),
-    conversions.NAME: _conversion,
+    conversions.NAME: _record(_CONVERSION),
     installs.NAME: _install,
 }

@@ -44,7 +44,8 @@ from tests.storage.analytics.credited_histories import (
 )
 from tests.storage.analytics.tables import tables
 
-_CENT = Decimal("0.01")
+# The smallest unit of each currency.
+_SMALLEST = {"EUR": Decimal("0.01"), "JPY": Decimal(1)}
 OF_PHONES: FieldFilters = {Field.CAMPAIGN: Prefix("phone")}
 ONE_TOUCH = RULES.filter(lambda rules: rules.model in {Model.LAST, Model.LAST_NON_DIRECT, Model.FIRST})
 PERIODS = st.builds(
@@ -73,9 +74,9 @@ def told_sales(told: Told, query: Query) -> list[CreditedSale]:
             record.call_id,
             sale.at,
             of.customer_id,
-            record.fields["currency"],
-            of.amount * _CENT,
-            of.refunded * _CENT,
+            (currency := record.fields_known(query.rules)["currency"]),
+            of.amount * _SMALLEST[currency],
+            of.refunded * _SMALLEST[currency],
             touched_at(touch, sale.at) if (touch := of.shares[0].touch) else None,
             passes(touch, query),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -64,6 +65,7 @@ _STORED: Mapping[str, str] = {
         SELECT records.kind, records.id, telling, {_VISIT.format("record_visits")}
         FROM record_visits JOIN records USING (record) LEFT JOIN links USING (link)
     """,
+    "amounts": "SELECT kind, id, amounts.* EXCLUDE (record) FROM amounts JOIN records USING (record)",
     "refunds": "SELECT kind, id, refunds.* EXCLUDE (record) FROM refunds JOIN records USING (record)",
     "installs": """
         SELECT installs.id, installs."at", platform, links.id FROM installs LEFT JOIN links USING (link)
@@ -73,7 +75,7 @@ _KINDS = {leads.NAME: Kind.LEAD, conversions.NAME: Kind.CONVERSION, events.NAME:
 # Tables whose rows all belong to rows of another, by which column.
 _BELONGING = (
     *((table, key, "devices") for table in ("visits", "identities") for key in ("device", "entry")),
-    *((table, "record", "records") for table in ("tellings", "record_visits", "refunds")),
+    *((table, "record", "records") for table in ("tellings", "record_visits", "amounts", "refunds")),
     *((table, "link", "links") for table in ("clicks", "visits", "record_visits", "installs")),
     ("clicks", "block", "blocks"),
 )
@@ -237,7 +239,21 @@ def _rows_of_record(record: Record, document: Document) -> Iterator[tuple[str, R
     for refund in refunds_of(document):
         assert digits is not None
         known_at = _ms(refund.received_at or refund.at)
-        yield "refunds", (*key, _ms(refund.at), known_at, in_units(refund.amount, digits))
+        amount = in_units(refund.amount, digits)
+        yield "refunds", (*key, _ms(refund.at), known_at, refund.currency, amount)
+    amounts = list(_amounts(record))
+    if len({amount[1:] for amount in amounts}) > 1:
+        yield from (("amounts", (*key, *amount)) for amount in amounts)
+
+
+def _amounts(record: Record) -> Iterator[Row]:
+    """The amount of a sale at each moment at which it was told."""
+    for moment in sorted({told.received_at for told in record.tellings}):
+        known = tuple(told for told in record.tellings if told.received_at <= moment)
+        fields = replace(record, tellings=known).fields
+        if "revenue" in fields:
+            digits = digits_of(fields["revenue"], fields["currency"])
+            yield _ms(moment), fields["currency"], digits, in_units(fields["revenue"], digits)
 
 
 def _install(document: Document) -> Iterator[tuple[str, Row]]:
