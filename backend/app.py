@@ -38,7 +38,7 @@ from backend.rest_api import CREATION_PATHS, CreationRoute, documentation, rest
 from backend.rest_api.links.service import LinkService
 from backend.rest_api.routes.link_text import LinkText
 from backend.rest_api.sales.service import SalesService
-from backend.scim_api import scim
+from backend.scim_api import or_in_scim, scim
 from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
@@ -247,7 +247,7 @@ def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     api.url_map.converters["link"] = LinkText
     keep_order_of_fields(api)
     answer_errors(api)
-    answer_browsers(api, otherwise=answer_http_error)
+    answer_browsers(api, otherwise=or_in_scim(answer_http_error))
     observe(api)
     api.register_blueprint(operations)
     api.register_blueprint(tls)

@@ -54,7 +54,6 @@ def create_demo_site(config: DemoSite) -> Quart:
     @shop.after_request
     def secured(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = policy
-        response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
         # For development, a changed page is used at the next load, and a changed script soon: were it at
         # once, each page would ask for all of its files again.

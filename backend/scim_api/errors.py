@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 
 from quart import Blueprint, Response, request
-from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
+from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.domain.accounts.provisioning.people import SCIM_PATH
 from backend.json_api.api_error import ApiError, api_error_for
-from backend.json_api.error_handlers import answer_http_error
 from backend.storage.driver.mongo import StorageError
 
 MEDIA_TYPE = "application/scim+json"
+HttpAnswer = Callable[[HTTPException], Awaitable[Response]]
 _SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error"
 _KEPT_HEADERS = {"Allow", "Retry-After"}
 
@@ -28,8 +29,17 @@ def answer_errors_of(blueprint: Blueprint) -> None:
     blueprint.register_error_handler(StorageError, _api_error)
     blueprint.register_error_handler(HTTPException, _http_error)
     blueprint.register_error_handler(InternalServerError, _fault)
-    for kind in (NotFound, MethodNotAllowed):  # of requests that have no route, and so no blueprint
-        blueprint.app_errorhandler(kind)(_routing_error)
+
+
+def or_in_scim(otherwise: HttpAnswer) -> HttpAnswer:
+    """How requests are answered that no route takes, and so no blueprint: in SCIM's shape below its path,
+    elsewhere by `otherwise`."""
+
+    async def answer(error: HTTPException) -> Response:
+        is_scim = request.path.startswith(f"{SCIM_PATH}/")
+        return await (_http_error(error) if is_scim else otherwise(error))
+
+    return answer
 
 
 def _error_answer(status: int, detail: str, headers: dict[str, str]) -> Response:
@@ -53,11 +63,6 @@ async def _api_error(error: Exception) -> Response:
 async def _http_error(error: HTTPException) -> Response:
     kept = {name: value for name, value in error.get_headers() if name in _KEPT_HEADERS}
     return _error_answer(error.code or 500, error.name, kept)
-
-
-async def _routing_error(error: HTTPException) -> Response:
-    is_scim = request.path.startswith(f"{SCIM_PATH}/")
-    return await (_http_error(error) if is_scim else answer_http_error(error))
 
 
 async def _fault(_: InternalServerError) -> Response:

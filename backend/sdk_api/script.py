@@ -97,7 +97,6 @@ async def _file(name: str, cache_control: str) -> Response:
     response.set_etag(file.etag(coding))
     response.vary.add("Accept-Encoding")
     response.headers["Cache-Control"] = cache_control
-    response.headers["X-Content-Type-Options"] = "nosniff"
     # For pages that ask for it: with an `integrity` hash, or isolated by Cross-Origin-Embedder-Policy.
     response.headers["Access-Control-Allow-Origin"] = "*"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

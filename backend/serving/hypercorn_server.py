@@ -30,8 +30,11 @@ from backend.serving.plain_exchange import Headers, PlainRequest, read_request, 
 from backend.serving.request_framing import StrictConnection
 from backend.settings import Settings
 
+# Of every answer of every host, also where no application is asked: what is no script is not run as one.
+_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 _TURNED_AWAY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n"
+    b"%b: %b\r\n\r\n" % _NO_SNIFFING
 )
 # What `serve_on` raises, maybe in a group, where the application did not start.
 StartFailed = LifespanFailureError
@@ -336,14 +339,20 @@ class _IdleTime:
         return longest if self._since is None else self._since + longest - self._server.loop.time()
 
 
+class _Config(Config):
+    def response_headers(self, protocol: str) -> Headers:
+        """What Hypercorn adds to every answer, also to those that are its own: the date, and ours."""
+        return [*super().response_headers(protocol), _NO_SNIFFING]
+
+
 @lru_cache(maxsize=1)
 def _common_headers(config: Config, _second: int) -> Headers:
-    """What Hypercorn adds to every answer: the date. It is written anew each second only."""
+    """What every answer has. It is written anew each second only."""
     return config.response_headers("h11")
 
 
 def _config(listener: socket.socket, settings: Settings) -> Config:
-    config = Config()
+    config = _Config()
     config.bind = [f"fd://{listener.dup().detach()}"]
     config.graceful_timeout = settings.graceful_seconds
     config.keep_alive_timeout = settings.keep_alive_seconds

@@ -143,6 +143,7 @@ async def test_a_connection_too_many_is_told_to_come_back() -> None:
             await loop.sock_connect(late_client, client.getpeername())
             refusal = await asyncio.wait_for(loop.sock_recv(late_client, 65536), timeout=20)
             assert refusal.startswith(b"HTTP/1.1 503")
+            assert b"\r\nx-content-type-options: nosniff\r\n" in refusal
             assert b"\r\nRetry-After: 1\r\n" in refusal
             assert await asyncio.wait_for(loop.sock_recv(late_client, 100), timeout=20) == b""
         may_answer.set()

@@ -48,8 +48,8 @@ def redirect(address: bytes) -> Answer:
 def page(shown: VisitorPage, status: int = 200, extra: Headers | None = None) -> Answer:
     """An HTML page that is neither cached nor indexed by search engines."""
     policy = (b"content-security-policy", shown.policy.encode("ascii"))
-    headers = [_NO_STORE, _NO_INDEX, policy, (b"x-content-type-options", b"nosniff")]
-    return _with_body(status, b"text/html; charset=utf-8", shown.html.encode(), [*headers, *(extra or [])])
+    headers = [_NO_STORE, _NO_INDEX, policy, *(extra or [])]
+    return _with_body(status, b"text/html; charset=utf-8", shown.html.encode(), headers)
 
 
 def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:
