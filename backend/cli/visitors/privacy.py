@@ -13,7 +13,8 @@ from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.accounts.organizations import FEWEST_AUDIT_DAYS, FEWEST_CLICK_DAYS, MOST_DAYS, parse_days
-from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
+from backend.domain.fields.install_ids import install_id_of
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.visitors.call_texts import as_stored
 from backend.storage.accounts import organizations
 from backend.storage.clicks.retention import single_clicks_since
@@ -171,7 +172,7 @@ def _subject(options: dict[str, str | None]) -> Subject:
     return Subject(
         customer_id=CustomerId(as_stored(options["customer"])) if options["customer"] else None,
         device_id=_device_id(device) if device else None,
-        install_id=InstallId(options["install"]) if options["install"] else None,
+        install_id=install_id_of(options["install"]) if options["install"] else None,
         email_sha256=_hash(email) if email else _lower(options["email_sha256"]),
     )
 

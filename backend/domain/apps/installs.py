@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from backend.domain.errors import FieldError, MissingField, raise_all
+from backend.domain.fields.install_ids import InstallIdText
 from backend.domain.fields.rules import Flag, Moment, Rule, Text, Uuid, Word, is_uuid, parse_fields
 from backend.domain.ids import CallId, DeviceId, InstallId, LinkId, OrgId
 from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER
@@ -34,7 +35,7 @@ class Match(StrEnum):
 
 OPEN_REQUIRED: dict[str, Rule[Any]] = {
     "platform": Word(AppPlatform),
-    "install_id": Text(128),
+    "install_id": InstallIdText(),
     "is_first_launch": Flag(),
 }
 OPEN_OPTIONAL: dict[str, Rule[Any]] = {
@@ -122,7 +123,7 @@ def parse_open(body: Mapping[str, object]) -> AppOpen:
 
 def device_of(install_id: InstallId) -> DeviceId | None:
     """The installation as a device of visitors; None if its id is not a UUID, as theirs are."""
-    return DeviceId(install_id.lower()) if is_uuid(install_id) else None
+    return DeviceId(install_id) if is_uuid(install_id) else None
 
 
 def link_id_of_referrer(referrer: str) -> str | None:

@@ -8,13 +8,14 @@ from typing import Any
 
 from backend.domain.accounts.link_grants import LinkGrant
 from backend.domain.errors import InvalidField, MissingField, raise_all, unknown_fields
-from backend.domain.fields.rules import Rule, Text, parse_fields
+from backend.domain.fields.install_ids import InstallIdText
+from backend.domain.fields.rules import Rule, parse_fields
 from backend.domain.ids import InstallId
 from backend.domain.links.input import EXTERNAL_ID, OPTIONAL, REQUIRED, NewLink
 from backend.domain.links.links import Behavior
 
 INVITATION_REQUIRED: dict[str, Rule[Any]] = {
-    "install_id": Text(128),
+    "install_id": InstallIdText(),
     "external_id": EXTERNAL_ID,
     **REQUIRED,
 }
@@ -43,6 +44,6 @@ def parse_invitation(body: Mapping[str, object], grant: LinkGrant) -> Invitation
         rule = f"must be an address that this app's links may lead to: {', '.join(grant.destinations)}"
         errors.append(InvalidField("destination_url", rule))
     raise_all(errors)
-    install_id = InstallId(fields.pop("install_id"))
+    install_id: InstallId = fields.pop("install_id")
     fields |= {"ios_behavior": Behavior.APP, "android_behavior": Behavior.APP}
     return Invitation(install_id, fields["external_id"], NewLink(grant.domain, None, fields))

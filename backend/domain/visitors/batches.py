@@ -26,7 +26,7 @@ _FLAG = Flag()
 class Envelope:
     """A request from the SDK or from an app, with a valid key. Its calls are not parsed yet.
 
-    An app's `device_id` is its installation, whose id as the app writes it is `install_id`. With `erase` it
+    An app's `device_id` is its installation, whose id is `install_id` besides. With `erase` it
     has no calls: its visitor has withdrawn consent. `notes` are sentences that say which fields were left
     out.
     """
@@ -87,13 +87,14 @@ def parse_envelope(body: Mapping[str, Any], *, is_of_app: bool = False) -> Envel
     own_id = "install_id" if is_of_app else "device_id"
     _SDK.parse("sdk", body.get("sdk"))
     erase = "erase" in body and _FLAG.parse("erase", body["erase"])
+    device_id = DeviceId(_UUID.parse(own_id, body.get(own_id)))
     return Envelope(
-        device_id=DeviceId(_UUID.parse(own_id, body.get(own_id))),
+        device_id=device_id,
         sent_at=_MOMENT.parse("sent_at", body.get("sent_at")),
         calls=_no_calls(body.get("calls", [])) if erase else _calls(body.get("calls")),
         notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS | {own_id}])),
         erase=erase,
-        install_id=InstallId(body[own_id]) if is_of_app else None,
+        install_id=InstallId(device_id) if is_of_app else None,
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.ids import CustomerId, DeviceId, InstallId
+from backend.domain.fields.install_ids import install_id_of
+from backend.domain.ids import CustomerId, DeviceId
 from backend.storage.accounts.organizations import set_erases_on_withdrawal
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.privacy.belongings import Subject
@@ -97,7 +98,7 @@ async def test_a_person_is_erased_with_the_app(app: App, database: Database, by:
         answer = await send(app, erase=True, calls=[])
         assert answer.json() == {"results": [], "erased": True}
     else:
-        install = Subject(install_id=InstallId(app.install_id))
+        install = Subject(install_id=install_id_of(app.install_id))
         subject = install if by == "install" else Subject(customer_id=CustomerId("ada"))
         await erase_subject(database, org_id, subject)
     device_id = DeviceId(app.install_id.lower())

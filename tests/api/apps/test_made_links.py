@@ -112,10 +112,12 @@ async def test_each_installation_has_a_limit(settings: Settings, app: App) -> No
         app.client = client
         statuses = [(await make(app, external_id=own_id)).status_code for own_id in ("a", "b", "a", "c", "b")]
         refused = await make(app, external_id="d")
+        in_capitals = await make(app, external_id="d", install_id=app.install_id.upper())
         other = await make(app, external_id="d", install_id="another")
     await service.shutdown()
     assert statuses == [201, 201, 200, 429, 200]
     assert int(refused.headers["Retry-After"]) > 0
+    assert in_capitals.status_code == 429
     assert other.status_code == 201
 
 

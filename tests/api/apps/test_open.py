@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.storage.driver.mongo import Database
 from tests.api.link_calls import API, create, info, wrong
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
@@ -101,6 +102,21 @@ async def test_an_install_counts_once(client: httpx.AsyncClient, organization: T
     assert sum(answer.json()["is_new_install"] for answer in answers) == 1
     later = await post(client, organization, body | {"is_first_launch": False})
     assert later.json()["is_new_install"] is False
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+async def test_an_id_in_capitals_is_the_same_installation(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database, *, is_same: bool
+) -> None:
+    """Of a UUID, which iOS writes in capitals. Another id is taken as it is."""
+    install_id = "7d6a0c5e-52f1-4a0b-9d2e-3b8c1f6a9e04" if is_same else "an id of its own"
+    bodies = [open_body(install_id=own_id) for own_id in (install_id, install_id.upper())]
+    answers = [(await post(client, organization, body)).json() for body in bodies]
+    assert [answer["is_new_install"] for answer in answers] == [True, not is_same]
+    own = {"_id": {"$regex": f"^{organization.id}/"}}
+    kept = {document["_id"] async for document in database["installs"].find(own)}
+    expected = [install_id] if is_same else [install_id, install_id.upper()]
+    assert kept == {f"{organization.id}/{own_id}" for own_id in expected}
 
 
 async def test_install_ids_belong_to_the_organization(
