@@ -62,7 +62,8 @@ async def attribution_sale() -> Response:
     """The sale of the order in the address, step by step; without one, a form that asks for it."""
     order = as_stored(request.args.get("order", ""))
     rules = _rules_of_request()
-    sale = await explain_sale(resources().database, org_id(), order, rules) if order else None
+    database, now = resources().database, resources().clock()
+    sale = await explain_sale(database, org_id(), order, rules, now) if order else None
     return await page(
         "analytics/sale.html",
         404 if order and sale is None else 200,

@@ -30,6 +30,6 @@ async def find_by_id(text: str) -> Found:
     """
     if Permission.PERSONS_READ not in permissions():
         return Found()
-    database, customer_id = resources().database, CustomerId(text)
-    is_known = await is_customer_known(database, org_id(), customer_id)
-    return Found(await find_sale(database, org_id(), text), customer_id if is_known else None)
+    database, now, customer_id = resources().database, resources().clock(), CustomerId(text)
+    is_known = await is_customer_known(database, org_id(), customer_id, now)
+    return Found(await find_sale(database, org_id(), text, now), customer_id if is_known else None)

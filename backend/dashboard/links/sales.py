@@ -73,7 +73,7 @@ async def _content(link: Link, paged: Paging) -> dict[str, Any]:
 async def links_sales_csv(link_id: LinkId) -> Response:
     """All sales of the link as a file, with exact amounts."""
     link = await own_link(link_id)
-    lines = _lines(all_sales(resources().database, org_id(), link.id), zone_of_browser())
+    lines = _lines(all_sales(resources().database, org_id(), link.id, resources().clock()), zone_of_browser())
     name = link.path.replace("/", "-")
     headers = {"Content-Disposition": f'attachment; filename="waylink-sales-{name}.csv"'}
     return await file_answer(lines, "text/csv; charset=utf-8", headers)
@@ -81,9 +81,9 @@ async def links_sales_csv(link_id: LinkId) -> Response:
 
 async def sale_table(link_id: LinkId, *, skip: int, limit: int) -> SaleTable:
     """Sales of the organization's link, newest first, by the clock of the person who looks at them."""
-    database, zone = resources().database, zone_of_browser()
-    sales = await list_sales(database, org_id(), link_id, skip=skip, limit=limit)
-    total = await count_link_sales(database, org_id(), link_id)
+    database, now, zone = resources().database, resources().clock(), zone_of_browser()
+    sales = await list_sales(database, org_id(), link_id, now, skip=skip, limit=limit)
+    total = await count_link_sales(database, org_id(), link_id, now)
     return SaleTable([_row(sale, zone) for sale in sales], total, zone)
 
 

@@ -63,7 +63,8 @@ def customer_id_in(text: str) -> CustomerId:
 
 async def customer_page(text: CustomerId, problems: dict[str, str]) -> Response:
     """The page about the customer, with what is wrong with its form, by field."""
-    history = await find_customer_history(resources().database, org_id(), text) if text else None
+    database, now = resources().database, resources().clock()
+    history = await find_customer_history(database, org_id(), text, now) if text else None
     rows = sorted(_rows(history), key=lambda row: row.time, reverse=True) if history else []
     return await page(
         "search/customer.html",

@@ -48,7 +48,8 @@ async def explain_conversion(transaction_id: str, query: dict[str, Any]) -> dict
         rules = parse_rules(query)
     except FieldError as error:
         raise error_in_query(error) from None
-    sale = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
+    database, now = resources().database, resources().clock()
+    sale = await explain_sale(database, caller().org_id, as_stored(transaction_id), rules, now)
     if sale is None:
         raise ApiError(error_table.SALE_NOT_FOUND)
     return _ExplainedSaleJson(sale, resources().short_url_form).whole()

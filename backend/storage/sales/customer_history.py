@@ -22,7 +22,8 @@ from backend.storage.links.links import find_links
 from backend.storage.sales import conversions, leads
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import events, identities
-from backend.storage.visitors.records import record_of
+from backend.storage.visitors.kept import Kept, kept_by
+from backend.storage.visitors.records import RETENTION, record_of
 
 # The latest of each kind of record; a customer with more has most likely been given to many persons.
 MOST_RECORDS = 300
@@ -71,11 +72,15 @@ class CustomerHistory:
 
 
 async def find_customer_history(
-    database: Database, org_id: OrgId, customer_id: CustomerId
+    database: Database, org_id: OrgId, customer_id: CustomerId, now: datetime
 ) -> CustomerHistory | None:
-    """What the organization knows of this customer, in one snapshot; None if it knows nothing."""
+    """What the organization knows of this customer, in one snapshot; None if it knows nothing.
+
+    What it no longer keeps at this time is left out.
+    """
+    kept = await kept_by(database, org_id, now)
     async with await database.client.start_session(snapshot=True) as session:
-        read = partial(_read, session=session.delegate, org_id=org_id, customer_id=customer_id)
+        read = partial(_read, session=session.delegate, org_id=org_id, customer_id=customer_id, kept=kept)
         own_devices, documents = await in_thread(database, read)
     identified = [
         (identification.at, device.id)
@@ -94,23 +99,24 @@ async def find_customer_history(
     return CustomerHistory(customer_id, sorted(identified), visits, records, refunds, links, has_more)
 
 
-async def is_customer_known(database: Database, org_id: OrgId, customer_id: CustomerId) -> bool:
-    """Whether a device, a lead, a sale or an event is this customer's."""
-    return await find_customer_history(database, org_id, customer_id) is not None
+async def is_customer_known(
+    database: Database, org_id: OrgId, customer_id: CustomerId, now: datetime
+) -> bool:
+    """Whether a device, a lead, a sale or an event that is kept at this time is this customer's."""
+    return await find_customer_history(database, org_id, customer_id, now) is not None
 
 
 def _read(
-    database: BlockingDatabase, session: BlockingSession, org_id: OrgId, customer_id: CustomerId
+    database: BlockingDatabase, session: BlockingSession, org_id: OrgId, customer_id: CustomerId, kept: Kept
 ) -> tuple[dict[DeviceId, Device], dict[Kind, list[Document]]]:
     """The customer's devices, and the latest records of the customer and of these devices."""
-    found = identities.latest_devices(database, session, org_id, customer_id)
+    found = kept.devices(identities.latest_devices(database, session, org_id, customer_id))
     conditions: list[Document] = [{"org_id": org_id, "customer_id": customer_id}]
     if found:
         conditions.append({"org_id": org_id, "device_id": {"$in": list(found)}})
+    any_of = {"$or": conditions} | kept.condition(RETENTION)
     documents = {
-        kind: list(
-            database[name].find({"$or": conditions}, session=session).sort("at", -1).limit(MOST_RECORDS + 1)
-        )
+        kind: list(database[name].find(any_of, session=session).sort("at", -1).limit(MOST_RECORDS + 1))
         for kind, name in _KINDS.items()
     }
     return found, documents

@@ -13,6 +13,8 @@ from backend.domain.ids import CustomerId, LinkId, OrgId
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.sales import conversions, refunds
 from backend.storage.sales.customers import customers_of
+from backend.storage.visitors.kept import kept_by
+from backend.storage.visitors.records import RETENTION
 
 _NEWEST_FIRST = [("at", DESCENDING), ("_id", DESCENDING)]
 _FIELDS = dict.fromkeys(
@@ -38,27 +40,33 @@ class Sale:
 
 
 async def list_sales(
-    database: Database, org_id: OrgId, link_id: LinkId, *, skip: int, limit: int
+    database: Database, org_id: OrgId, link_id: LinkId, now: datetime, *, skip: int, limit: int
 ) -> list[Sale]:
-    """The link's sales, newest first: at most `limit`, after the first `skip`."""
-    cursor = database[conversions.NAME].find(_of_link(org_id, link_id), _FIELDS).sort(_NEWEST_FIRST)
+    """The link's sales that are kept at this time, newest first: at most `limit`, after the first `skip`."""
+    condition = await _of_link(database, org_id, link_id, now)
+    cursor = database[conversions.NAME].find(condition, _FIELDS).sort(_NEWEST_FIRST)
     return await _sales(database, org_id, await cursor.skip(skip).limit(limit).to_list(None))
 
 
-async def count_link_sales(database: Database, org_id: OrgId, link_id: LinkId) -> int:
-    """How many sales the link has, by an index alone."""
-    return int(await database[conversions.NAME].count_documents(_of_link(org_id, link_id)))
+async def count_link_sales(database: Database, org_id: OrgId, link_id: LinkId, now: datetime) -> int:
+    """How many sales of the link are kept at this time, by an index alone."""
+    condition = await _of_link(database, org_id, link_id, now)
+    return int(await database[conversions.NAME].count_documents(condition))
 
 
-async def all_sales(database: Database, org_id: OrgId, link_id: LinkId) -> AsyncGenerator[list[Sale], None]:
-    """All sales of the link, newest first, in batches."""
-    cursor = database[conversions.NAME].find(_of_link(org_id, link_id), _FIELDS).sort(_NEWEST_FIRST)
+async def all_sales(
+    database: Database, org_id: OrgId, link_id: LinkId, now: datetime
+) -> AsyncGenerator[list[Sale], None]:
+    """All sales of the link that are kept at this time, newest first, in batches."""
+    condition = await _of_link(database, org_id, link_id, now)
+    cursor = database[conversions.NAME].find(condition, _FIELDS).sort(_NEWEST_FIRST)
     while documents := await cursor.to_list(_SALES_PER_BATCH):
         yield await _sales(database, org_id, documents)
 
 
-def _of_link(org_id: OrgId, link_id: LinkId) -> Document:
-    return {"org_id": org_id, "touch.link_id": link_id}
+async def _of_link(database: Database, org_id: OrgId, link_id: LinkId, now: datetime) -> Document:
+    kept = await kept_by(database, org_id, now)
+    return {"org_id": org_id, "touch.link_id": link_id} | kept.condition(RETENTION)
 
 
 async def _sales(database: Database, org_id: OrgId, documents: Sequence[Document]) -> list[Sale]:

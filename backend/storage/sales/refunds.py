@@ -22,12 +22,14 @@ from backend.domain.sales.refunds import (
     decide_refunds,
     refunded,
 )
+from backend.storage.accounts.organizations import read_retention_days
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.outbox.entries import AgesBy, note_blocking
 from backend.storage.sales import conversions
 from backend.storage.visitors import counted_once, records
 from backend.storage.visitors.calls import key_of
+from backend.storage.visitors.kept import Kept
 from backend.storage.visitors.records import TELLINGS
 
 FIELD = "refunds"
@@ -45,8 +47,12 @@ async def store_refunds(database: Database, requests: Sequence[ToldRefund]) -> l
 
 
 def _store(database: BlockingDatabase, requests: Sequence[ToldRefund]) -> RefundDecisions:
+    now = max((request.refund.received_at for request in requests), default=None)
+    days = read_retention_days(database, {request.org_id for request in requests})
+    kept = {org_id: Kept.at(now, days.get(org_id)) for org_id in days if now}
+
     def work(session: BlockingSession) -> RefundDecisions:
-        documents = _find_sales(database, session, {request.sale_key for request in requests})
+        documents = _find_sales(database, session, {request.sale_key for request in requests}, kept)
         sales = {key: _paid(document) for key, document in documents.items()}
         marks = counted_once.find_marks(database, session, {request.key for request in requests})
         unknown = {request.sale_mark: request.sale_key for request in requests}
@@ -69,14 +75,16 @@ def _store(database: BlockingDatabase, requests: Sequence[ToldRefund]) -> Refund
 
 
 def _find_sales(
-    database: BlockingDatabase, session: BlockingSession, keys: Iterable[SaleKey]
+    database: BlockingDatabase, session: BlockingSession, keys: Iterable[SaleKey], kept: Mapping[OrgId, Kept]
 ) -> dict[SaleKey, Document]:
+    """The sales, without those that are not kept any more, though MongoDB has not deleted them yet."""
     ids: defaultdict[OrgId, list[str]] = defaultdict(list)
     for org_id, transaction_id in keys:
         ids[org_id].append(transaction_id)
     documents: dict[SaleKey, Document] = {}
     for org_id, own_ids in ids.items():
         condition = records.having(org_id, "transaction_id", own_ids)
+        condition |= kept[org_id].condition(records.RETENTION) if org_id in kept else {}
         fields = dict.fromkeys(_FIELDS, 1)
         for document in database[conversions.NAME].find(condition, fields, session=session):
             documents[org_id, document["transaction_id"]] = document

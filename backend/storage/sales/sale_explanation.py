@@ -28,6 +28,7 @@ from backend.storage.links.links import find_links
 from backend.storage.sales import conversions
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import devices, identities, records
+from backend.storage.visitors.kept import Kept, kept_by
 
 _MOST_CLICKS = 20  # each of them takes a search in the blocks of its day
 
@@ -64,14 +65,16 @@ class ExplainedSale:
 
 
 async def explain_sale(
-    database: Database, org_id: OrgId, transaction_id: str, rules: CreditRules
+    database: Database, org_id: OrgId, transaction_id: str, rules: CreditRules, now: datetime
 ) -> ExplainedSale | None:
     """The organization's sale with this transaction_id, explained by these rules; None if there is none.
 
-    The facts are read in one snapshot.
+    What the organization no longer keeps at the time `now` is not there. The facts are read in one snapshot.
     """
+    kept = await kept_by(database, org_id, now)
     async with await database.client.start_session(snapshot=True) as session:
         condition = records.having(org_id, "transaction_id", [transaction_id])
+        condition |= kept.condition(records.RETENTION)
         document = await database[conversions.NAME].find_one(condition, session=session)
         if document is None:
             return None
@@ -82,7 +85,7 @@ async def explain_sale(
         facts = record.facts_known(rules)
         paid_back = tuple(refund.fact(currency, digits) for refund in refunds_of(document))
         sale = facts._replace(amount=in_units(revenue, digits), refunds=paid_back)
-        read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
+        read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules, kept=kept)
         device_histories = await in_thread(database, read)
     explanation = await beside_the_loop(partial(explain, sale, device_histories, rules))
     verdicts = (explanation.verdict, *explanation.others)
@@ -111,16 +114,18 @@ def _devices(
     database: BlockingDatabase,
     session: BlockingSession,
     org_id: OrgId,
+    *,
     sale: SaleFacts[Touch],
     rules: CreditRules,
+    kept: Kept,
 ) -> list[Device]:
-    """The sale's device and all devices of its customer."""
+    """The sale's device and all devices of its customer, as far as they are kept."""
     own_keys = {(org_id, sale.device_id)} if sale.device_id else set()
-    devices_by_key = devices.find_devices(database, session, own_keys)
+    devices_by_key = kept.devices(devices.find_devices(database, session, own_keys))
     histories = [History.of_device(device, rules) for device in devices_by_key.values()]
     customer_id = customer_of(sale, histories[0] if histories else None)
     if customer_id is not None:
-        found = identities.latest_devices(database, session, org_id, customer_id).values()
+        found = kept.devices(identities.latest_devices(database, session, org_id, customer_id)).values()
         devices_by_key |= {(org_id, device.id): device for device in found}
     return list(devices_by_key.values())
 

@@ -9,8 +9,10 @@ import httpx
 import pytest
 
 from backend.domain.feed.events import EventType
+from backend.domain.ids import CustomerId
 from backend.storage.driver.mongo import Database
 from backend.storage.sales.customer_history import find_customer_history
+from backend.system.clock import utc_now
 from tests.api.told_sales import API, tell
 from tests.conftest import OrganizationFactory
 from tests.facts.feeds import read_all
@@ -79,7 +81,7 @@ async def test_a_server_s_amount_counts_in_whatever_order_it_comes(
         assert amounts["conversions"] == 1
         assert amounts["revenue"] == [{"currency": "EUR", "amount": "49.90"}]
         assert amounts["refunds"] == [{"currency": "EUR", "amount": "9.90"}]
-        history = await find_customer_history(database, organization.id, "ada")  # type: ignore[arg-type]
+        history = await find_customer_history(database, organization.id, CustomerId("ada"), utc_now())
         assert history
         assert {name: str(amount) for name, amount in history.revenue.items()} == {"EUR": "40.00"}
         *_, last = await read_all(database, organization.id, [EventType.CONVERSION])

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from bson import Decimal128
 
 from backend.domain.links.links import Link
+from backend.storage.accounts.organizations import set_retention_days
 from backend.storage.driver.mongo import Database
 from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import address, bought, make_link, rows, table
@@ -66,3 +67,16 @@ async def test_another_organization_s_sales(
     await bought(database, theirs, now, "5")
     for path in ("sales", "sales.csv"):
         assert (await person.get(f"/links/{theirs.id}/{path}")).status_code == 404
+
+
+async def test_what_a_shorter_retention_ends(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """Neither the pages nor the file have it from then on, though MongoDB deletes it later."""
+    await bought(database, link, now - timedelta(days=40), "30")
+    await bought(database, link, now, "7.25")
+    await set_retention_days(database, organization.id, 30)
+    assert [row[1] for row in table((await person.get(f"/links/{link.id}")).text, "Sales")] == ["7.25 EUR"]
+    assert "1 sale" in (await person.get(f"/links/{link.id}/sales")).text
+    _, *lines = csv.reader(io.StringIO((await person.get(f"/links/{link.id}/sales.csv")).text))
+    assert [line[1] for line in lines] == ["7.25"]

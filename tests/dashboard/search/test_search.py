@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import httpx
 
 from backend.domain.visitors.calls import Kind
+from backend.storage.accounts.organizations import set_retention_days
 from backend.storage.driver.mongo import Database
 from tests.api.link_calls import create
-from tests.conftest import OrganizationFactory
+from tests.conftest import MovableClock, OrganizationFactory
 from tests.dashboard.campaigns import words
 from tests.dashboard.people import Person
 from tests.facts.organizations import TestOrganization
@@ -84,3 +87,22 @@ async def test_nothing_of_another_organization(
             assert "/customer?id=" not in shown
             assert "/links/theirs" not in shown
     assert (await person.get(FOUND_CUSTOMER)).status_code == 404
+
+
+async def test_what_a_shorter_retention_ends(
+    person: Person,
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    database: Database,
+    clock: MovableClock,
+) -> None:
+    """It is found no more from then on, nor has it a page, though MongoDB deletes it later."""
+    clock.offset = -timedelta(days=40)
+    await tell(client, organization)
+    clock.offset = timedelta()
+    for page in (FOUND_ORDER, FOUND_CUSTOMER):
+        assert (await person.get(page)).status_code == 200
+    await set_retention_days(database, organization.id, 30)
+    for page in (FOUND_ORDER, FOUND_CUSTOMER):
+        assert (await person.get(page)).status_code == 404
+    assert "With exactly this id" not in (await person.get(f"/search?q={ORDER}")).text
