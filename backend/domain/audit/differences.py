@@ -55,7 +55,9 @@ def _flat(values: Mapping[str, Any], hidden: Collection[str], path: str = "") ->
 
 def _shown(values: Mapping[str, Any], hidden: Collection[str]) -> ShownFields:
     return {
-        name: HIDDEN if name in hidden or name.rpartition(".")[2] in hidden else _readable(value)
+        CONTROL_BUT_LINES.sub(_REPLACED, name): HIDDEN
+        if name in hidden or name.rpartition(".")[2] in hidden
+        else _readable(value)
         for name, value in values.items()
     }
 

@@ -2,7 +2,8 @@
 
 They are not the rules of a request's fields (domain/fields/rules.py). A stored value has MongoDB's types, may
 be empty, or longer than requests may give today, and it is never changed, only refused. If the rule of a
-request holds for stored values too, archived_documents uses that rule.
+request holds for stored values too, archived_documents uses that rule. No check here has a limit of its own:
+what is longest, or most, is said once, where it is written.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from bson import Decimal128, ObjectId, Timestamp
 
 from backend.domain.accounts.organizations import MOST_DAYS
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, is_token, parse_string
+from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, JsonObject, is_token, parse_string
 from backend.domain.fields.time_zones import TimeZone
 from backend.storage.driver.mongo import Document
 
 # Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
 Parse = Callable[[str, Any], object]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_LONGEST_TEXT = 10_000
 _BINARY_FIELDS = {"image", "packed", "public_key", "seconds", "visitors"}
-_DEEPEST = 20
-_MOST_PARTS = 1000
+# A link's own data, in the link of a fact of an entry of the feed.
+_DEEPEST = JsonObject().max_depth + len(("facts", "fact", "link", "custom_data"))
+_JSON_FIELDS = {"answer", "custom_data", "metadata"}
 
 
 def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = False) -> None:
@@ -37,7 +38,7 @@ def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = Fal
 
     Except in JSON, text must be free of characters that control a terminal.
     """
-    is_json = is_json or name in {"custom_data", "metadata"}
+    is_json = is_json or name in _JSON_FIELDS
     if depth > _DEEPEST:
         raise InvalidField(name, f"must have at most {_DEEPEST} levels")
     if isinstance(value, dict):
@@ -62,8 +63,6 @@ def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = Fal
 
 def _plain_text(name: str, value: object, *, is_json: bool) -> None:
     text = parse_string(name, value)
-    if len(text) > _LONGEST_TEXT:
-        raise InvalidField(name, f"must have at most {_LONGEST_TEXT} characters")
     if not is_json and CONTROL_BUT_LINES.search(text):
         raise InvalidField(name, "must not contain control characters")
 
@@ -118,14 +117,23 @@ def or_none(parse: Parse) -> Parse:
     return lambda name, value: None if value is None else parse(name, value)
 
 
-def text(name: str, value: object, longest: int = 256) -> object:
-    """A text without control characters."""
+def text(name: str, value: object) -> object:
+    """A text without control characters, as the service makes it itself: an id, a name, a sentence."""
     string = parse_string(name, value)
-    if len(string) > longest:
-        raise InvalidField(name, f"must have at most {longest} characters")
     if CONTROL.search(string):
         raise InvalidField(name, "must not contain control characters")
     return string
+
+
+def text_of(longest: int) -> Parse:
+    """A check for such a text of at most `longest` characters."""
+
+    def check(name: str, value: object) -> object:
+        if len(parse_string(name, value)) > longest:
+            raise InvalidField(name, f"must have at most {longest} characters")
+        return text(name, value)
+
+    return check
 
 
 def sha256(name: str, value: object) -> object:
@@ -159,11 +167,16 @@ def one_of(choices: type[StrEnum]) -> Parse:
     return parse
 
 
-def list_of(parse: Parse, longest: int = _MOST_PARTS) -> Parse:
-    """A check for a list of at most `longest` values, each checked by `parse`."""
+def list_of(parse: Parse, longest: int | None) -> Parse:
+    """A check for a list of at most `longest` values, each checked by `parse`.
+
+    None is for lists that grow with what happens, as far as a document can.
+    """
 
     def check(name: str, value: object) -> object:
-        if not isinstance(value, list) or len(value) > longest:
+        if not isinstance(value, list):
+            raise InvalidField(name, "must be a list")
+        if longest is not None and len(value) > longest:
             raise InvalidField(name, f"must be a list of at most {longest}")
         return [parse(name, item) for item in value]
 

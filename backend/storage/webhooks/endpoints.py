@@ -68,7 +68,7 @@ COLLECTION = Collection(
 )
 _ENDPOINTS = OwnDocuments(NAME, MOST_ENDPOINTS, "url")
 # Of secrets that were replaced within a day.
-_MOST_OLD_SECRETS = 3
+MOST_OLD_SECRETS = 3
 # The organization took the endpoint from its holder.
 _TAKEN_BACK: Document = {"holder": None}
 _NEXT_TERM: Document = {"term": 1}
@@ -154,7 +154,7 @@ async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: d
     while True:
         endpoint = await get_endpoint(database, org_id, given_id)
         former = [OldSecret(endpoint.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *endpoint.old_secrets]
-        old_secrets = [secret for secret in former if now < secret.until][:_MOST_OLD_SECRETS]
+        old_secrets = [secret for secret in former if now < secret.until][:MOST_OLD_SECRETS]
         update = {"secret": _new_secret(), "old_secrets": old_secrets}
         unchanged = {"_id": given_id, "org_id": org_id, "secret": endpoint.secret}
         if document := await _take_back(database, unchanged, stored_values(update)):

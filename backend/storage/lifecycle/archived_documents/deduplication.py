@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import HostName, LinkPath, Uuid
+from backend.domain.fields.rules import HostName, LinkPath, Uuid, parse_string
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import (
     ArchiveContext,
@@ -25,9 +24,16 @@ _EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": time}
 _EARLIER_LINK = DocumentFields(
     {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse, "link_id": Uuid().parse}
 )
-_EARLIER_ANSWER = DocumentFields(
-    {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE_LENGTH))}
-)
+
+
+def _piece(name: str, value: object) -> object:
+    """A piece of an answer in JSON, which may have any characters."""
+    if len(piece := parse_string(name, value)) > idempotency.PIECE_LENGTH:
+        raise InvalidField(name, f"must have at most {idempotency.PIECE_LENGTH} characters each")
+    return piece
+
+
+_EARLIER_ANSWER = DocumentFields({**_EARLIER, "status": integer, "answer": list_of(_piece, None)})
 
 
 def _call(document: Document, context: ArchiveContext) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
 
 from bson import Timestamp
 
@@ -43,6 +42,7 @@ from backend.storage.schema.document_fields import (
     one_of,
     or_none,
     text,
+    text_of,
     time,
 )
 
@@ -95,9 +95,9 @@ def _open(required: Mapping[str, Parse], optional: Mapping[str, Parse] | None = 
     return DocumentFields({"type": text, **required}, optional or {}, is_open=True)
 
 
-_TEXTS = list_of(text)
+_TEXTS = list_of(text, None)
 _PERIOD = nested(DocumentFields({"from": or_none(time), "to": or_none(time)}))
-_SHARED = nested(DocumentFields({"device_id": text, "times": list_of(_PERIOD)}))
+_SHARED = nested(DocumentFields({"device_id": text, "times": list_of(_PERIOD, None)}))
 _CALL = _open({"call": text}, {"telling": _whole})
 _CHANGE = _open(
     {"at": time, "link": _link, "changed": _TEXTS}, {"has_password": Flag().parse, "purged": Flag().parse}
@@ -134,7 +134,7 @@ _FOR_SOME_TIME = {
         {
             "at": time,
             **dict.fromkeys(("customers", "devices", "emails_sha256", "installs"), _TEXTS),
-            "shared_devices": list_of(_SHARED),
+            "shared_devices": list_of(_SHARED, None),
         }
     ),
     REREAD: _REREAD,
@@ -149,7 +149,7 @@ _LINKS = {
     COST: _open(
         {
             **dict.fromkeys(("cost_id", "currency"), text),
-            "campaign": partial(text, longest=LONGEST_CAMPAIGN),
+            "campaign": text_of(LONGEST_CAMPAIGN),
             **dict.fromkeys(("day", "digits"), _whole),
             "units": or_none(_whole),
         }
@@ -157,7 +157,7 @@ _LINKS = {
 }
 _ACTOR = DocumentFields({"kind": one_of(ActorKind), "id": or_none(text), "name": text})
 _TARGET = DocumentFields({"kind": text, "id": or_none(text), "name": or_none(text)})
-_PAIRS = or_none(list_of(_pair))
+_PAIRS = or_none(list_of(_pair, None))
 _AUDIT = {
     EventType.AUDIT.value: _open(
         {
@@ -170,7 +170,7 @@ _AUDIT = {
     )
 }
 _ENTRY = DocumentFields(
-    {"stamp": _stamp, "facts": list_of(lambda _, value: value)},
+    {"stamp": _stamp, "facts": list_of(anything, None)},
     {"waits": _true, "place": _place, "ages_by": one_of(AgesBy), "expires_at": time},
 )
 _HEAD = DocumentFields({"place": _whole, "stamp": _stamp})

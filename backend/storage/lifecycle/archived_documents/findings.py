@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import WebAddress
@@ -48,12 +47,10 @@ _REPORTS = DocumentFields(
         "expires_at": time,
     }
 )
-_BROKEN = DocumentFields(
-    {"field": text, "url": WebAddress().parse, "problem": partial(text, longest=1_000), "since": time}
-)
+_BROKEN = DocumentFields({"field": text, "url": WebAddress().parse, "problem": text, "since": time})
 _BROKEN_LINK = DocumentFields(
     {
-        "broken": list_of(nested(_BROKEN)),
+        "broken": list_of(nested(_BROKEN), None),
         "since": time,
         "checked_at": time,
         "expires_at": time,

@@ -49,6 +49,7 @@ from backend.storage.schema.document_fields import (
     or_none,
     sha256,
     text,
+    text_of,
     time,
 )
 
@@ -99,9 +100,8 @@ def _days_from(fewest: int) -> Parse:
     return days
 
 
-_REFUSALS = DocumentFields(
-    {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
-)
+_REFUSAL = nested(DocumentFields({"origin": parse_string, "reason": text, "at": time}))
+_REFUSALS = DocumentFields({"recent": list_of(_REFUSAL, origin_refusals.KEPT)})
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
 _DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse, FIELD: _domain_settings})
 _DESTINATIONS = list_of(DESTINATIONS.pattern.parse, MOST_PATTERNS)
@@ -118,7 +118,7 @@ _API_KEY = DocumentFields(
     {
         "kind": one_of(KeyKind),
         "key_hash": sha256,
-        "last_four": lambda name, value: text(name, value, 4),
+        "last_four": text_of(4),
         "created_at": time,
     },
     {

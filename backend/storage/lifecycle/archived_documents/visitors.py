@@ -16,6 +16,7 @@ from backend.domain.fields import money
 from backend.domain.fields.rules import JsonObject, Uuid
 from backend.domain.sales.refunds import MOST_REFUNDS
 from backend.domain.visitors.call_metadata import Metadata
+from backend.domain.visitors.calls import ID_LENGTH
 from backend.domain.visitors.tellings import MOST_TELLINGS
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import Document
@@ -36,6 +37,7 @@ from backend.storage.schema.document_fields import (
     or_none,
     sha256,
     text,
+    text_of,
     texts,
     time,
 )
@@ -50,6 +52,8 @@ def _currency(name: str, value: object) -> object:
     return value
 
 
+# What a page, an app or a server tells of a person, a call or a product.
+_of_call = text_of(ID_LENGTH)
 _TOLD: Mapping[str, Parse] = {"received_at": or_none(time)}
 _CLICK: Mapping[str, Parse] = {"click_at": or_none(time), "click_mark": or_none(integer)}
 _OF_LINK: Mapping[str, Parse] = {"link_id": or_none(text), "variant": or_none(text)}
@@ -70,13 +74,13 @@ _TELLING: Mapping[str, Parse] = {
     "received_at": time,
     "at": time,
     "device_id": or_none(text),
-    "customer_id": or_none(text),
+    "customer_id": or_none(_of_call),
 }
 _TELLING_MORE: Mapping[str, Parse] = {"occurred_at": or_none(time), "visit": _TOUCH}
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
     "device_id": or_none(Uuid().parse),
-    "customer_id": or_none(text),
+    "customer_id": or_none(_of_call),
     "at": time,
     "occurred_at": time,
     "received_at": time,
@@ -89,22 +93,22 @@ _DEVICE = DocumentFields(
         "first_seen_at": time,
         "last_seen_at": time,
         "first_touch": or_none(_TOUCH),
-        "touches": list_of(_TOUCH),
-        "click_ids": list_of(_MOMENT),
-        "customers": list_of(_CUSTOMER),
-        "clocks": list_of(integer),
-        "direct_visits": list_of(_VISIT),
+        "touches": list_of(_TOUCH, None),
+        "click_ids": list_of(_MOMENT, None),
+        "customers": list_of(_CUSTOMER, None),
+        "clocks": list_of(integer, None),
+        "direct_visits": list_of(_VISIT, None),
     },
     {"revision": integer, **_EXPIRES},
     is_open=True,
 )
 _CONTACT = DocumentFields(
-    {"customer_id": text, "last_at": time},
+    {"customer_id": _of_call, "last_at": time},
     {
         "device_id": Uuid().parse,
         "email_sha256": sha256,
         "phone_sha256": sha256,
-        "name": text,
+        "name": _of_call,
         **_EXPIRES,
     },
     is_open=True,
@@ -135,16 +139,16 @@ def _told(required: Mapping[str, Parse], optional: Mapping[str, Parse]) -> Docum
     return DocumentFields({**_RECORD, **required}, {**optional, TELLINGS: tellings, **_EXPIRES}, is_open=True)
 
 
-_LEAD = _told({}, {"email_sha256": sha256, "name": text, "event_id": text, "metadata": _metadata})
-_EVENT = _told({"name": text}, {"product_id": text, "metadata": _metadata})
+_LEAD = _told({}, {"email_sha256": sha256, "name": _of_call, "event_id": _of_call, "metadata": _metadata})
+_EVENT = _told({"name": _of_call}, {"product_id": _of_call, "metadata": _metadata})
 _REFUND = DocumentFields(
-    {"refund_id": text, "amount": _amount, "currency": _currency, "at": time, "received_at": time}
+    {"refund_id": _of_call, "amount": _amount, "currency": _currency, "at": time, "received_at": time}
 )
 _CONVERSION = _told(
     {"revenue": _amount, "currency": _currency},
     {
-        "transaction_id": text,
-        "product_id": text,
+        "transaction_id": _of_call,
+        "product_id": _of_call,
         "metadata": _metadata,
         "refunds": list_of(nested(_REFUND), MOST_REFUNDS),
     },

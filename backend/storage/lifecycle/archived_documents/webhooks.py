@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import Cursor
@@ -12,6 +11,7 @@ from backend.domain.fields.receiver_url import ReceiverUrl
 from backend.domain.fields.rules import Flag, Uuid, parse_string
 from backend.domain.webhooks.endpoint import Form
 from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize
+from backend.domain.webhooks.retries import LONGEST_ERROR
 from backend.domain.webhooks.signing import SECRET_BYTES, key_in
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
@@ -24,6 +24,7 @@ from backend.storage.schema.document_fields import (
     one_of,
     or_none,
     text,
+    text_of,
     time,
 )
 from backend.storage.webhooks import endpoints
@@ -61,7 +62,9 @@ _ENDPOINT = DocumentFields(
         "cursor_at": time,
         "sent_to": _cursor,
         "secret": _secret,
-        "old_secrets": list_of(nested(DocumentFields({"secret": _secret, "until": time})), 3),
+        "old_secrets": list_of(
+            nested(DocumentFields({"secret": _secret, "until": time})), endpoints.MOST_OLD_SECRETS
+        ),
         "types": list_of(one_of(EventType), MOST_CHOSEN),
         "link_ids": _ids,
         "tag_ids": _ids,
@@ -72,7 +75,7 @@ _ENDPOINT = DocumentFields(
         "failures": _count,
         "next_try_at": or_none(time),
         "slept_at": or_none(time),
-        "last_error": or_none(partial(text, longest=500)),
+        "last_error": or_none(text_of(LONGEST_ERROR)),
         "delivered": _count,
         "repeats": _count,
         "holder": or_none(text),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from backend.domain.alerts.alert import alert_id
@@ -34,8 +33,6 @@ from backend.storage.schema.document_fields import (
     url_token,
 )
 
-_LONGEST_CAUSE = 1_000
-_LONGEST_FIGURE = 10_000
 _MOST_FIGURES = 20
 
 
@@ -69,7 +66,7 @@ _ALERT = DocumentFields(
     {
         "rule_id": Uuid().parse,
         "kind": one_of(AlertKind),
-        "cause": partial(text, longest=_LONGEST_CAUSE),
+        "cause": text,
         "period": text,
         "began_at": time,
         "fired_at": time,
@@ -112,7 +109,7 @@ def check_figures(kind: AlertKind, figures: dict[str, Any]) -> None:
         if isinstance(value, datetime):
             time(f"figures.{name}", value)
         elif isinstance(value, str):
-            text(f"figures.{name}", value, longest=_LONGEST_FIGURE)
+            text(f"figures.{name}", value)
         elif not isinstance(value, int | float):
             raise InvalidField(f"figures.{name}", "must be a number, a text or a time")
     why(kind, figures)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.email_addresses import EmailAddress, address_hash
 from backend.domain.fields.rules import Uuid
 from backend.domain.mail.language import Language
+from backend.domain.mail.mail import LONGEST_ERROR
 from backend.domain.reports.recipient import CONFIRMED_WITHIN, Frequency, RecipientState
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import (
@@ -23,7 +23,7 @@ from backend.storage.schema.document_fields import (
     one_of,
     or_none,
     sha256,
-    text,
+    text_of,
     time,
     time_zone,
     url_token,
@@ -44,7 +44,7 @@ _RECIPIENT = DocumentFields(
         "expires_at": or_none(time),
         "confirmed_at": or_none(time),
         "next_at": or_none(time),
-        "error": or_none(partial(text, longest=1000)),
+        "error": or_none(text_of(LONGEST_ERROR)),
     }
 )
 
