@@ -22,10 +22,12 @@ from backend.storage.archives.pieces import delete_pieces
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.mail.mails import queue_mail
+from backend.storage.processes.items import Items
 from backend.storage.processes.leased_task import LeasedTask
 from backend.system.clock import Clock
 
 ArchiveMailMaker = Callable[[Organization, Archive], Mail]
+_NAME = "making archives"
 LEASE = "archives"
 _LEASE_DURATION = timedelta(seconds=30)
 # Between two renewals of the lease while an archive is made.
@@ -47,7 +49,8 @@ class ArchiveMaking(LeasedTask):
     def __init__(
         self, database: Database, clock: Clock, kept: timedelta, make_mail: ArchiveMailMaker | None = None
     ) -> None:
-        super().__init__("making archives", database, LEASE, _LEASE_DURATION)
+        super().__init__(_NAME, database, LEASE, _LEASE_DURATION)
+        self._items = Items(_NAME)
         self._clock = clock
         self._kept = kept
         self._make_mail = make_mail
@@ -57,8 +60,7 @@ class ArchiveMaking(LeasedTask):
         untold = await archives.list_untold(self._database)
         archive = await archives.next_open(self._database)
         if (untold or archive) and await self.has_turn():
-            for ready in untold:
-                await self._tell(ready)
+            await self._items.each(untold, self._tell, lambda ready: ready.id)
             if archive:
                 await self._make(archive)
         return STEP_SECONDS

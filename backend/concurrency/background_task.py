@@ -18,6 +18,12 @@ _logger = logging.getLogger(__name__)
 when_failed: list[Callable[[str], object]] = []
 
 
+def tell_failed(name: str) -> None:
+    """Tell those who count failures that the work with this name failed."""
+    for tell in when_failed:
+        tell(name)
+
+
 class BackgroundTask:
     """Runs `work` from `start` until `stop`, whatever errors it raises.
 
@@ -54,7 +60,6 @@ class BackgroundTask:
 
     def _note(self, error: Exception) -> None:
         self._failed_with = type(error).__name__
-        for tell in when_failed:
-            tell(self.name)
+        tell_failed(self.name)
         if self._retries.failures % _LOG_EVERY == 1:
             _logger.error("Background work failed and begins again: %s", self.name, exc_info=error)

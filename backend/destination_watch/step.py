@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from backend.domain.fields.destination_templates import has_placeholders
 from backend.domain.ids import LinkId, OrgId
@@ -12,8 +13,10 @@ from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.broken import BrokenDestination, keep_results
 from backend.storage.links.destinations.rounds import Round, go_on_behind, next_links
+from backend.storage.processes.items import Items
 from backend.web_client.destination_check import DestinationCheck
 
+TASK = "looking at destinations"
 LINKS_PER_STEP = 20
 
 
@@ -31,15 +34,24 @@ async def check_next_links(
     """Check the destinations of the next LINKS_PER_STEP links of a round, store the results and return them.
 
     `org_id` restricts the round to one organization. After an interruption the same links are checked again.
+    A link that can't be checked is left out until the next round.
     """
     links = await next_links(database, org_id, begun.after, LINKS_PER_STEP)
-    urls = (url for link in links for url in link.destinations.values())
-    # Without a visitor who fills it in, such an address may well lead nowhere.
-    problems = await check.problems(url for url in urls if not has_placeholders(url))
-    results = {link.id: (link.org_id, _broken(link, problems, now)) for link in links}
-    await keep_results(database, results, now)
+    broken: dict[LinkId, list[BrokenDestination]] = {}
+
+    async def check_some(some: Sequence[Link]) -> None:
+        urls = (url for link in some for url in link.destinations.values())
+        # Without a visitor who fills it in, such an address may well lead nowhere.
+        problems = await check.problems(url for url in urls if not has_placeholders(url))
+        results = {link.id: (link.org_id, _broken(link, problems, now)) for link in some}
+        await keep_results(database, results, now)
+        broken.update({link_id: found for link_id, (_, found) in results.items() if found})
+
+    items = Items(TASK)
+    if not await items.one(begun, partial(check_some, links)):  # one of them can't be checked: each by itself
+        await items.each(links, lambda link: check_some([link]), lambda link: link.id)
     await go_on_behind(database, begun, links[-1].id if links else None)
-    return CheckedLinks(links, {link_id: broken for link_id, (_, broken) in results.items() if broken})
+    return CheckedLinks(links, broken)
 
 
 def _broken(link: Link, problems: dict[str, str], now: datetime) -> list[BrokenDestination]:

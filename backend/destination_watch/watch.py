@@ -7,7 +7,7 @@ import uuid
 from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.destination_watch.step import check_next_links
+from backend.destination_watch.step import TASK, check_next_links
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.links.destinations.rounds import begin_again, end_turn, take_turn
 from backend.system.clock import Clock
@@ -28,7 +28,7 @@ class DestinationWatch:
         self._clock = clock
         self._every = timedelta(hours=hours)
         self._id = uuid.uuid4().hex
-        self._task = BackgroundTask("looking at destinations", self._go_on)
+        self._task = BackgroundTask(TASK, self._go_on)
 
     async def start(self) -> None:
         """Start the background task, unless `hours` is 0."""

@@ -176,7 +176,7 @@ def _figures_text(
 
 
 def _lines(figures: Sequence[MailFigure]) -> Iterator[str]:
-    width = max(len(figure.label) for figure in figures) + 2
+    width = max((len(figure.label) for figure in figures), default=0) + 2
     for figure in figures:
         change = f"  ({figure.change})" if figure.change else ""
         yield f"  {figure.label:<{width}}{', '.join(figure.lines)}{change}"

@@ -37,6 +37,7 @@ from backend.storage.processes.leases import NAME as LEASES
 from backend.storage.processes.leases import end_lease
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from tests.archives.full_organization import PASSWORD_HASH
+from tests.conftest import OrganizationFactory
 from tests.destination_watch.test_step import link_to
 from tests.facts.clicks import click, ship
 from tests.facts.feeds import read_all
@@ -258,3 +259,22 @@ async def test_one_process_looks_at_a_time(
 
 async def _fired(database: Database, organization: TestOrganization) -> list[Alert]:
     return await alerts.list_alerts(database, organization.id, 10)
+
+
+async def test_what_fails_for_one_keeps_no_other_from_being_told(
+    database: Database, make_organization: OrganizationFactory, analytics: Analytics
+) -> None:
+    """A rule that can't be read any more stops neither the organization's other rules nor other
+    organizations."""
+    failing, whole = await make_organization(), await make_organization()
+    rejection = Rejection("lead", "event_id", "must be a string")
+    broken = await rule_of(database, failing, "rejected_calls", thresholds={"least": 1})
+    await database["alert_rules"].update_one({"_id": broken.id}, {"$set": {"thresholds": {"least": "many"}}})
+    for organization in (failing, whole):
+        await rule_of(database, organization, "rejected_calls", thresholds={"least": 1})
+        await add_rejections(database, [RejectedCalls(organization.id, NOW, (rejection,))])
+    await end_lease(database, LEASE, "tests")
+    watch = AlertWatch(database, analytics, CHANNELS, lambda: NOW)
+    await watch.look_at_all()
+    await watch.stop()
+    assert [len(await _fired(database, organization)) for organization in (failing, whole)] == [1, 1]

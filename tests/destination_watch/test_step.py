@@ -205,3 +205,15 @@ async def test_the_service_looks_by_itself(
     await off.start()
     await off.stop()
     assert len(site.asked) == asked
+
+
+async def test_a_link_that_can_not_be_checked_keeps_no_other_from_it(
+    own_database: Database, organization: TestOrganization, site: Site
+) -> None:
+    """The round goes on behind it, and what is broken before and after it is found."""
+    urls = [site.url("/gone"), "https://[no-address/", site.url("/gone")]
+    await insert_links(own_database, [link_to(organization, number, url) for number, url in enumerate(urls)])
+    assert await look(own_database) == 3
+    broken = await list_broken(own_database, organization.id, 10)
+    assert {link.link.id for link in broken} == {"0000", "0002"}
+    assert await look(own_database) == 0

@@ -30,16 +30,16 @@ from backend.storage.driver.mongo import (
     ClientSession,
     Database,
     Document,
-    StorageError,
     in_transaction,
-    is_unreachable,
     server_time,
 )
 from backend.storage.outbox import entries
+from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE = "expired_days"
+_NAME = "adding up days whose single clicks have expired"
 _INTERVAL = timedelta(hours=1)
 _CHECK_INTERVAL = timedelta(minutes=5)
 _READABLE: Document = {"is_unreadable": {"$ne": True}}
@@ -68,7 +68,7 @@ def expired_days(database: Database) -> PeriodicTask:
         if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
             await sum_all(database, await server_time(database))
 
-    return PeriodicTask("adding up days whose single clicks have expired", add_up, _CHECK_INTERVAL)
+    return PeriodicTask(_NAME, add_up, _CHECK_INTERVAL)
 
 
 async def sum_all(database: Database, now: datetime) -> int:
@@ -77,13 +77,12 @@ async def sum_all(database: Database, now: datetime) -> int:
     Returns how many requests were added up.
     """
     clicks = 0
-    for organization in await list_organizations(database):
-        try:
-            clicks += await sum_expired(database, organization.id, now)
-        except StorageError as error:
-            if is_unreachable(error):
-                raise
-            _logger.exception("Days of the organization %s can't be added up", organization.id)
+
+    async def add_up(org_id: OrgId) -> None:
+        nonlocal clicks
+        clicks += await sum_expired(database, org_id, now)
+
+    await Items(_NAME).each([organization.id for organization in await list_organizations(database)], add_up)
     return clicks
 
 

@@ -32,14 +32,14 @@ from backend.storage.driver.mongo import (
     ClientSession,
     Database,
     Document,
-    StorageError,
     in_transaction,
-    is_unreachable,
     server_time,
 )
+from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
 
+_NAME = "merging small blocks of clicks"
 LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
 _INTERVAL, _ALL_INTERVAL = timedelta(minutes=1), timedelta(hours=1)
 # Somewhat shorter than the interval, or every second run would find the lease still taken.
@@ -55,7 +55,7 @@ _logger = logging.getLogger(__name__)
 
 def click_merges(database: Database) -> PeriodicTask:
     """Merges small blocks in the background, in one process of all at a time."""
-    return PeriodicTask("merging small blocks of clicks", lambda: _merge_due(database), _INTERVAL)
+    return PeriodicTask(_NAME, lambda: _merge_due(database), _INTERVAL)
 
 
 async def _merge_due(database: Database) -> None:
@@ -67,14 +67,14 @@ async def _merge_due(database: Database) -> None:
     if not await take_lease(database, LEASE, uuid.uuid4().hex, _LEASE_TIME):
         return
     of_all = await take_lease(database, LEASE_OF_ALL, uuid.uuid4().hex, _ALL_INTERVAL)
-    for org_id in await organizations_with_small_blocks(database, 1 if of_all else MANY_SMALL_BLOCKS):
-        try:
-            while await merge_small_blocks(database, org_id) >= MANY_SMALL_BLOCKS:
-                pass
-        except StorageError as error:
-            if is_unreachable(error):
-                raise
-            _logger.exception("Blocks of clicks of the organization %s can't be merged", org_id)
+
+    async def merge(org_id: OrgId) -> None:
+        while await merge_small_blocks(database, org_id) >= MANY_SMALL_BLOCKS:
+            pass
+
+    await Items(_NAME).each(
+        await organizations_with_small_blocks(database, 1 if of_all else MANY_SMALL_BLOCKS), merge
+    )
 
 
 async def organizations_with_small_blocks(database: Database, at_least: int) -> list[OrgId]:

@@ -97,6 +97,11 @@ def is_too_slow(error: BaseException) -> bool:
     return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
 
 
+def is_away(error: BaseException) -> bool:
+    """Whether MongoDB can't be reached, so that nothing else would succeed either."""
+    return isinstance(error, ConnectionFailure) and not is_too_slow(error)
+
+
 def is_conflict(error: StorageError) -> bool:
     """Whether another transaction has written the same document, or has inserted one with the same id."""
     return not {_WRITE_CONFLICT, DUPLICATE_KEY}.isdisjoint(_codes(error))

@@ -10,7 +10,6 @@ Any number of processes may sign: a statement is stored once for a day, and a le
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -29,10 +28,12 @@ from backend.storage.feed.reading import cursor_at
 from backend.storage.ledger.ed25519 import public_key, sign
 from backend.storage.ledger.statements import add_statement, last_statement
 from backend.storage.outbox import entries, heads
+from backend.storage.processes.items import Items
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
 
 LEASE = "ledger"
+_NAME = "signing days of the ledger"
 KEY = "ledger"
 _LEASE_DURATION = timedelta(minutes=10)
 # Between two checks whether a day is over.
@@ -41,7 +42,6 @@ _POLL_INTERVAL = timedelta(minutes=1)
 # the next statement.
 _SETTLED_AFTER = timedelta(minutes=2)
 _ENTRIES_PER_BATCH = 1_000
-_logger = logging.getLogger(__name__)
 
 
 class _Signer:
@@ -64,20 +64,21 @@ class _Signer:
 
 def statement_signing(database: Database) -> PeriodicTask:
     """Signs days in the background. Days that one process leaves unsigned are signed by another one later."""
-    return PeriodicTask("signing days of the ledger", _Signer(database).sign_what_is_due, _POLL_INTERVAL)
+    return PeriodicTask(_NAME, _Signer(database).sign_what_is_due, _POLL_INTERVAL)
 
 
 async def sign_all(database: Database, today: date) -> int:
     """Sign all days before `today` that are not signed, of all organizations. Returns how many were."""
     signed = 0
-    async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1):
-        org_id = OrgId(head["_id"])
+
+    async def sign_days_of(org_id: OrgId) -> None:
+        nonlocal signed
         # An organization that is being restored or deleted does not exist.
         if await find_organizations(database, [org_id]):
-            try:
-                signed += await sign_days(database, org_id, today)
-            except ValueError:
-                _logger.exception("The ledger of the organization %s can't be signed", org_id)
+            signed += await sign_days(database, org_id, today)
+
+    org_ids = [OrgId(head["_id"]) async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1)]
+    await Items(_NAME).each(org_ids, sign_days_of)
     return signed
 
 

@@ -43,6 +43,7 @@ from backend.storage.links import links
 from backend.storage.links import purged as purged_links
 from backend.storage.links.writing.domain_removal import settle
 from backend.storage.outbox import entries
+from backend.storage.processes.items import Items
 from backend.storage.processes.periodic_task import PeriodicTask
 from backend.storage.schema.collection import Collection, Stage
 from backend.storage.schema.ownership import Owned
@@ -51,6 +52,7 @@ from backend.system.clock import Clock
 # A service goes on with a deletion only when it was begun this long ago: if two processes delete at the same
 # time, each of them counts only a part of the documents.
 _TAKEOVER_AFTER = timedelta(minutes=1)
+_NAME = "deleting organizations"
 _INTERVAL = timedelta(minutes=1)
 _TIMEOUT = 24 * 3600.0
 # The links whose counts one command deletes.
@@ -98,19 +100,25 @@ async def end_deletion(
 
 async def begin_due_deletions(database: Database, now: datetime) -> None:
     """Delete the organizations whose announced time has come. Each is deleted by one process of all."""
-    for announced in await list_announced(database, until=now):
+
+    async def delete(announced: AnnouncedDeletion) -> None:
         # Taken back just now, begun by another process, or gone by the command.
         with contextlib.suppress(NotAnnounced, organizations.UnknownOrganization):
             await delete_organization(database, announced.org_id, now, announced)
 
+    await Items(_NAME).each(await list_announced(database, until=now), delete, lambda due: due.org_id)
+
 
 async def finish_deletions(database: Database, now: datetime) -> None:
     """Go on with deletions that were begun a while ago, and end those for which nothing can arrive."""
-    for deletion in await unfinished_deletions(database):
-        # While this loop was at other deletions, another process may have ended this one, and the
-        # organization may have been restored.
+
+    async def finish(deletion: Deletion) -> None:
+        # While this was at other deletions, another process may have ended this one, and the organization
+        # may have been restored.
         if now - deletion.begun_at >= _TAKEOVER_AFTER and await find_deletion(database, deletion.org_id):
             await _continue_deletion(database, deletion, now)
+
+    await Items(_NAME).each(await unfinished_deletions(database), finish, lambda deletion: deletion.org_id)
 
 
 async def _continue_deletion(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
@@ -129,7 +137,7 @@ def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
         await begin_due_deletions(database, clock())
         await finish_deletions(database, clock())
 
-    return PeriodicTask("deleting organizations", work, _INTERVAL)
+    return PeriodicTask(_NAME, work, _INTERVAL)
 
 
 async def _revoke_access(

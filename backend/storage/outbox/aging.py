@@ -18,11 +18,13 @@ from backend.storage.accounts.organizations import list_organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
+from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
 from backend.system.clock import Clock
 
 LEASE = "feed_aging"
+_NAME = "deleting what has expired in feeds"
 _INTERVAL = timedelta(hours=1)
 _POLL_INTERVAL = timedelta(minutes=5)
 # How much longer than its documents an entry is kept, since it may have been written late, or by another
@@ -42,7 +44,7 @@ def feed_aging(database: Database, clock: Clock) -> PeriodicTask:
         if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
             await delete_expired(database, clock())
 
-    return PeriodicTask("deleting what has expired in feeds", delete, _POLL_INTERVAL)
+    return PeriodicTask(_NAME, delete, _POLL_INTERVAL)
 
 
 async def delete_expired(database: Database, now: datetime) -> int:
@@ -51,7 +53,9 @@ async def delete_expired(database: Database, now: datetime) -> int:
     An entry that still waits for its place stays until it has one.
     """
     deleted = 0
-    for organization in await list_organizations(database):
+
+    async def delete(organization: Organization) -> None:
+        nonlocal deleted
         for ages_by, days in _days_of(organization).items():
             if days is None:
                 continue
@@ -62,6 +66,8 @@ async def delete_expired(database: Database, now: datetime) -> int:
                 "place": {"$exists": True},
             }
             deleted += (await database[entries.NAME].delete_many(old)).deleted_count
+
+    await Items(_NAME).each(await list_organizations(database), delete, lambda organization: organization.id)
     return deleted
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from backend.domain.links.links import Link
 from backend.domain.mail.language import Language
-from backend.domain.reports.recipient import Frequency, RecipientState
+from backend.domain.reports.recipient import Frequency, Recipient, RecipientState
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
-from backend.mail.report_mails import ReportMailResources, make_due_mail
+from backend.mail import report_mails
+from backend.mail.report_mails import ReportMailResources, ReportMails, make_due_mail
 from backend.storage.driver.mongo import Database
 from backend.storage.reports.recipients import due_recipients, list_recipients
 from backend.storage.reports.reports import change_report, create_report, delete_report
@@ -197,3 +198,61 @@ async def test_reports_that_are_over_or_gone(
     assert await mails_to(database, recipient, "figures") == []
     await delete_report(database, report.org_id, report.id)
     assert await list_recipients(database, link.org_id) == []
+
+
+async def test_a_sale_of_which_nothing_is_known(
+    database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """A row without an amount, a link, a campaign, a country and a platform is a line with its time alone."""
+    await database["conversions"].insert_one(
+        {
+            "_id": f"{link.org_id}/bare", "org_id": link.org_id, "at": clock() - timedelta(days=5),
+            "touch": None, "first_touch": None, "customer_id": None, "device_id": None,
+            "currency": None, "revenue": None,
+        }
+    )  # fmt: skip
+    values = {
+        "name": "Sales",
+        "kind": ViewKind.SALES,
+        "query": {},
+    }
+    sales = await create_report(database, link.org_id, values, clock())
+    recipient = await confirmed(database, sales, clock())
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    assert "Conversions  1" in mail["text"]
+
+
+async def test_one_mail_that_can_not_be_made_keeps_no_other_waiting(
+    database: Database, report: Report, mailing: ReportMailResources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever fails for one recipient, the next one's mail is made; the first is tried later, and shown."""
+    readers = [
+        await confirmed(database, report, mailing.clock(), address=f"{name}@{report.org_id}.example")
+        for name in ("ada", "bob", "eve")
+    ]
+    for reader in readers:
+        await database["report_recipients"].update_one(
+            {"_id": reader.id}, {"$set": {"next_at": mailing.clock()}}
+        )
+    failing: list[str] = []
+
+    async def make(resources: ReportMailResources, recipient: Recipient) -> None:
+        if recipient.org_id == report.org_id and (not failing or recipient.id in failing):
+            failing.append(recipient.id)
+            raise ValueError("planted")
+        await make_due_mail(resources, recipient)
+
+    monkeypatch.setattr(report_mails, "make_due_mail", make)
+    making = ReportMails(mailing)
+    await making.step()
+    await making.stop()
+    made = [reader.id for reader in readers if await mails_to(database, reader, "figures")]
+    assert {*made, *failing} == {reader.id for reader in readers}
+    assert len(made) == 2
+    [stored] = [
+        recipient for recipient in await list_recipients(database, report.org_id) if recipient.id in failing
+    ]
+    assert stored.error == "The mail can't be made: ValueError"
+    assert stored.next_at
+    assert stored.next_at > mailing.clock()

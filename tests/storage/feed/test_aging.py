@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backend.app import Service
+from backend.domain.accounts.organizations import Organization
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.block import blocks_of
 from backend.domain.feed.events import EventType
@@ -21,8 +22,9 @@ from backend.storage.clicks.logs import LogHead
 from backend.storage.driver.mongo import Database, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.lifecycle.retention import set_retention
-from backend.storage.outbox import entries, heads
+from backend.storage.outbox import aging, entries, heads
 from backend.storage.outbox.aging import delete_expired
+from backend.storage.outbox.entries import AgesBy
 from tests.facts.clicks import click
 from tests.facts.feeds import place_all
 from tests.fresh_database import fresh_database
@@ -88,3 +90,28 @@ async def test_what_waits_stays(database: Database) -> None:
     assert await delete_expired(database, now + 99 * DAY) == 0
     await place_all(database, org_id)
     assert await delete_expired(database, now + 99 * DAY) == 1
+
+
+async def test_one_organization_that_fails_keeps_no_other_from_aging(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its entries stay, and those of the others go, whichever comes first."""
+    now, org_ids = datetime.now(UTC), []
+    for name in ("First", "Second", "Third"):
+        org_ids.append((await create_organization(database, name, now)).id)
+        await record_install(database, Install(org_ids[-1], InstallId("phone"), AppPlatform.IOS, None, now))
+        await set_retention(database, org_ids[-1], 30)
+        await place_all(database, org_ids[-1])
+    whole = aging._days_of
+    failing: list[OrgId] = []
+
+    def days_of(organization: Organization) -> dict[AgesBy, int | None]:
+        if not failing:  # the first of them
+            failing.append(organization.id)
+            raise ValueError("planted")
+        return whole(organization)
+
+    monkeypatch.setattr(aging, "_days_of", days_of)
+    assert await delete_expired(database, now + 32 * DAY) == 2
+    kept = {org_id for org_id in org_ids if await types_of(database, org_id)}
+    assert kept == {*failing}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import httpx
 import pytest
@@ -17,8 +18,9 @@ from backend.storage.accounts.announced_deletions import (
     list_announced,
     take_back_deletion,
 )
-from backend.storage.accounts.deleted_organizations import find_deleted
+from backend.storage.accounts.deleted_organizations import find_deleted, find_deletion
 from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.organization_deletion import begin_due_deletions, finish_deletions
 from backend.storage.links.links import count_links
 from backend.system.clock import utc_now
@@ -98,3 +100,39 @@ async def test_what_a_process_began_another_ends(
     assert await count_links(database, organization.id) == 1
     await finish_deletions(database, announced.at + timedelta(seconds=90))
     assert await count_links(database, organization.id) == 0
+
+
+@pytest.mark.parametrize("failing_work", ["delete_organization", "_continue_deletion"])
+async def test_one_that_fails_keeps_no_other_from_being_deleted(
+    database: Database,
+    make_organization: OrganizationFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    failing_work: str,
+) -> None:
+    """Neither where deletions begin nor where they go on; and it is tried again."""
+    now, own_ids = utc_now(), [(await make_organization()).id for _ in range(3)]
+    for own_id in own_ids:
+        await announce_deletion(database, own_id, "ada@shop.example", now)
+    whole: Any = getattr(organization_deletion, failing_work)
+    failing: list[str] = []
+
+    async def fail(database: Database, of: Any, *arguments: Any) -> Any:
+        org_id = of if isinstance(of, str) else of.org_id
+        if org_id in own_ids and (not failing or org_id in failing):  # the first of them
+            failing.append(org_id)
+            raise ValueError("planted")
+        return await whole(database, of, *arguments)
+
+    async def work() -> set[str]:
+        """Those that are not deleted then, or whose deletion did not end."""
+        await begin_due_deletions(database, now + ANNOUNCED_FOR)
+        await finish_deletions(database, now + 3 * ANNOUNCED_FOR)
+        deleted = await find_deleted(database, own_ids)
+        return {
+            own_id for own_id in own_ids if own_id not in deleted or await find_deletion(database, own_id)
+        }
+
+    with monkeypatch.context() as patch:
+        patch.setattr(organization_deletion, failing_work, fail)
+        assert await work() == set(failing)
+    assert await work() == set()
